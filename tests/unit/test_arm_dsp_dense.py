@@ -45,7 +45,7 @@ def read_by_the_kernel(stream: np.ndarray, x: np.ndarray, is_common: bool) -> np
     while at < words.size:
         taps = stream[at + 4 : at + 4 + 8 * blocks].reshape(blocks, 2, 4, 1)
         both, even = taps.view(np.int16), taps.view(np.int8)[..., ::2]
-        order = padded.reshape(blocks, 1, 8)[:, :, [0, 2, 4, 6, 1, 3, 5, 7]]
+        order = padded.reshape(blocks, 1, 8)[:, :, [0, 2, 1, 3, 4, 6, 5, 7]]
         pairs = order.reshape(blocks, 1, 4, 2)
         raw = words[at + 1 : at + 5 : 2] + (both * pairs).sum(axis=(0, 2, 3))
         evens = words[at : at + 4 : 2] + (even * pairs).sum(axis=(0, 2, 3))
@@ -161,9 +161,9 @@ def test_the_output_follows_the_rows_that_were_read(
         ((1, 640, 128), 16 * 79 - 8 * 79),  # before the last eight bytes are read
         ((1, 8, 4), -8),
         ((1, 9, 4), 16 - 8),
-        ((1, 12, 4), 32 + 28 + 1 - 9),  # the rest goes behind all else, byte by byte
+        ((1, 12, 4), 16 + 6 - 10),  # the tenth element goes to the third place, before the next
         ((2, 16, 4), 32 + 28 - 16),  # all of the scratch before the second row
-        ((2, 9, 4), 32 + 28 + 1 - 9),
+        ((2, 9, 4), 32 + 28 - 9),
     ],
 )
 def test_the_scratch_follows_the_row_that_is_read(

@@ -6,7 +6,7 @@ import pytest
 from isa_statements import written
 
 from mcu_deploy.backends.interface import Parameter
-from mcu_deploy.backends.isa import Assembly, Label, kernel
+from mcu_deploy.backends.isa import Assembly, Kind, Label, kernel
 from mcu_deploy.backends.isa.function import framed
 from mcu_deploy.backends.isa.instruction import Note, parsed, printed
 
@@ -45,9 +45,22 @@ def test_a_kernel_is_one_asm_that_returns() -> None:
 
 
 def test_more_arguments_than_registers_are_an_error() -> None:
+    six = tuple(Parameter("int32_t", name) for name in "abcdef")
+    with pytest.raises(ValueError, match="copy has 6 parameters, and a kernel has five at most"):
+        kernel("copy", six, Assembly(), fpu=True)
+
+
+def test_a_fifth_argument_comes_from_the_stack_before_that_is_moved() -> None:
+    code = Assembly()
+    *_, last = code.arguments("a b c d e")
+    four, moved = code.register("four", "r4"), code.register("moved", "s16", kind=Kind.SINGLE)
+    code.mov(four, last)
+    code.vmov(moved, four)
     five = tuple(Parameter("int32_t", name) for name in "abcde")
-    with pytest.raises(ValueError, match="copy has 5 parameters, of which registers hold four"):
-        kernel("copy", five, Assembly(), fpu=True)
+    for fpu, inside in ((True, "vpush {d8}"), (False, "sub sp, sp, #8")):
+        rows = kernel("copy", five, code, fpu).body.split('"')[3::2]
+        begin = [row.removesuffix("\\n").strip() for row in rows][:4]
+        assert begin == ["ldr r12, [sp]", "push {r4}", inside, "mov r4, r12"]
 
 
 def test_without_an_fpu_the_frame_lies_inside_of_the_prologue() -> None:

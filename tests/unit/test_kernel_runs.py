@@ -21,7 +21,7 @@ from mcu_deploy.options import Options
 
 _FAMILIES = (
     "arm_dsp_cases", "arm_dsp_convolutions", "arm_dsp_conv_table_cases", "arm_dsp_dense_cases",
-    "arm_dsp_pool_cases", "arm_dsp_softmax_cases", "arm_dsp_sum_cases",
+    "arm_dsp_matmul_cases", "arm_dsp_pool_cases", "arm_dsp_softmax_cases", "arm_dsp_sum_cases",
     "arm_dsp_table_cases", "arm_dsp_winograd_cases",
 )  # fmt: skip
 # Of these most layers are quicker in other kernels, which do not compete here.

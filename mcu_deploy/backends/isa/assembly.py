@@ -28,6 +28,7 @@ from mcu_deploy.backends.isa.operands import (
 from mcu_deploy.backends.isa.timing import TIMINGS, Timings, cycles_of
 
 _LARGEST_ADDED = 4095
+_ARGUMENTS = ("r0", "r1", "r2", "r3", "r12")
 
 
 class Assembly:
@@ -66,9 +67,9 @@ class Assembly:
         return _register(self._names, name, kind, pin, asked)
 
     def arguments(self, names: str) -> list[Register]:
-        """The registers that a caller leaves a function's arguments in, r0 to r3, called so."""
-        places = [f"r{n}" for n in range(len(names.split()))]
-        return self._all(names, places, Kind.CORE, _line(2))
+        """The registers of a function's arguments, called so: r0 to r3, where a caller leaves them,
+        and r12, to which the prologue loads a fifth."""
+        return self._all(names, _ARGUMENTS[: len(names.split())], Kind.CORE, _line(2))
 
     def __getattr__(self, mnemonic: str) -> Callable[..., None]:
         """Adds an instruction of that name with such operands; a list of registers is a list."""

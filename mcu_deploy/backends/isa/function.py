@@ -19,8 +19,10 @@ from mcu_deploy.backends.isa.instruction import NOTE, Instruction, Item, Note, d
 from mcu_deploy.backends.isa.operands import (
     LR,
     PC,
+    SP,
     Kind,
     Label,
+    Memory,
     Register,
     Registers,
     by_name,
@@ -32,7 +34,7 @@ from mcu_deploy.backends.isa.soft import soft
 _INDENT = len("    __asm__(")
 _WIDTH = 100
 _NAMES_AT = 40  # where the comments with names begin
-_ARGUMENTS = 4  # in r0-r3
+_ARGUMENTS = 5  # of which registers hold four
 _FIRST_SAVED, _LAST_SAVED, _FIRST_SAVED_FLOAT = 4, 11, 16
 
 
@@ -42,13 +44,16 @@ def kernel(
     code: Assembly,
     fpu: bool,
 ) -> CFunction:
-    """The function; the code finds its arguments in r0-r3. Notes before the first instruction stand
-    over it. fpu: whether the core has one; without, its registers are words of the stack (`soft`).
+    """The function; the code finds its arguments in r0-r3, and a fifth in r12, which the prologue
+    loads from the stack. Notes before the first instruction stand over it. fpu: whether the core
+    has one; without, its registers are words of the stack (`soft`).
     """
     if len(parameters) > _ARGUMENTS:
-        raise ValueError(f"{stem} has {len(parameters)} parameters, of which registers hold four")
+        raise ValueError(f"{stem} has {len(parameters)} parameters, and a kernel has five at most")
     above = [item.text for item in itertools.takewhile(_is_note, code.items) if _is_note(item)]
-    items = framed([*code.items[len(above) :]] if fpu else soft(code.items[len(above) :]))
+    items = framed(
+        [*code.items[len(above) :]] if fpu else soft(code.items[len(above) :]), len(parameters)
+    )
     text = "\n".join(_strings(items))
     body = f'{{\n    __asm__(".syntax unified\\n"\n{text});\n}}'
     comment = tuple(line for text in above for line in textwrap.wrap(text, _WIDTH - 6))
@@ -59,10 +64,13 @@ def _is_note(item: Item) -> TypeGuard[Note]:
     return isinstance(item, Note)
 
 
-def framed(items: Sequence[Item]) -> list[Item]:
-    """Instructions between a prologue and an epilogue, which returns."""
+def framed(items: Sequence[Item], arguments: int = 0) -> list[Item]:
+    """Instructions between a prologue and an epilogue, which returns. A fifth argument is what the
+    caller's stack ends with."""
     core, floats = _saved([item for item in items if isinstance(item, Instruction)])
-    begin = [Instruction("push", (Registers(core),))] if core else []
+    begin = [Instruction("ldr", (physical("r12"), Memory(SP)))] if arguments > 4 else []
+    if core:
+        begin.append(Instruction("push", (Registers(core),)))
     end = [Instruction("bx", (LR,))]
     if LR in core:
         end = [Instruction("pop", (Registers((*core[:-1], PC)),))]

@@ -149,12 +149,13 @@ class Program:
 def call(
     kernel: Sequence[Item] | Program, arguments: Sequence[int], memory: Data, stack: int = 512
 ) -> None:
-    """Calls a kernel with a prologue as C does, with up to four arguments, on a stack of so many
+    """Calls a kernel with a prologue as C does, with up to five arguments, on a stack of so many
     bytes. Fault: also where it does not give back the registers that it must."""
     top = 0x7FFF_FFF0
-    memory.lay(top - stack, bytes(stack))
+    on_stack = b"".join((value & _WORD).to_bytes(4, "little") for value in arguments[4:])
+    memory.lay(top - stack, bytes(stack) + on_stack)
     state = State({name: 0xA5A5_0000 + 7 * n for n, name in enumerate(REGISTERS)})
-    state.registers |= {f"r{n}": value & _WORD for n, value in enumerate(arguments)}
+    state.registers |= {f"r{n}": value & _WORD for n, value in enumerate(arguments[:4])}
     state.registers |= {"sp": top, "lr": RETURN}
     program = kernel if isinstance(kernel, Program) else Program(kernel)
     after = program.run(state, memory).registers

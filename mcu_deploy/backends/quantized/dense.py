@@ -15,6 +15,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.interface import Layer
+from mcu_deploy.backends.quantized.dense_product import words as words_of_pairs
 from mcu_deploy.backends.quantized.layers import Linear, linear
 from mcu_deploy.backends.quantized.layers import read as read_convolution
 from mcu_deploy.backends.quantized.layers import refusal as refusal_of_types
@@ -24,6 +25,7 @@ from mcu_deploy.operators.conv import conv_window
 
 LANES = 256  # of the odd output's sum
 TAPS, OUTPUTS = 8, 4  # of a block, of a group
+IN_WORDS = (0, 2, 1, 3)  # of four taps those in the first word, in the second one
 BLOCKS = 16  # of the long form
 _PIXELS = 2  # of a 1x1 convolution at most: its own kernels take more, three at a time
 # Tried first of an output's scale, so that layers mostly share a function. It is the least with
@@ -52,7 +54,7 @@ class Dense(Linear):
     def is_long(self) -> bool:
         """Whether sums leave the 24 bits that two outputs in one word have, so that these are taken
         apart in the middle, too."""
-        return _leave(self.reach)
+        return leave(self.reach)
 
     @property
     def middle(self) -> int:
@@ -64,20 +66,32 @@ class Dense(Linear):
         """Of the odd outputs' sums, as they are rounded."""
         return 1 if self.is_long else LANES
 
-    def pairs(self) -> tuple[Array, Array]:
-        """The weights of the even and the odd outputs [pair, tap], padded with zeros to groups and
-        to blocks, the taps of a block in the order in which SXTB16 widens eight bytes."""
-        outputs, taps = self.weights.shape
-        padded = np.zeros((OUTPUTS * self.groups, TAPS * self.blocks), np.int64)
-        padded[:outputs, :taps] = self.weights
-        blocks = padded.reshape(-1, self.blocks, TAPS)[:, :, [0, 2, 4, 6, 1, 3, 5, 7]]
-        rows = blocks.reshape(padded.shape)
-        return rows[::2], rows[1::2]
 
-
-def _leave(ends: tuple[Array, Array]) -> bool:
-    """Whether sums could leave 24 bits, with what they are moved by (requantization.py)."""
+def leave(ends: tuple[Array, Array]) -> bool:
+    """Whether sums that reach so far could leave the 24 bits that an odd output's has, with what
+    they are moved by (requantization.py)."""
     return bool(max(-ends[0].min(), ends[1].max()) >= 2**23 - 2**15)
+
+
+def words(weights: Array, at_once: int) -> Array:
+    """Weights [output, tap] as kernels read them: uint32 [group, word], of each group of outputs,
+    of so many taps at once and of each two outputs the words of these, in the order of the
+    activations. Zeros fill groups and taps."""
+    outputs, taps = weights.shape
+    groups, blocks = math.ceil(outputs / OUTPUTS), math.ceil(taps / at_once)
+    padded = np.zeros((OUTPUTS * groups, at_once * blocks), np.int64)
+    padded[:outputs, :taps] = weights
+    rows = padded.reshape(-1, 4)[:, IN_WORDS].reshape(padded.shape)
+    packed = words_of_pairs(rows[::2], rows[1::2], is_wide=False)
+    return packed.reshape(groups, 2, blocks, -1).swapaxes(1, 2).reshape(groups, -1)
+
+
+def weights_refusal(weights: Array) -> str:
+    """Why two outputs do not share words, a clause; empty where they do."""
+    odd = weights[1::2]
+    if ((odd == -128) & (weights[::2][: len(odd)] < 0)).any():
+        return "a weight of -128 stands beside a negative one, which one word cannot hold"
+    return ""
 
 
 class Rounding(NamedTuple):
@@ -146,12 +160,9 @@ def refusal(layer: Dense) -> str:
         middle, ends = TAPS * layer.middle, layer.x.dtype.range
         first = reach(layer.weights[:, :middle], layer.bias, *ends)
         second = reach(layer.weights[:, middle:], 0 * layer.bias, *ends)
-        if _leave(first) or _leave(second):
+        if leave(first) or leave(second):
             return "half a sum of its weights could leave the 24 bits of two channels in one word"
-    even, odd = layer.pairs()
-    if ((odd == -128) & (even < 0)).any():
-        return "a weight of -128 stands beside a negative one, which one word cannot hold"
-    return ""
+    return weights_refusal(layer.weights)
 
 
 def rounding(layer: Dense) -> tuple[int, Rounding | None]:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,19 @@ from mcu_deploy.backends.interface import (
     layer_of,
 )
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
-from mcu_deploy.backends.isa.dsp import four_sums
+from mcu_deploy.backends.isa.dsp.rows_by_filters import (
+    Row,
+    add_number,
+    multiply,
+    pairs,
+    rest_offset,
+    round_each_twice,
+    round_in_float,
+    round_once,
+    round_twice,
+    take_apart,
+    widen,
+)
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.quantized.dense import (
     BLOCKS,
@@ -51,6 +64,7 @@ from mcu_deploy.backends.quantized.dense import (
     refusal,
     round_group,
     rounding,
+    words,
 )
 from mcu_deploy.backends.quantized.loops import loop_bytes
 from mcu_deploy.operators import label
@@ -58,9 +72,9 @@ from mcu_deploy.operators import label
 OPERATORS = ("Gemm", "MatMul", "tflite::FullyConnected", "Conv", "tflite::Conv")
 
 BLOCK_CODE = 4 * 27  # bytes: all of its instructions are wide
-# Behind the activations: output pointer, its end, where the blocks are entered, the scales of all,
-# and eight bytes for the rest of a row.
-_TAIL, _REST = 28, 28
+# Bytes behind the activations: output pointer, its end, where the blocks are entered, the scales of
+# all.
+_TAIL = 28
 # The long form must save so many cycles for each byte of its code.
 _WORTH = 1
 
@@ -124,7 +138,7 @@ def _proposal(
     price = Price(
         Costs(layer.rows * outputs * taps, cycles=round(code.cycles), flash=stream.nbytes),
         {f"{stem} {code.digest}": code.bytes},
-        2 * TAPS * layer.blocks + _TAIL + (TAPS if taps % TAPS else 0),
+        2 * TAPS * layer.blocks + _TAIL,
         (
             InPlace(0, 0, max(distance, -layer.x.bytes)),
             InPlace(0, None, max(scratch_distance(layer), -layer.x.bytes)),
@@ -147,10 +161,10 @@ def scratch_distance(layer: Dense) -> int:
     taps = layer.x.shape[-1]
     whole, end = taps // TAPS * TAPS, 2 * TAPS * layer.blocks
     ends = np.arange(2 * TAPS, 2 * whole + 1, 2 * TAPS)
-    rest = np.arange(taps - whole) + end + _REST + 1
+    rest = [2 * whole + rest_offset(n) + 2 for n in range(taps - whole)]
     after = taps if layer.rows > 1 else overlap.NOTHING  # the next row
     return overlap.distance(
-        np.r_[ends, rest, end + _TAIL],
+        np.array([*ends, *rest, end + _TAIL]),
         np.r_[0:whole:TAPS, whole:taps, overlap.NOTHING, after],
     )
 
@@ -161,9 +175,7 @@ def pack(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Ar
     group the start of the four sums, the weights, and where outputs differ, scale and addend of
     each. A group of which an output has no integer scale has 0 there, and four float32 factors
     behind it, or what `_round_each_twice` takes."""
-    even, odd = layer.pairs()
-    halves = (LANES * odd + even).reshape(layer.groups, 2, layer.blocks, 4, 2)
-    words = (halves[..., 0] & 0xFFFF | (halves[..., 1] & 0xFFFF) << 16).transpose(0, 2, 1, 3)
+    packed = words(layer.weights, TAPS)
     skipped = -layer.blocks % unrolled * BLOCK_CODE
     stream = [2 * TAPS * layer.blocks, skipped, len(layer.weights)]
     stream += [2 * TAPS * layer.middle] if layer.is_long else []
@@ -178,7 +190,7 @@ def pack(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Ar
         starts = bias[group] * [1, LANES, 1, LANES]
         starts += moves * np.array([1, LANES // layer.lanes] * 2)
         starts[1::2] += starts[::2]
-        stream += [*starts.tolist(), *words[group].reshape(-1).tolist(), *ends]
+        stream += [*starts.tolist(), *packed[group].tolist(), *ends]
     return (np.array(stream, np.int64) & 0xFFFFFFFF).astype(np.uint32)
 
 
@@ -207,8 +219,8 @@ class _Group:
     def __init__(self, code: Assembly, common: Rounding | None) -> None:
         self.taps, self.stream, self.limit = code.registers("taps stream limit")
         self.sums = code.registers("even0 odd0 even1 odd1")
-        self.x = code.registers("x02 x46 x13 x57")
-        self.words = code.registers("w02 w46 w13 w57")
+        self.x = code.registers("x02 x13 x46 x57")
+        self.words = code.registers("w02 w13 w46 w57")
         self.ends = self.out, self.end, self.entry = code.registers("out out_end entry")
         self.common: list[Register] = []
         self.own: list[Register] = []
@@ -225,8 +237,8 @@ def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -
 
     y[r][k] = sat(((sum of x[r] * w[k] + start[k]) * scale >> 32) + addend >> shift), or as TFLite
     rounds twice, or in float32. The stream is that of `pack`; the scratch has a row, widened to
-    int16 in the order of SXTB16, then the words of `ends` and `common`, then the row's last bytes.
-    y may follow the rows that were read, the scratch the row that is read: `scratch_distance`.
+    int16 in the order of SXTB16, then the words of `ends` and `common`. y may follow the rows that
+    were read, the scratch the row that is read: `scratch_distance`.
     """
     surplus = -len(layer.weights) % OUTPUTS
     passes = math.ceil(layer.blocks / unrolled)
@@ -239,8 +251,8 @@ def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -
     code.place(rows)
     with code.times(layer.rows):
         code.note("A row, widened to int16, in front of what outputs need to be stored.")
-        into = _widen(code, kept, layer)
-        code.stmia(into, [*group.ends, *group.common])
+        end = _widen_row(code, kept, layer)
+        code.stmia(end, [*group.ends, *group.common])
         code.vmov(group.stream, kept.stream)
         code.vmov(group.taps, kept.row)
         code.ldmia(group.stream.moving, group.sums)
@@ -255,11 +267,10 @@ def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -
                     if n:
                         code.place(block)
                     with code.times((passes - (n < skipped)) / passes):
-                        _block(code, group)
+                        multiply(code, group.taps, group.stream, group.sums, group.x, group.words)
                 code.vmov(group.limit, kept.limit if layer.is_long else kept.end)
                 code.cmp(group.taps, group.limit)
-            for even, odd in four_sums.pairs(group.sums):
-                code.sub(odd, odd, even)
+            take_apart(code, group.sums)
             if layer.is_long:
                 _add_halves(code, kept, group, blocks[0])
             unsolved, store = code.label(), code.label()
@@ -270,10 +281,11 @@ def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -
             else:
                 code.ldmia(group.taps, [*group.ends, *group.common])
             if common is not None and common.is_twice:
-                four_sums.round_twice(code, layer, group.sums, group.common[:3])
+                round_twice(code, layer.saturate, group.sums, layer.lanes, group.common[:3])
             else:
-                scales = four_sums.pairs(2 * group.common or group.own)
-                four_sums.round_once(code, layer, group.sums, scales, shift)
+                shifts = [shift, shift + layer.lanes.bit_length() - 1] * 2
+                scales = pairs(2 * group.common or group.own)
+                round_once(code, layer.saturate, group.sums, scales, shifts)
             code.place(store)
             if common is None:
                 code.ldmia(group.taps, group.ends)
@@ -286,10 +298,12 @@ def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -
             with code.rarely():
                 code.place(unsolved)
                 code.note("No integers round these outputs at once.")
-                if layer.fixed is None:  # behind a 0 there are factors
-                    four_sums.round_in_float(code, layer, group.sums, group.own[1:5])
-                else:  # behind a 0 there are multipliers, shifts and the zero point
-                    four_sums.round_each_twice(code, layer, group.sums, group.own[1:7])
+                given = group.own[1:]  # behind a 0
+                if layer.fixed is None:  # factors
+                    zero = partial(add_number, code, number=layer.zero_points[1])
+                    round_in_float(code, layer.saturate, group.sums, pairs(given[:4]), zero)
+                else:  # multipliers, shifts, zero point
+                    round_each_twice(code, layer.saturate, group.sums, layer.lanes, given[:6])
                 code.b(store)
         code.place(last)
         if layer.rows > 1:
@@ -299,22 +313,22 @@ def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -
 
 def _describe(code: Assembly, layer: Dense, common: Rounding | None) -> None:
     """What stands over the code."""
-    formula, words, own = "sat((sum * scale >> 32) + addend >> shift)", "", ""
+    formula, more, own = "sat((sum * scale >> 32) + addend >> shift)", "", ""
     if common is None:
         own = ", and scale and addend of each"
     elif common.is_twice:
         formula = "sat((2 * sum * multiplier >> 32, rounded) + addend - (sum < 0) >> shift)"
-        words = "; multiplier, addend, shift, nothing"
+        more = "; multiplier, addend, shift, nothing"
     else:
-        words = "; even outputs' scale and addend, odd ones'"
+        more = "; even outputs' scale and addend, odd ones'"
     middle = "; bytes of it before the middle" if layer.is_long else ""
     code.note(f"y[r][k] = {formula}, with sum = start[k] + sum of x[r] * w[k].")
     code.note(
         "weights: bytes of a widened row; of code that the first blocks skip; count of outputs"
-        f"{middle}{words}. Then of each four outputs their starts, of an odd one 256 times its own "
+        f"{middle}{more}. Then of each four outputs their starts, of an odd one 256 times its own "
         f"with the even one's; of each eight taps four words of two outputs, four of two{own}."
     )
-    code.note("scratch: a row, two taps in a word; what its outputs need; the row's last bytes.")
+    code.note("scratch: a row, two taps in a word; what its outputs need.")
 
 
 def _begin(
@@ -371,57 +385,22 @@ def _next_row(code: Assembly, kept: _Kept, group: _Group, surplus: int, rows: La
     code.place(done)
 
 
-def _widen(code: Assembly, kept: _Kept, layer: Dense) -> Register:
-    """A row, to pairs of int16 in the scratch; gives where these end. The bytes of a block that the
-    row does not fill are any: their weights are 0."""
-    whole, rest = divmod(layer.weights.shape[1], TAPS)
-    source, into, end, byte = code.registers("source into into_end byte")
-    bytes_, widened = code.registers("x0123 x4567"), code.registers("x02 x46 x13 x57")
-
-    def eight() -> None:
-        extend = getattr(code, layer.extend)
-        for word, from_ in zip(widened[2:], bytes_, strict=True):
-            extend(word, from_.ror(8))
-        for word, from_ in zip(widened[:2], bytes_, strict=True):
-            extend(word, from_)
-        code.stmia(into.moving, widened)
-
-    code.vmov(source, kept.x)
-    code.vmov(into, kept.row)
-    code.vmov(end, kept.end)
-    if rest:
-        code.sub(end, end, 2 * TAPS)
-    if whole:
-        with code.repeat(whole):
-            if rest % 4 and layer.rows > 1:  # rows begin anywhere, where LDM would trap
-                for word in bytes_:
-                    code.ldr(word, source.after(4))
-            else:
-                code.ldmia(source.moving, bytes_)
-            eight()
-            code.cmp(into, end)
-    if rest:
-        for n in range(rest):
-            code.ldrb(byte, source.after(1))
-            code.strb(byte, into[2 * TAPS + _REST + n])
-        code.ldrd(*bytes_, into[2 * TAPS + _REST])
-        eight()
+def _widen_row(code: Assembly, kept: _Kept, layer: Dense) -> Register:
+    """A row in the scratch; gives where it ends there."""
+    row, taps = Row(code, TAPS // 4), layer.weights.shape[1]
+    has_rest = taps % TAPS > 0
+    code.vmov(row.source, kept.x)
+    code.vmov(row.into, kept.row)
+    code.vmov(row.end, kept.end)
+    if has_rest:
+        code.sub(row.end, row.end, 2 * TAPS)
+    # Several rows begin anywhere if they are no words.
+    widen(code, row, taps, layer.extend, is_aligned=taps % 4 == 0 or layer.rows == 1)
+    if has_rest:
+        code.add(row.into, row.into, 2 * TAPS)
     if layer.rows > 1:
-        code.vmov(kept.x, source)
-    return into
-
-
-def _block(code: Assembly, group: _Group) -> None:
-    """Eight taps of four outputs: 32 products in 27 instructions, of `BLOCK_CODE`."""
-    code.ldmia_w(group.taps.moving, group.x)
-    for even, odd in four_sums.pairs(group.sums):
-        code.ldmia_w(group.stream.moving, group.words)
-        for word, x in zip(group.words, group.x, strict=True):
-            code.smlad(odd, word, x, odd)
-        for word in group.words:
-            code.sxtb16(word, word)
-        for word, x in zip(group.words, group.x, strict=True):
-            code.smlad(even, word, x, even)
+        code.vmov(kept.x, row.source)
+    return row.into
 
 
 def _add_halves(code: Assembly, kept: _Kept, group: _Group, blocks: Label) -> None:

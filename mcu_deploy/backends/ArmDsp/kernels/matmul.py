@@ -12,7 +12,7 @@ are those before the end: rows and columns are computed twice, taps are zeros th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,6 @@ import numpy as np
 from mcu_deploy.backends.ArmDsp.workloads import ID
 from mcu_deploy.backends.interface import (
     Argument,
-    CFunction,
     Constant,
     Costs,
     InPlace,
@@ -32,11 +31,11 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly, Kind, Memory, kernel
-from mcu_deploy.backends.isa.dsp.six_sums import Sums, round_in_float
+from mcu_deploy.backends.isa import Assembly, Kind, Memory, Register, kernel
+from mcu_deploy.backends.isa.dsp.rows_by_filters import multiply_bytes, round_in_float, round_once
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, passed, pointer
-from mcu_deploy.backends.kit.loops import nest, plus
+from mcu_deploy.backends.kit.strides import Loops
 from mcu_deploy.backends.quantized.layers import clamp_refusal, saturate, types_refusal
 from mcu_deploy.backends.quantized.matrices import (
     BLOCK_BYTES,
@@ -53,7 +52,6 @@ _ROWS = 2  # at a time
 _MOST_UNROLLED = 8  # blocks of taps
 _CONSTANTS = 24  # bytes: scale and addend or twice the factor, zero point, move, both zero points
 _MOST_DEPTH, _MOST_COLUMNS = 4000, 1000  # that offsets of loads and stores reach
-_C_CYCLES, _C_BYTES = 40, 40  # of what is around the kernel: of a matrix, of the function
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -70,18 +68,15 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     zeros = [(k & 0xFFFF) * 0x10001 for k in (-product.zero_points[0], product.zero_points[1])]
     words = np.array([*rounding.words, *zeros], np.int64) & 0xFFFFFFFF
     constants = Constant("constants", words.astype(np.uint32))
-    code = assemble(product, rounding)
-    count = int(np.prod(product.loops.extents, initial=1))
+    code = assemble(product, rounding, _MOST_UNROLLED)
     types = "_".join(dict.fromkeys(t.dtype.value for t in (product.a, product.b, product.y)))
     stem = f"matmul_{product.rows}x{product.depth}x{product.columns}_{types}_dsp"
     price = Price(
-        Costs(
-            node.macs, cycles=count * (round(code.cycles) + _C_CYCLES), flash=_CONSTANTS,
-        ),
-        {f"{stem} {product.loops} {code.digest}": code.bytes + _C_BYTES},
+        Costs(node.macs, cycles=round(code.cycles), flash=_CONSTANTS),
+        {f"{stem} {code.digest}": code.bytes},
         product.panel_bytes + _CONSTANTS,
         _in_place(node, product),
-    )  # fmt: skip
+    )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         (layer,) = layers
@@ -92,13 +87,11 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         )  # fmt: skip
         factors, arrays = passed(layer, (0, 1))
         arguments = (*factors, OUTPUT, constant_argument(len(arrays)), Argument(Role.SCRATCH))
-        function = CFunction(stem, parameters, _body(product, f"{stem}_one"))
-        of_one = tuple(p for p in parameters if p.name != "constants")
-        one = kernel(f"{stem}_one", of_one, code, fpu=layer.target.fpu)
+        function = kernel(stem, parameters, code, fpu=layer.target.fpu)
         return (
             Workload(
-                ID, function, arguments, (*arrays, constants), (one,), ("string.h",),
-                price.scratch_bytes, price.in_place, price.costs,
+                ID, function, arguments, (*arrays, constants),
+                scratch_bytes=price.scratch_bytes, in_place=price.in_place, costs=price.costs,
             ),
         )  # fmt: skip
 
@@ -134,89 +127,125 @@ def _in_place(layer: Layer, product: MatrixProduct) -> tuple[InPlace, ...]:
     return tuple(facts)
 
 
-def _body(product: MatrixProduct, one: str) -> str:
-    """C around the kernel of this stem: a loop over the matrices."""
-    loops = product.loops
-    operands = ", ".join(plus(of, loops.index(k)) for k, of in enumerate("aby"))
-    text = f"        ${one}({operands}, scratch);\n"
-    copy = f"    memcpy(scratch + {product.panel_bytes}, constants, {_CONSTANTS});\n"
-    return "{\n" + copy + nest("i", loops.extents, caller=lambda: text) + "}"
-
-
 class _Registers:
-    """Of the whole kernel. In the FPU's: a, of a panel of columns b and y, the scratch, where the
-    panel's words end in it, and how many panels are left; of a pair of rows y, and how many pairs
-    are left; the zero point of b, twice in a word. panel, panel_end: the scratch, as it is written
-    and read. sums: of two rows and three columns.
+    """Of the whole kernel. In the FPU's: a, b and y of a matrix; of a panel of columns b and y, the
+    scratch, where the panel's words end in it, and how many panels are left; of a pair of rows y,
+    and how many pairs are left; the zero point of b, twice in a word; how many matrices each loop
+    over them has left. panel, panel_end: the scratch, as it is written and read. sums: of two rows,
+    the even and the odd one, each with three columns.
     """
 
-    def __init__(self, code: Assembly) -> None:
-        self.a, self.b, self.y, self.scratch = code.registers(
-            "all_a panel_b panel_y panel_begin", kind=Kind.SINGLE
+    def __init__(self, code: Assembly, loops: Loops) -> None:
+        self.matrices = code.registers("all_a all_b all_y", kind=Kind.SINGLE)
+        self.b, self.y, self.scratch, self.end, self.panels = code.registers(
+            "panel_b panel_y panel_begin end_of_panel panels_left", kind=Kind.SINGLE
         )
-        self.out, self.end, self.pairs, self.panels, self.b_zero = code.registers(
-            "rows_y end_of_panel pairs_left panels_left b_zero_kept", kind=Kind.SINGLE
+        self.out, self.pairs, self.b_zero = code.registers(
+            "rows_y pairs_left b_zero_kept", kind=Kind.SINGLE
         )
+        names = " ".join(f"matrices_left{n}" for n in range(len(loops.extents)))
+        self.left = code.registers(names, kind=Kind.SINGLE)
         self.panel, self.panel_end = code.registers("panel panel_end")
-        self.sums = Sums.of(code)
+        even, odd = "even0 even1 even2", "odd0 odd1 odd2"
+        self.sums = tuple(tuple(code.registers(names)) for names in (even, odd))
+
+    @property
+    def all_sums(self) -> tuple[Register, ...]:
+        return (*self.sums[0], *self.sums[1])
 
 
-def assemble(product: MatrixProduct, rounding: Rounding) -> Assembly:
-    """The kernel, of one matrix: a, b, y, the scratch.
+def assemble(product: MatrixProduct, rounding: Rounding, most: int) -> Assembly:
+    """The kernel: a, b, y, the constants, the scratch. most: so many blocks of four taps are
+    unrolled.
 
     y[r][c] = sat((sum over t of (a[r][t] - a_zero) * (b[t][c] - b_zero) + move) * scale >> 32)
-    + addend >> shift), or sat(round(sum * factor) + zero_point) in float32. Where b is widened, the
-    scratch has what the three sums begin with, then 3 * 4 taps a block of 24 bytes. Behind it are
-    the constants: scale and addend, or the factor twice; the zero point of y for floats; move; and
-    twice in a word each, -a_zero and b_zero. y is written while all of a and b is read.
+    + addend >> shift), or sat(round(sum * factor) + zero_point) in float32, of each matrix. The
+    constants are scale and addend, or the factor twice; the zero point of y for floats; move; and
+    twice in a word each, -a_zero and b_zero. Where b is widened, the scratch has what the three
+    sums begin with, then 3 * 4 taps a block of 24 bytes, and behind it the constants. A matrix of y
+    is written while all of its a and b is read.
     """
     code = Assembly()
-    r = _Registers(code)
-    a, b, y, scratch = code.arguments("a b y scratch")
-    columns, whole = product.columns, product.depth // TAPS
+    r = _Registers(code, product.loops)
+    a, b, y, constants, scratch = code.arguments("a b y constants scratch")
+    words = code.registers("scale addend y_zero move minus_a_zero b_zero")
     code.note(
         "y[r][c] = sat(((sum of (a[r] - a_zero) * (b[c] - b_zero) + move) * scale >> 32) + addend "
         ">> shift), or of floats sat(round(sum * factor) + y_zero)."
     )
     code.note(
-        "scratch: what the sums of three columns begin with, blocks of four taps of each, two in a "
-        "word; then scale and addend, or the factor twice; y_zero of floats; move; -a_zero and "
-        "b_zero, twice in a word each."
+        "constants: scale and addend, or the factor twice; y_zero of floats; move; -a_zero and "
+        "b_zero, twice in a word each. scratch: what the sums of three columns begin with, blocks "
+        "of four taps of each, two in a word; then the constants."
     )
-    code.vmov(r.a, a)
-    code.vmov(r.b, b)
-    code.vmov(r.y, y)
+    for kept, argument in zip(r.matrices, (a, b, y), strict=True):
+        code.vmov(kept, argument)
     code.vmov(r.scratch, scratch)
-    size, panels = code.registers("panel_bytes panels")
-    code.movw(size, 4 * COLUMNS + whole * BLOCK_BYTES)
-    code.add(r.panel_end, scratch, size)
-    code.vmov(r.end, r.panel_end)
+    code.ldmia(constants, words)
+    code.offset(r.panel, product.panel_bytes, code.register("bytes"), scratch)
+    code.stmia(r.panel, words)
+    if product.rest:
+        code.sub(r.panel, r.panel, BLOCK_BYTES)
+    code.vmov(r.end, r.panel)
+    _matrices(code, r, product, lambda: _matrix(code, r, product, rounding, most))
+    return code
+
+
+def _matrices(
+    code: Assembly, r: _Registers, product: MatrixProduct, body: Callable[[], None], n: int = 0
+) -> None:
+    """Loops over the matrices, from the n-th on: behind each the pointers go to the next ones."""
+    loops, pointer, free = product.loops, *code.registers("matrix step")
+    if n == len(loops.extents):
+        body()
+        return
+    code.number(pointer, loops.extents[n])
+    code.vmov(r.left[n], pointer)
+    with code.repeat(loops.extents[n]):
+        _matrices(code, r, product, body, n + 1)
+        for kept, steps in zip(r.matrices, loops.steps, strict=True):
+            # What the loop inside of this one, if there is one, has added.
+            inside = loops.extents[n + 1] * steps[n + 1] if n + 1 < len(steps) else 0
+            if steps[n] != inside:
+                code.vmov(pointer, kept)
+                code.offset(pointer, steps[n] - inside, free)
+                code.vmov(kept, pointer)
+        code.vmov(pointer, r.left[n])
+        code.subs(pointer, pointer, 1)
+        code.vmov(r.left[n], pointer)
+
+
+def _matrix(
+    code: Assembly, r: _Registers, product: MatrixProduct, rounding: Rounding, most: int
+) -> None:
+    """One product: its columns, three at a time."""
+    columns = product.columns
+    panels, next_b, next_y = code.registers("panels next_b next_y")
     count = -(-columns // COLUMNS)
+    _, b, y = r.matrices
+    code.vmov(next_b, b)
+    code.vmov(next_y, y)
     code.movw(panels, count)
-    code.vmov(r.panels, panels)
-    next_b, next_y = code.registers("next_b next_y")
     with code.repeat(count):
+        code.vmov(r.b, next_b)
+        code.vmov(r.y, next_y)
+        code.vmov(r.panels, panels)
         code.note("Three columns of b, widened to int16: two taps a word.")
         _widen(code, r, product)
         code.note("With two rows of a, even and odd: six sums, four taps at a time.")
-        _rows(code, r, product, rounding)
+        _rows(code, r, product, rounding, most)
         code.vmov(next_b, r.b)
         code.vmov(next_y, r.y)
         code.vmov(panels, r.panels)
         code.add(next_b, next_b, COLUMNS)
         code.add(next_y, next_y, COLUMNS)
-        code.sub(panels, panels, 1)
         if columns % COLUMNS and count > 1:
             back = COLUMNS - columns % COLUMNS
-            code.cmp(panels, 1)
+            code.cmp(panels, 2)
             code.itt("eq")
             code.subeq(next_b, next_b, back)
             code.subeq(next_y, next_y, back)
-        code.vmov(r.b, next_b)
-        code.vmov(r.y, next_y)
-        code.vmov(r.panels, panels)
-        code.cmp(panels, 0)
-    return code
+        code.subs(panels, panels, 1)
 
 
 def _offsets(product: MatrixProduct) -> list[int]:
@@ -299,96 +328,65 @@ def _widen_block(
     code.stmia(r.panel.moving, words)
 
 
-class _Taps:
-    """The registers that multiply: where the first of two rows is read, four bytes of each row, two
-    of them widened, a word of each column."""
-
-    def __init__(self, code: Assembly) -> None:
-        self.row = code.register("row")
-        self.bytes = code.registers("even_bytes odd_bytes")
-        self.pair = code.register("pair")
-        self.columns = code.registers("column0 column1 column2")
-
-
-def _rows(code: Assembly, r: _Registers, product: MatrixProduct, rounding: Rounding) -> None:
+def _rows(
+    code: Assembly, r: _Registers, product: MatrixProduct, rounding: Rounding, most: int
+) -> None:
     """The panel's columns of the product, two rows at a time."""
     rows, depth, columns = product.rows, product.depth, product.columns
-    whole, count = depth // TAPS, -(-rows // _ROWS)
-    pitch = depth if rows > 1 else 0
-    taps, sums = _Taps(code), r.sums
-    out, pairs = code.registers("out pairs")
-    code.vmov(taps.row, r.a)
+    count, pitch = -(-rows // _ROWS), depth if rows > 1 else 0
+    row, pair, out, pairs = code.registers("row pair out pairs")
+    words, panel = code.registers("even_bytes odd_bytes"), code.registers("column0 column1 column2")
+    extend = "sxtb16" if product.a.dtype is DType.INT8 else "uxtb16"
+    code.vmov(row, r.matrices[0])
     code.vmov(out, r.y)
-    code.vmov(r.out, out)
-    code.movw(pairs, count)
-    code.vmov(r.pairs, pairs)
+    code.number(pairs, count)
+
+    def block(first: Memory, second: Memory) -> None:
+        code.ldr(words[1], second)
+        code.ldr(words[0], first)
+        multiply_bytes(code, r.panel, r.sums, panel, words, pair, extend)
 
     def compare() -> None:
         code.vmov(r.panel_end, r.end)
         code.cmp(r.panel, r.panel_end)
 
     with code.repeat(count):
-        code.vmov(r.panel, r.scratch)
-        code.ldmia(r.panel.moving, sums.even)
-        for odd, even in zip(sums.odd, sums.even, strict=True):
-            code.mov(odd, even)
-        code.unroll(
-            whole, _MOST_UNROLLED,
-            lambda: _multiply(code, r, taps, product, taps.row[pitch], taps.row.after(4)),
-            compare,
-        )  # fmt: skip
-        if product.rest:
-            back = TAPS - product.rest
-            _multiply(code, r, taps, product, taps.row[pitch - back], taps.row[-back])
-        _round(code, r, product, rounding)
-        code.vmov(out, r.out)
-        at = [row * columns * (rows > 1) + k for row in range(_ROWS) for k in _offsets(product)]
-        for acc, offset in zip(sums.all, at, strict=True):
-            code.strb(acc, out[offset])
-        code.add(taps.row, taps.row, pitch + product.rest)
-        code.add(out, out, _ROWS * columns)
-        code.vmov(pairs, r.pairs)
-        code.sub(pairs, pairs, 1)
-        if rows % _ROWS and rows > 1:
-            code.cmp(pairs, 1)
-            code.itt("eq")
-            code.subeq(taps.row, taps.row, depth)
-            code.subeq(out, out, columns)
         code.vmov(r.out, out)
         code.vmov(r.pairs, pairs)
-        code.cmp(pairs, 0)
-
-
-def _multiply(
-    code: Assembly,
-    r: _Registers,
-    taps: _Taps,
-    product: MatrixProduct,
-    second: Memory,
-    first: Memory,
-) -> None:
-    """Four taps of two rows at these addresses, and of three columns: 24 products."""
-    extend = code.sxtb16 if product.a.dtype is DType.INT8 else code.uxtb16
-    code.ldr(taps.bytes[1], second)
-    code.ldr(taps.bytes[0], first)
-    for by in (0, 8):
-        code.ldmia(r.panel.moving, taps.columns)
-        for sums, row in zip(r.sums, taps.bytes, strict=True):
-            extend(taps.pair, row.ror(by) if by else row)
-            for acc, column in zip(sums, taps.columns, strict=True):
-                code.smlad(acc, taps.pair, column, acc)
+        code.vmov(r.panel, r.scratch)
+        code.ldmia(r.panel.moving, r.sums[0])
+        for even, odd in zip(*r.sums, strict=True):
+            code.mov(odd, even)
+        whole = depth // TAPS
+        code.unroll(whole, most, lambda: block(row.after(4), row[pitch]), compare)
+        if product.rest:
+            back = TAPS - product.rest
+            block(row[-back], row[pitch - back])
+        _round(code, r, product, rounding)
+        code.vmov(out, r.out)
+        code.vmov(pairs, r.pairs)
+        at = [n * columns * (rows > 1) + k for n in range(_ROWS) for k in _offsets(product)]
+        for acc, offset in zip(r.all_sums, at, strict=True):
+            code.strb(acc, out[offset])
+        code.add(row, row, pitch + product.rest)
+        code.add(out, out, _ROWS * columns)
+        if rows % _ROWS and rows > 1:
+            code.cmp(pairs, 2)
+            code.itt("eq")
+            code.subeq(row, row, depth)
+            code.subeq(out, out, columns)
+        code.subs(pairs, pairs, 1)
 
 
 def _round(code: Assembly, r: _Registers, product: MatrixProduct, rounding: Rounding) -> None:
     """The six sums to elements, by the constants behind the panel."""
     code.note("To elements of the output.")
     scale, addend, zero = code.registers("scale addend y_zero")
-    code.ldmia(r.panel, [scale, addend, zero])
+    saturated = saturate(product.y), r.all_sums
     if rounding.is_real:  # both of the first words are the factor
-        round_in_float(code, r.sums, (scale, addend), zero, saturate(product.y))
-        return
-    for acc in r.sums.all:
-        code.smmla(acc, acc, scale, addend)
-    limit = getattr(code, saturate(product.y))
-    for acc in r.sums.all:
-        limit(acc, 8, acc.asr(rounding.shift) if rounding.shift else acc)
+        code.ldmia(r.panel, [scale, addend, zero])
+        factors = [(scale, addend)] * COLUMNS
+        round_in_float(code, *saturated, factors, lambda acc: code.qadd(acc, acc, zero))
+    else:
+        code.ldmia(r.panel, [scale, addend])
+        round_once(code, *saturated, [(scale, addend)] * 6, [rounding.shift] * 6)
