@@ -21,6 +21,8 @@ TAKEN = (
 )
 # Sums that would be shifted out of 31 bits.
 LEFT = Lstm(39, x=(300.0, 5), weights=3.0)
+# Sums of weights that leave 24 bits.
+WIDE = Lstm(41, inputs=1200, hidden=1, steps=1)
 
 
 def model(case: Lstm, folder: Path) -> Path:

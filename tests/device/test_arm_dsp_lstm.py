@@ -32,8 +32,8 @@ def test_every_layer_gives_the_bits_of_the_oracle(case: Lstm, board: str, tmp_pa
     assert validate(built, path.with_suffix(".npz")).passed
     if board == "mps2-an386" and case is TAKEN[1]:
         (counted,) = profile(built.directory).layers
-        # of 16 products 8 SMLAD, 8 extensions and 2 loads, and what is around them
-        assert 18 / 16 * counted.macs < counted.cost <= 1.87 * counted.macs
+        # of 16 products 8 SMLAD, 4 extensions and 2 loads, and what is around them
+        assert 14 / 16 * counted.macs < counted.cost <= 1.61 * counted.macs
 
 
 @pytest.mark.matrix

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from arm_dsp_matmul_cases import HEAD, REFUSED, Product, model
+from arm_dsp_matmul_cases import HEAD, REFUSED, TAKEN, Product, model
 
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp import ArmDsp
@@ -15,9 +17,20 @@ from mcu_deploy.ir.view import view_of_all
 M4 = Target("cortex-m4", fpu=True, dsp=True)
 
 
-def proposed(cases: list[Product], folder: Path) -> Proposals:
+def proposed(cases: Sequence[Product], folder: Path, target: Target = M4) -> Proposals:
     graph = passes.run(formats.load(model(cases, folder / "products.onnx")))
-    return ArmDsp().propose(view_of_all(graph), M4)
+    return ArmDsp().propose(view_of_all(graph), target)
+
+
+def test_where_loops_must_be_short_fewer_taps_are_unrolled(tmp_path: Path) -> None:
+    def sizes(target: Target) -> list[int]:
+        found = proposed(TAKEN, tmp_path, target).proposals
+        return [sum(proposal.price.code.values()) for proposal in found]
+
+    long, short = sizes(M4), sizes(replace(M4, loop_bytes=896))
+    # What is around the loop over panels is 50 bytes.
+    assert max(short) < 896 + 50 < max(long)
+    assert [b for a, b in zip(long, short, strict=True) if a < 896] == [a for a in long if a < 896]
 
 
 @pytest.mark.parametrize(("case", "reason"), REFUSED.items())

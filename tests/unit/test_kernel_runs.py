@@ -15,7 +15,7 @@ from arm_dsp_cases import Case, model
 from kernel_runs import runs
 from quantized_layers import extremes
 
-from mcu_deploy.backends.ArmDsp.kernels import convolution, fully_connected
+from mcu_deploy.backends.ArmDsp.kernels import convolution, fully_connected, matmul
 from mcu_deploy.backends.isa.interpreter import Fault
 from mcu_deploy.options import Options
 
@@ -27,7 +27,7 @@ _FAMILIES = (
 # Of these most layers are quicker in other kernels, which do not compete here.
 _ALONE = {"arm_dsp_winograd_cases": convolution}
 # Those that ask how long their loops may be.
-_SHORTER = {"arm_dsp_dense_cases": fully_connected}
+_SHORTER = {"arm_dsp_dense_cases": fully_connected, "arm_dsp_matmul_cases": matmul}
 _LOOP_BYTES = 500
 _EVERY = 4  # of the cases in the sample
 _MOST_MACS = 300_000

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from mcu_deploy.backends.isa.allocation import allocated
-from mcu_deploy.backends.isa.encoding import size
+from mcu_deploy.backends.isa.encoding import addresses, size
 from mcu_deploy.backends.isa.instruction import Instruction, Item, Note, printed
 from mcu_deploy.backends.isa.operands import (
     Kind,
@@ -45,6 +45,7 @@ class Assembly:
         self._before = ""
         self._costs: dict[tuple[int, str, float], float] = {}
         self._labels = self._names = 0
+        self._loops: list[tuple[float, int, int]] = []  # runs; the items from and to
         self.cycles = 0.0
 
     def registers(self, names: str, *places: str, kind: Kind = Kind.CORE) -> list[Register]:
@@ -123,14 +124,20 @@ class Assembly:
         """Of the code, all encodings taken as short as they can be."""
         return _size(self.items)
 
+    def longest_loop(self, runs: float = 0) -> int:
+        """The bytes of the longest loop of `repeat` whose body runs more often than so."""
+        at = addresses(self.items)
+        return max((at[end] - at[begin] for n, begin, end in self._loops if n > runs), default=0)
+
     @contextmanager
     def repeat(self, times: float, again: str = "bne") -> Iterator[None]:
         """A loop, which runs so often, or does on average. Its instructions end with what sets the
         flags; the branch is added."""
-        label = self.label()
+        label, begin = self.label(), len(self._items)
         self.place(label)
         self._times *= times
         yield
+        self._loops.append((self._times, begin, len(self._items) + 1))
         # The branch is taken but for the last time.
         self.add_instruction(Instruction(again, (label,)), (times - 1) / times)
         self._times /= times

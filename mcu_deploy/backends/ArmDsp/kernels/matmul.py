@@ -37,6 +37,7 @@ from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, passed, pointer
 from mcu_deploy.backends.kit.strides import Loops
 from mcu_deploy.backends.quantized.layers import clamp_refusal, saturate, types_refusal
+from mcu_deploy.backends.quantized.loops import loop_bytes
 from mcu_deploy.backends.quantized.matrices import (
     BLOCK_BYTES,
     COLUMNS,
@@ -49,7 +50,7 @@ from mcu_deploy.ir import DType
 OPERATORS = ("MatMul",)
 
 _ROWS = 2  # at a time
-_MOST_UNROLLED = 8  # blocks of taps
+_MOST_UNROLLED = (8, 4, 2)  # blocks of taps, where loops may be long and where not
 _CONSTANTS = 24  # bytes: scale and addend or twice the factor, zero point, move, both zero points
 _MOST_DEPTH, _MOST_COLUMNS = 4000, 1000  # that offsets of loads and stores reach
 
@@ -68,7 +69,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     zeros = [(k & 0xFFFF) * 0x10001 for k in (-product.zero_points[0], product.zero_points[1])]
     words = np.array([*rounding.words, *zeros], np.int64) & 0xFFFFFFFF
     constants = Constant("constants", words.astype(np.uint32))
-    code = assemble(product, rounding, _MOST_UNROLLED)
+    code = _as_long_as_may_be(product, rounding, loop_bytes(node.target))
     types = "_".join(dict.fromkeys(t.dtype.value for t in (product.a, product.b, product.y)))
     stem = f"matmul_{product.rows}x{product.depth}x{product.columns}_{types}_dsp"
     price = Price(
@@ -96,6 +97,15 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         )  # fmt: skip
 
     return [Proposal(view.part([node.node.id]), price, make, title="matmul")]
+
+
+def _as_long_as_may_be(product: MatrixProduct, rounding: Rounding, longest: int | None) -> Assembly:
+    """The kernel that unrolls most of those whose loops are so long at most."""
+    for most in _MOST_UNROLLED:
+        code = assemble(product, rounding, most)
+        if longest is None or code.longest_loop() <= longest:
+            break
+    return code
 
 
 def refusal(layer: Layer) -> str:
