@@ -3,7 +3,7 @@
  *   source model  layers, SHA-256
  *                 aeec470440dd992f9c812afb573edd862066cb48cedf7b8e6ab3396a42837151
  *   constants     924 bytes, as a file: SHA-256
- *                 bf6f015d8ca729466bd2eb1630936b0262dc126abf85b16d2e362af893139096
+ *                 e05a407ac43c60efc8c1180aa594896e4c9eb267145f6091da0008814b8da925
  *   workspace     176 bytes
  *   layers        1 with 768 multiply-accumulates
  *
@@ -63,7 +63,7 @@ MCU_CONSTANT(_mcu_dsp_dense_dense_1_weights, uint32_t, 231, 0, 924);
  * weights: bytes of a widened row; of code that the first blocks skip; count of outputs. Then of
  * each four outputs their starts, of an odd one 256 times its own with the even one's; of each
  * eight taps four words of two outputs, four of two, and scale and addend of each.
- * scratch: a row, two taps in a word; what its outputs need; the row's last bytes. */
+ * scratch: a row, two taps in a word; what its outputs need. */
 MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                          const uint32_t *weights MCU_UNUSED,
                                          uint8_t *scratch MCU_UNUSED) {
@@ -85,19 +85,19 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    vmov s1, r9\n"                     /* stream_begin, stream */
             "1:\n"
             /* A row, widened to int16, in front of what outputs need to be stored. */
-            "    vmov r7, s0\n"                     /* source, row_x */
-            "    vmov r6, s8\n"                     /* into, row_begin */
-            "    vmov r12, s9\n"                    /* into_end, end_of_row */
+            "    vmov r12, s0\n"                    /* source, row_x */
+            "    vmov r7, s8\n"                     /* into, row_begin */
+            "    vmov lr, s9\n"                     /* into_end, end_of_row */
             "4:\n"
-            "    ldmia r7!, {r3, r4}\n"             /* source!, {x0123, x4567} */
-            "    sxtb16 r5, r3, ror #8\n"           /* x13, x0123, ror #8 */
-            "    sxtb16 lr, r4, ror #8\n"           /* x57, x4567, ror #8 */
+            "    ldmia r12!, {r3, r5}\n"            /* source!, {x0123, x4567} */
+            "    sxtb16 r4, r3, ror #8\n"           /* x13, x0123, ror #8 */
             "    sxtb16 r3, r3\n"                   /* x02, x0123 */
-            "    sxtb16 r4, r4\n"                   /* x46, x4567 */
-            "    stmia r6!, {r3-r5, lr}\n"          /* into!, {x02, x46, x13, x57} */
-            "    cmp r6, r12\n"                     /* into, into_end */
+            "    sxtb16 r6, r5, ror #8\n"           /* x57, x4567, ror #8 */
+            "    sxtb16 r5, r5\n"                   /* x46, x4567 */
+            "    stmia r7!, {r3-r6}\n"              /* into!, {x02, x13, x46, x57} */
+            "    cmp r7, lr\n"                      /* into, into_end */
             "    bne 4b\n"
-            "    stmia r6, {r0-r2}\n"               /* into, {out, out_end, entry} */
+            "    stmia r7, {r0-r2}\n"               /* into, {out, out_end, entry} */
             "    vmov r9, s1\n"                     /* stream, stream_begin */
             "    vmov r10, s8\n"                    /* taps, row_begin */
             "    ldmia r9!, {r4, r6, r12, lr}\n"    /* stream!, {even0, odd0, even1, odd1} */
@@ -107,32 +107,32 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             /* Four outputs, eight taps at a time. A word of weights has 256 odd + even, */
             /* twice; by SXTB16 it has the even ones. */
             "5:\n"
-            "    ldmia.w r10!, {r0, r2, r5, r8}\n"  /* taps!, {x02, x46, x13, x57} */
-            "    ldmia.w r9!, {r1, r3, r7, r11}\n"  /* stream!, {w02, w46, w13, w57} */
+            "    ldmia.w r10!, {r0, r2, r5, r8}\n"  /* taps!, {x02, x13, x46, x57} */
+            "    ldmia.w r9!, {r1, r3, r7, r11}\n"  /* stream!, {w02, w13, w46, w57} */
             "    smlad r6, r1, r0, r6\n"            /* odd0, w02, x02, odd0 */
-            "    smlad r6, r3, r2, r6\n"            /* odd0, w46, x46, odd0 */
-            "    smlad r6, r7, r5, r6\n"            /* odd0, w13, x13, odd0 */
+            "    smlad r6, r3, r2, r6\n"            /* odd0, w13, x13, odd0 */
+            "    smlad r6, r7, r5, r6\n"            /* odd0, w46, x46, odd0 */
             "    smlad r6, r11, r8, r6\n"           /* odd0, w57, x57, odd0 */
             "    sxtb16 r1, r1\n"                   /* w02, w02 */
-            "    sxtb16 r3, r3\n"                   /* w46, w46 */
-            "    sxtb16 r7, r7\n"                   /* w13, w13 */
+            "    sxtb16 r3, r3\n"                   /* w13, w13 */
+            "    sxtb16 r7, r7\n"                   /* w46, w46 */
             "    sxtb16 r11, r11\n"                 /* w57, w57 */
             "    smlad r4, r1, r0, r4\n"            /* even0, w02, x02, even0 */
-            "    smlad r4, r3, r2, r4\n"            /* even0, w46, x46, even0 */
-            "    smlad r4, r7, r5, r4\n"            /* even0, w13, x13, even0 */
+            "    smlad r4, r3, r2, r4\n"            /* even0, w13, x13, even0 */
+            "    smlad r4, r7, r5, r4\n"            /* even0, w46, x46, even0 */
             "    smlad r4, r11, r8, r4\n"           /* even0, w57, x57, even0 */
-            "    ldmia.w r9!, {r1, r3, r7, r11}\n"  /* stream!, {w02, w46, w13, w57} */
+            "    ldmia.w r9!, {r1, r3, r7, r11}\n"  /* stream!, {w02, w13, w46, w57} */
             "    smlad lr, r1, r0, lr\n"            /* odd1, w02, x02, odd1 */
-            "    smlad lr, r3, r2, lr\n"            /* odd1, w46, x46, odd1 */
-            "    smlad lr, r7, r5, lr\n"            /* odd1, w13, x13, odd1 */
+            "    smlad lr, r3, r2, lr\n"            /* odd1, w13, x13, odd1 */
+            "    smlad lr, r7, r5, lr\n"            /* odd1, w46, x46, odd1 */
             "    smlad lr, r11, r8, lr\n"           /* odd1, w57, x57, odd1 */
             "    sxtb16 r1, r1\n"                   /* w02, w02 */
-            "    sxtb16 r3, r3\n"                   /* w46, w46 */
-            "    sxtb16 r7, r7\n"                   /* w13, w13 */
+            "    sxtb16 r3, r3\n"                   /* w13, w13 */
+            "    sxtb16 r7, r7\n"                   /* w46, w46 */
             "    sxtb16 r11, r11\n"                 /* w57, w57 */
             "    smlad r12, r1, r0, r12\n"          /* even1, w02, x02, even1 */
-            "    smlad r12, r3, r2, r12\n"          /* even1, w46, x46, even1 */
-            "    smlad r12, r7, r5, r12\n"          /* even1, w13, x13, even1 */
+            "    smlad r12, r3, r2, r12\n"          /* even1, w13, x13, even1 */
+            "    smlad r12, r7, r5, r12\n"          /* even1, w46, x46, even1 */
             "    smlad r12, r11, r8, r12\n"         /* even1, w57, x57, even1 */
             "    vmov r0, s9\n"                     /* limit, end_of_row */
             "    cmp r10, r0\n"                     /* taps, limit */
@@ -165,26 +165,26 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    bx r2\n"                           /* entry */
             "6:\n"
             /* No integers round these outputs at once. */
-            "    vmov d0, r1, r2\n"                 /* factor01, addend0, scale1 */
-            "    vmov d1, r3, r5\n"                 /* factor23, addend1, scale2 */
-            "    vmov d2, r4, r6\n"                 /* product01, even0, odd0 */
-            "    vmov d3, r12, lr\n"                /* product23, even1, odd1 */
-            "    vcvt.f32.s32 s4, s4\n"             /* product01.low, product01.low */
-            "    vcvt.f32.s32 s5, s5\n"             /* product01.high, product01.high */
-            "    vcvt.f32.s32 s6, s6\n"             /* product23.low, product23.low */
-            "    vcvt.f32.s32 s7, s7\n"             /* product23.high, product23.high */
-            "    vmul.f32 s4, s4, s0\n"             /* product01.low, product01.low, factor01.low */
-            /* product01.high, product01.high, factor01.high */
+            "    vmov d0, r1, r2\n"                 /* factors0, addend0, scale1 */
+            "    vmov d1, r3, r5\n"                 /* factors1, addend1, scale2 */
+            "    vmov d2, r4, r6\n"                 /* products0, even0, odd0 */
+            "    vmov d3, r12, lr\n"                /* products1, even1, odd1 */
+            "    vcvt.f32.s32 s4, s4\n"             /* products0.low, products0.low */
+            "    vcvt.f32.s32 s5, s5\n"             /* products0.high, products0.high */
+            "    vcvt.f32.s32 s6, s6\n"             /* products1.low, products1.low */
+            "    vcvt.f32.s32 s7, s7\n"             /* products1.high, products1.high */
+            "    vmul.f32 s4, s4, s0\n"             /* products0.low, products0.low, factors0.low */
+            /* products0.high, products0.high, factors0.high */
             "    vmul.f32 s5, s5, s1\n"
-            "    vmul.f32 s6, s6, s2\n"             /* product23.low, product23.low, factor23.low */
-            /* product23.high, product23.high, factor23.high */
+            "    vmul.f32 s6, s6, s2\n"             /* products1.low, products1.low, factors1.low */
+            /* products1.high, products1.high, factors1.high */
             "    vmul.f32 s7, s7, s3\n"
-            "    vcvtr.s32.f32 s4, s4\n"            /* product01.low, product01.low */
-            "    vcvtr.s32.f32 s5, s5\n"            /* product01.high, product01.high */
-            "    vcvtr.s32.f32 s6, s6\n"            /* product23.low, product23.low */
-            "    vcvtr.s32.f32 s7, s7\n"            /* product23.high, product23.high */
-            "    vmov r4, r6, d2\n"                 /* even0, odd0, product01 */
-            "    vmov r12, lr, d3\n"                /* even1, odd1, product23 */
+            "    vcvtr.s32.f32 s4, s4\n"            /* products0.low, products0.low */
+            "    vcvtr.s32.f32 s5, s5\n"            /* products0.high, products0.high */
+            "    vcvtr.s32.f32 s6, s6\n"            /* products1.low, products1.low */
+            "    vcvtr.s32.f32 s7, s7\n"            /* products1.high, products1.high */
+            "    vmov r4, r6, d2\n"                 /* even0, odd0, products0 */
+            "    vmov r12, lr, d3\n"                /* even1, odd1, products1 */
             "    sub r4, r4, #5\n"                  /* even0, even0, #5 */
             "    ssat r4, #8, r4\n"                 /* even0, #8, even0 */
             "    sub r6, r6, #5\n"                  /* odd0, odd0, #5 */

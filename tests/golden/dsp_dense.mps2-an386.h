@@ -3,7 +3,7 @@
  *   source model  layers, SHA-256
  *                 aeec470440dd992f9c812afb573edd862066cb48cedf7b8e6ab3396a42837151
  *   constants     924 bytes, as a file: SHA-256
- *                 bf6f015d8ca729466bd2eb1630936b0262dc126abf85b16d2e362af893139096
+ *                 e05a407ac43c60efc8c1180aa594896e4c9eb267145f6091da0008814b8da925
  *   workspace     176 bytes
  *   layers        1 with 768 multiply-accumulates
  *

@@ -3,7 +3,7 @@
  *   source model  main, SHA-256
  *                 bed7c7b89649ac043563de346040f13eaea3f0a97b70c41d6d99a91f658c08ff
  *   constants     1,156 bytes, as a file: SHA-256
- *                 4c113ff796132fd19ab5c2d5575c214f860f0b45a233515a4934a0f92a2be9b2
+ *                 ea639568e58dbe00e68b737e0cdb8e4f1678bcc98e644ec231a1f88ae3be660c
  *   workspace     112 bytes
  *   layers        1 with 2,688 multiply-accumulates
  *
@@ -62,57 +62,57 @@ MCU_CONSTANT(_mcu_dsp_lstm_lstm_1_weights, uint32_t, 289, 0, 1156);
  * round(sigmoid(input) tanh(cell))); y[t] = h[t] = sat(round(sigmoid(output) tanh(c[t])) +
  * zero_point).
  * weights: sigmoid's table, a halfword an entry; then of each unit, for x and again for h, what
- * the sums of input, forget, cell and output gate begin with, and block after block four taps of
- * each. scratch: x[t] and h[t - 1], two taps in a word; c, int16. */
+ * the sums of input, forget, cell and output gate begin with, of forget and output 256 times
+ * their own and that of the one before; and of each four taps two words of input and forget
+ * gate, in halves 256 forget + input, of the first and third tap and of the second and fourth,
+ * and two of cell and output gate.
+ * scratch: x[t] and h[t - 1], two taps in a word; c, int16. */
 MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                 const uint32_t *weights MCU_UNUSED,
                                                 uint8_t *scratch MCU_UNUSED) {
     /* clang-format off */
     __asm__(".syntax unified\n"
-            "    push {r4-r10, lr}\n"
+            "    push {r4-r9, lr}\n"
             "    vmov s4, r0\n"                     /* step_x, x */
             "    vmov s5, r1\n"                     /* step_y, y */
             "    vmov s6, r2\n"                     /* stream_begin, weights */
             "    vmov s7, r3\n"                     /* scratch_begin, scratch */
+            "    vmov r2, s7\n"                     /* into, scratch_begin */
+            "    add r2, r2, #8\n"                  /* into, into, #8 */
+            "    mov r0, #0\n"                      /* zero, #0 */
+            "    movw r1, #8\n"                     /* left, #8 */
+            "1:\n"
+            "    strh r0, [r2], #2\n"               /* zero, [into], #2 */
+            "    subs r1, r1, #1\n"                 /* left, left, #1 */
+            "    bne 1b\n"
+            "    mov r0, #0\n"                      /* zero, #0 */
+            "    movw r1, #8\n"                     /* left, #8 */
+            "2:\n"
+            "    strh r0, [r2], #2\n"               /* zero, [into], #2 */
+            "    subs r1, r1, #1\n"                 /* left, left, #1 */
+            "    bne 2b\n"
             "    movw r0, #7\n"                     /* steps, #7 */
             "    vmov s8, r0\n"                     /* steps_left, steps */
-            "    movw r0, #8\n"                     /* bytes, #8 */
-            "    add r1, r3, r0\n"                  /* into, scratch, bytes */
-            "    mov r0, #0\n"                      /* h_zero, #0 */
-            "    mov r2, #0\n"                      /* c_zero, #0 */
-            "    movw r3, #8\n"                     /* left, #8 */
-            "1:\n"
-            "    strh r0, [r1], #2\n"               /* h_zero, [into], #2 */
-            "    subs r3, r3, #1\n"                 /* left, left, #1 */
-            "    bne 1b\n"
-            "    movw r3, #8\n"                     /* left, #8 */
-            "2:\n"
-            "    strh r2, [r1], #2\n"               /* c_zero, [into], #2 */
-            "    subs r3, r3, #1\n"                 /* left, left, #1 */
-            "    bne 2b\n"
             /* A step: the input, widened to int16, in front of the hidden state. */
             "3:\n"
-            "    vmov r2, s4\n"                     /* source, step_x */
-            "    vmov r1, s7\n"                     /* into, scratch_begin */
-            "    movw r3, #1\n"                     /* left, #1 */
+            "    vmov r3, s4\n"                     /* source, step_x */
+            "    vmov r2, s7\n"                     /* into, scratch_begin */
+            "    movw r4, #8\n"                     /* into_end, #8 */
+            "    add r4, r4, r2\n"                  /* into_end, into_end, into */
             "4:\n"
-            "    ldr r4, [r2], #4\n"                /* x0123, [source], #4 */
-            "    sxtb16 r0, r4\n"                   /* x02, x0123 */
-            "    sxtb16 r4, r4, ror #8\n"           /* x13, x0123, ror #8 */
-            "    stmia r1!, {r0, r4}\n"             /* into!, {x02, x13} */
-            "    subs r3, r3, #1\n"                 /* left, left, #1 */
+            "    ldr r0, [r3], #4\n"                /* x0123, [source], #4 */
+            "    sxtb16 r1, r0, ror #8\n"           /* x13, x0123, ror #8 */
+            "    sxtb16 r0, r0\n"                   /* x02, x0123 */
+            "    stmia r2!, {r0, r1}\n"             /* into!, {x02, x13} */
+            "    cmp r2, r4\n"                      /* into, into_end */
             "    bne 4b\n"
-            "    movw r0, #0\n"                     /* bytes, #0 */
-            "    add r2, r2, r0\n"                  /* source, source, bytes */
-            "    vmov s4, r2\n"                     /* step_x, source */
+            "    vmov s4, r3\n"                     /* step_x, source */
             "    vmov r1, s5\n"                     /* out, step_y */
-            "    movw r0, #8\n"                     /* out_end, #8 */
-            "    add r0, r1, r0\n"                  /* out_end, out, out_end */
+            "    add r0, r1, #8\n"                  /* out_end, out, #8 */
             "    vmov s9, r0\n"                     /* y_end, out_end */
-            "    vmov r6, s7\n"                     /* c_at, scratch_begin */
-            "    movw r0, #24\n"                    /* bytes, #24 */
-            "    add r6, r6, r0\n"                  /* c_at, c_at, bytes */
-            "    vmov s10, r6\n"                    /* next_c, c_at */
+            "    vmov r3, s7\n"                     /* c_at, scratch_begin */
+            "    add r3, r3, #24\n"                 /* c_at, c_at, #24 */
+            "    vmov s10, r3\n"                    /* next_c, c_at */
             "    vmov r12, s6\n"                    /* stream, stream_begin */
             "    add r12, r12, #516\n"              /* stream, stream, #516 */
             /* Of each unit the gates, the cell state and the output. */
@@ -122,115 +122,107 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    ldmia r12!, {r0, r2, r4, r7}\n"    /* stream!, {input, forget, cell, output} */
             "    movw r1, #8\n"                     /* taps_end, #8 */
             "    add r1, r1, lr\n"                  /* taps_end, taps_end, taps */
-            "    ldmia lr!, {r5, r8}\n"             /* taps!, {x02, x13} */
-            /* stream!, {input_w, forget_w, cell_w, output_w} */
-            "    ldmia r12!, {r1, r3, r6, r9}\n"
-            "    sxtb16 r10, r1\n"                  /* w02, input_w */
-            "    sxtb16 r1, r1, ror #8\n"           /* input_w, input_w, ror #8 */
-            "    smlad r0, r10, r5, r0\n"           /* input, w02, x02, input */
-            "    smlad r0, r1, r8, r0\n"            /* input, input_w, x13, input */
-            "    sxtb16 r10, r3\n"                  /* w02, forget_w */
-            "    sxtb16 r3, r3, ror #8\n"           /* forget_w, forget_w, ror #8 */
-            "    smlad r2, r10, r5, r2\n"           /* forget, w02, x02, forget */
-            "    smlad r2, r3, r8, r2\n"            /* forget, forget_w, x13, forget */
-            "    sxtb16 r10, r6\n"                  /* w02, cell_w */
-            "    sxtb16 r6, r6, ror #8\n"           /* cell_w, cell_w, ror #8 */
-            "    smlad r4, r10, r5, r4\n"           /* cell, w02, x02, cell */
-            "    smlad r4, r6, r8, r4\n"            /* cell, cell_w, x13, cell */
-            "    sxtb16 r10, r9\n"                  /* w02, output_w */
-            "    sxtb16 r9, r9, ror #8\n"           /* output_w, output_w, ror #8 */
-            "    smlad r7, r10, r5, r7\n"           /* output, w02, x02, output */
-            "    smlad r7, r9, r8, r7\n"            /* output, output_w, x13, output */
-            "    movw r3, #23552\n"                 /* multiplier, #23552 */
-            "    movt r3, #20887\n"                 /* multiplier, #20887 */
-            "    lsl r1, r0, #2\n"                  /* doubled, input, #2 */
-            "    smmulr r0, r1, r3\n"               /* input, doubled, multiplier */
+            "    ldmia.w lr!, {r5, r8}\n"           /* taps!, {x02, x13} */
+            /* stream!, {gates01_w02, gates01_w13, gates23_w02, gates23_w13} */
+            "    ldmia.w r12!, {r1, r3, r6, r9}\n"
+            "    smlad r2, r1, r5, r2\n"            /* forget, gates01_w02, x02, forget */
+            "    smlad r2, r3, r8, r2\n"            /* forget, gates01_w13, x13, forget */
+            "    smlad r7, r6, r5, r7\n"            /* output, gates23_w02, x02, output */
+            "    smlad r7, r9, r8, r7\n"            /* output, gates23_w13, x13, output */
+            "    sxtb16 r1, r1\n"                   /* gates01_w02, gates01_w02 */
+            "    sxtb16 r3, r3\n"                   /* gates01_w13, gates01_w13 */
+            "    sxtb16 r6, r6\n"                   /* gates23_w02, gates23_w02 */
+            "    sxtb16 r9, r9\n"                   /* gates23_w13, gates23_w13 */
+            "    smlad r0, r1, r5, r0\n"            /* input, gates01_w02, x02, input */
+            "    smlad r0, r3, r8, r0\n"            /* input, gates01_w13, x13, input */
+            "    smlad r4, r6, r5, r4\n"            /* cell, gates23_w02, x02, cell */
+            "    smlad r4, r9, r8, r4\n"            /* cell, gates23_w13, x13, cell */
+            "    sub r2, r2, r0\n"                  /* forget, forget, input */
+            "    sub r7, r7, r4\n"                  /* output, output, cell */
+            "    movw r1, #23552\n"                 /* multiplier, #23552 */
+            "    movt r1, #20887\n"                 /* multiplier, #20887 */
+            "    lsl r0, r0, #2\n"                  /* high, input, #2 */
+            "    smmulr r0, r0, r1\n"               /* input, high, multiplier */
             "    ssat r0, #16, r0\n"                /* input, #16, input */
-            "    movw r3, #47360\n"                 /* multiplier, #47360 */
-            "    movt r3, #21133\n"                 /* multiplier, #21133 */
-            "    lsl r1, r2, #2\n"                  /* doubled, forget, #2 */
-            "    smmulr r2, r1, r3\n"               /* forget, doubled, multiplier */
+            "    movw r1, #47360\n"                 /* multiplier, #47360 */
+            "    movt r1, #21133\n"                 /* multiplier, #21133 */
+            "    asr r2, r2, #6\n"                  /* high, forget, #6 */
+            "    smmulr r2, r2, r1\n"               /* forget, high, multiplier */
             "    ssat r2, #16, r2\n"                /* forget, #16, forget */
-            "    movw r3, #35200\n"                 /* multiplier, #35200 */
-            "    movt r3, #24875\n"                 /* multiplier, #24875 */
-            "    lsl r1, r4, #2\n"                  /* doubled, cell, #2 */
-            "    smmulr r4, r1, r3\n"               /* cell, doubled, multiplier */
+            "    movw r1, #35200\n"                 /* multiplier, #35200 */
+            "    movt r1, #24875\n"                 /* multiplier, #24875 */
+            "    lsl r3, r4, #2\n"                  /* high, cell, #2 */
+            "    smmulr r4, r3, r1\n"               /* cell, high, multiplier */
             "    ssat r4, #16, r4\n"                /* cell, #16, cell */
-            "    movw r3, #46336\n"                 /* multiplier, #46336 */
-            "    movt r3, #21998\n"                 /* multiplier, #21998 */
-            "    lsl r1, r7, #2\n"                  /* doubled, output, #2 */
-            "    smmulr r7, r1, r3\n"               /* output, doubled, multiplier */
+            "    movw r1, #46336\n"                 /* multiplier, #46336 */
+            "    movt r1, #21998\n"                 /* multiplier, #21998 */
+            "    asr r3, r7, #6\n"                  /* high, output, #6 */
+            "    smmulr r7, r3, r1\n"               /* output, high, multiplier */
             "    ssat r7, #16, r7\n"                /* output, #16, output */
             "    vmov d0, r0, r2\n"                 /* from_x01, input, forget */
             "    vmov d1, r4, r7\n"                 /* from_x23, cell, output */
             "    ldmia r12!, {r0, r2, r4, r7}\n"    /* stream!, {input, forget, cell, output} */
             "    movw r1, #16\n"                    /* taps_end, #16 */
             "    add r1, r1, lr\n"                  /* taps_end, taps_end, taps */
-            "    ldmia lr!, {r5, r8}\n"             /* taps!, {x02, x13} */
-            /* stream!, {input_w, forget_w, cell_w, output_w} */
-            "    ldmia r12!, {r1, r3, r6, r9}\n"
-            "    sxtb16 r10, r1\n"                  /* w02, input_w */
-            "    sxtb16 r1, r1, ror #8\n"           /* input_w, input_w, ror #8 */
-            "    smlad r0, r10, r5, r0\n"           /* input, w02, x02, input */
-            "    smlad r0, r1, r8, r0\n"            /* input, input_w, x13, input */
-            "    sxtb16 r10, r3\n"                  /* w02, forget_w */
-            "    sxtb16 r3, r3, ror #8\n"           /* forget_w, forget_w, ror #8 */
-            "    smlad r2, r10, r5, r2\n"           /* forget, w02, x02, forget */
-            "    smlad r2, r3, r8, r2\n"            /* forget, forget_w, x13, forget */
-            "    sxtb16 r10, r6\n"                  /* w02, cell_w */
-            "    sxtb16 r6, r6, ror #8\n"           /* cell_w, cell_w, ror #8 */
-            "    smlad r4, r10, r5, r4\n"           /* cell, w02, x02, cell */
-            "    smlad r4, r6, r8, r4\n"            /* cell, cell_w, x13, cell */
-            "    sxtb16 r10, r9\n"                  /* w02, output_w */
-            "    sxtb16 r9, r9, ror #8\n"           /* output_w, output_w, ror #8 */
-            "    smlad r7, r10, r5, r7\n"           /* output, w02, x02, output */
-            "    smlad r7, r9, r8, r7\n"            /* output, output_w, x13, output */
-            "    ldmia lr!, {r5, r8}\n"             /* taps!, {x02, x13} */
-            /* stream!, {input_w, forget_w, cell_w, output_w} */
-            "    ldmia r12!, {r1, r3, r6, r9}\n"
-            "    sxtb16 r10, r1\n"                  /* w02, input_w */
-            "    sxtb16 r1, r1, ror #8\n"           /* input_w, input_w, ror #8 */
-            "    smlad r0, r10, r5, r0\n"           /* input, w02, x02, input */
-            "    smlad r0, r1, r8, r0\n"            /* input, input_w, x13, input */
-            "    sxtb16 r10, r3\n"                  /* w02, forget_w */
-            "    sxtb16 r3, r3, ror #8\n"           /* forget_w, forget_w, ror #8 */
-            "    smlad r2, r10, r5, r2\n"           /* forget, w02, x02, forget */
-            "    smlad r2, r3, r8, r2\n"            /* forget, forget_w, x13, forget */
-            "    sxtb16 r10, r6\n"                  /* w02, cell_w */
-            "    sxtb16 r6, r6, ror #8\n"           /* cell_w, cell_w, ror #8 */
-            "    smlad r4, r10, r5, r4\n"           /* cell, w02, x02, cell */
-            "    smlad r4, r6, r8, r4\n"            /* cell, cell_w, x13, cell */
-            "    sxtb16 r10, r9\n"                  /* w02, output_w */
-            "    sxtb16 r9, r9, ror #8\n"           /* output_w, output_w, ror #8 */
-            "    smlad r7, r10, r5, r7\n"           /* output, w02, x02, output */
-            "    smlad r7, r9, r8, r7\n"            /* output, output_w, x13, output */
-            "    movw r3, #1152\n"                  /* multiplier, #1152 */
-            "    movt r3, #30276\n"                 /* multiplier, #30276 */
-            "    lsl r1, r0, #1\n"                  /* doubled, input, #1 */
-            "    mov r5, #1\n"                      /* half, #1 */
-            "    smmlar r1, r1, r3, r5\n"           /* doubled, doubled, multiplier, half */
-            "    add r0, r1, r0, asr #31\n"         /* input, doubled, input, asr #31 */
+            "    ldmia.w lr!, {r5, r8}\n"           /* taps!, {x02, x13} */
+            /* stream!, {gates01_w02, gates01_w13, gates23_w02, gates23_w13} */
+            "    ldmia.w r12!, {r1, r3, r6, r9}\n"
+            "    smlad r2, r1, r5, r2\n"            /* forget, gates01_w02, x02, forget */
+            "    smlad r2, r3, r8, r2\n"            /* forget, gates01_w13, x13, forget */
+            "    smlad r7, r6, r5, r7\n"            /* output, gates23_w02, x02, output */
+            "    smlad r7, r9, r8, r7\n"            /* output, gates23_w13, x13, output */
+            "    sxtb16 r1, r1\n"                   /* gates01_w02, gates01_w02 */
+            "    sxtb16 r3, r3\n"                   /* gates01_w13, gates01_w13 */
+            "    sxtb16 r6, r6\n"                   /* gates23_w02, gates23_w02 */
+            "    sxtb16 r9, r9\n"                   /* gates23_w13, gates23_w13 */
+            "    smlad r0, r1, r5, r0\n"            /* input, gates01_w02, x02, input */
+            "    smlad r0, r3, r8, r0\n"            /* input, gates01_w13, x13, input */
+            "    smlad r4, r6, r5, r4\n"            /* cell, gates23_w02, x02, cell */
+            "    smlad r4, r9, r8, r4\n"            /* cell, gates23_w13, x13, cell */
+            "    ldmia.w lr!, {r5, r8}\n"           /* taps!, {x02, x13} */
+            /* stream!, {gates01_w02, gates01_w13, gates23_w02, gates23_w13} */
+            "    ldmia.w r12!, {r1, r3, r6, r9}\n"
+            "    smlad r2, r1, r5, r2\n"            /* forget, gates01_w02, x02, forget */
+            "    smlad r2, r3, r8, r2\n"            /* forget, gates01_w13, x13, forget */
+            "    smlad r7, r6, r5, r7\n"            /* output, gates23_w02, x02, output */
+            "    smlad r7, r9, r8, r7\n"            /* output, gates23_w13, x13, output */
+            "    sxtb16 r1, r1\n"                   /* gates01_w02, gates01_w02 */
+            "    sxtb16 r3, r3\n"                   /* gates01_w13, gates01_w13 */
+            "    sxtb16 r6, r6\n"                   /* gates23_w02, gates23_w02 */
+            "    sxtb16 r9, r9\n"                   /* gates23_w13, gates23_w13 */
+            "    smlad r0, r1, r5, r0\n"            /* input, gates01_w02, x02, input */
+            "    smlad r0, r3, r8, r0\n"            /* input, gates01_w13, x13, input */
+            "    smlad r4, r6, r5, r4\n"            /* cell, gates23_w02, x02, cell */
+            "    smlad r4, r9, r8, r4\n"            /* cell, gates23_w13, x13, cell */
+            "    sub r2, r2, r0\n"                  /* forget, forget, input */
+            "    sub r7, r7, r4\n"                  /* output, output, cell */
+            "    movw r5, #1152\n"                  /* multiplier, #1152 */
+            "    movt r5, #30276\n"                 /* multiplier, #30276 */
+            "    lsl r1, r0, #1\n"                  /* high, input, #1 */
+            "    mov r3, #1\n"                      /* half, #1 */
+            "    smmlar r1, r1, r5, r3\n"           /* high, high, multiplier, half */
+            "    add r0, r1, r0, asr #31\n"         /* input, high, input, asr #31 */
             "    ssat r0, #16, r0, asr #1\n"        /* input, #16, input, asr #1 */
-            "    movw r3, #27264\n"                 /* multiplier, #27264 */
-            "    movt r3, #19364\n"                 /* multiplier, #19364 */
-            "    lsl r1, r2, #1\n"                  /* doubled, forget, #1 */
-            "    mov r5, #1\n"                      /* half, #1 */
-            "    smmlar r1, r1, r3, r5\n"           /* doubled, doubled, multiplier, half */
-            "    add r2, r1, r2, asr #31\n"         /* forget, doubled, forget, asr #31 */
+            "    movw r5, #27264\n"                 /* multiplier, #27264 */
+            "    movt r5, #19364\n"                 /* multiplier, #19364 */
+            "    asr r1, r2, #7\n"                  /* high, forget, #7 */
+            "    mov r3, #1\n"                      /* half, #1 */
+            "    smmlar r1, r1, r5, r3\n"           /* high, high, multiplier, half */
+            "    add r2, r1, r2, asr #31\n"         /* forget, high, forget, asr #31 */
             "    ssat r2, #16, r2, asr #1\n"        /* forget, #16, forget, asr #1 */
-            "    movw r3, #896\n"                   /* multiplier, #896 */
-            "    movt r3, #31259\n"                 /* multiplier, #31259 */
-            "    lsl r1, r4, #1\n"                  /* doubled, cell, #1 */
-            "    mov r5, #2\n"                      /* half, #2 */
-            "    smmlar r1, r1, r3, r5\n"           /* doubled, doubled, multiplier, half */
-            "    add r4, r1, r4, asr #31\n"         /* cell, doubled, cell, asr #31 */
+            "    movw r5, #896\n"                   /* multiplier, #896 */
+            "    movt r5, #31259\n"                 /* multiplier, #31259 */
+            "    lsl r1, r4, #1\n"                  /* high, cell, #1 */
+            "    mov r3, #2\n"                      /* half, #2 */
+            "    smmlar r1, r1, r5, r3\n"           /* high, high, multiplier, half */
+            "    add r4, r1, r4, asr #31\n"         /* cell, high, cell, asr #31 */
             "    ssat r4, #16, r4, asr #2\n"        /* cell, #16, cell, asr #2 */
-            "    movw r3, #5120\n"                  /* multiplier, #5120 */
-            "    movt r3, #32582\n"                 /* multiplier, #32582 */
-            "    lsl r1, r7, #1\n"                  /* doubled, output, #1 */
-            "    mov r5, #1\n"                      /* half, #1 */
-            "    smmlar r1, r1, r3, r5\n"           /* doubled, doubled, multiplier, half */
-            "    add r7, r1, r7, asr #31\n"         /* output, doubled, output, asr #31 */
+            "    movw r5, #5120\n"                  /* multiplier, #5120 */
+            "    movt r5, #32582\n"                 /* multiplier, #32582 */
+            "    asr r1, r7, #7\n"                  /* high, output, #7 */
+            "    mov r3, #1\n"                      /* half, #1 */
+            "    smmlar r1, r1, r5, r3\n"           /* high, high, multiplier, half */
+            "    add r7, r1, r7, asr #31\n"         /* output, high, output, asr #31 */
             "    ssat r7, #16, r7, asr #1\n"        /* output, #16, output, asr #1 */
             "    vmov r1, r3, d0\n"                 /* input_x, forget_x, from_x01 */
             "    vmov r5, r6, d1\n"                 /* cell_x, output_x, from_x23 */
@@ -309,28 +301,28 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    add r1, r1, #128\n"                /* value, value, #128 */
             "    asr r4, r1, #8\n"                  /* cell, value, #8 */
             /* The cell state: what the forget gate keeps of it, and what the input gate lets in. */
-            "    vmov r6, s10\n"                    /* c_at, next_c */
-            "    ldrsh r1, [r6]\n"                  /* c, [c_at] */
+            "    vmov r3, s10\n"                    /* c_at, next_c */
+            "    ldrsh r1, [r3]\n"                  /* c, [c_at] */
             "    mul r2, r2, r1\n"                  /* forget, forget, c */
             "    mul r0, r0, r4\n"                  /* input, input, cell */
-            "    movw r3, #0\n"                     /* multiplier, #0 */
-            "    movt r3, #16384\n"                 /* multiplier, #16384 */
-            "    lsl r1, r2, #1\n"                  /* doubled, forget, #1 */
-            "    mov r5, #8192\n"                   /* half, #8192 */
-            "    smmlar r1, r1, r3, r5\n"           /* doubled, doubled, multiplier, half */
-            "    add r2, r1, r2, asr #31\n"         /* forget, doubled, forget, asr #31 */
+            "    movw r5, #0\n"                     /* multiplier, #0 */
+            "    movt r5, #16384\n"                 /* multiplier, #16384 */
+            "    lsl r1, r2, #1\n"                  /* high, forget, #1 */
+            "    mov r4, #8192\n"                   /* half, #8192 */
+            "    smmlar r1, r1, r5, r4\n"           /* high, high, multiplier, half */
+            "    add r2, r1, r2, asr #31\n"         /* forget, high, forget, asr #31 */
             "    ssat r2, #16, r2, asr #14\n"       /* forget, #16, forget, asr #14 */
-            "    movw r3, #0\n"                     /* multiplier, #0 */
-            "    movt r3, #16384\n"                 /* multiplier, #16384 */
-            "    lsl r1, r0, #1\n"                  /* doubled, input, #1 */
-            "    mov r5, #0x10000\n"                /* half, #0x10000 */
-            "    smmlar r1, r1, r3, r5\n"           /* doubled, doubled, multiplier, half */
-            "    add r0, r1, r0, asr #31\n"         /* input, doubled, input, asr #31 */
+            "    movw r5, #0\n"                     /* multiplier, #0 */
+            "    movt r5, #16384\n"                 /* multiplier, #16384 */
+            "    lsl r1, r0, #1\n"                  /* high, input, #1 */
+            "    mov r4, #0x10000\n"                /* half, #0x10000 */
+            "    smmlar r1, r1, r5, r4\n"           /* high, high, multiplier, half */
+            "    add r0, r1, r0, asr #31\n"         /* input, high, input, asr #31 */
             "    ssat r0, #16, r0, asr #17\n"       /* input, #16, input, asr #17 */
             "    add r1, r2, r0\n"                  /* c, forget, input */
             "    ssat r1, #16, r1\n"                /* c, #16, c */
-            "    strh r1, [r6], #2\n"               /* c, [c_at], #2 */
-            "    vmov s10, r6\n"                    /* next_c, c_at */
+            "    strh r1, [r3], #2\n"               /* c, [c_at], #2 */
+            "    vmov s10, r3\n"                    /* next_c, c_at */
             /* The output: of the cell state's tanh what the output gate lets out. */
             "    add r3, r1, r1, lsl #1\n"          /* place, c, c, lsl #1 */
             "    eor r1, r3, r3, asr #31\n"         /* size, place, place, asr #31 */
@@ -351,10 +343,10 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    mul r0, r0, r7\n"                  /* h, h, output */
             "    movw r3, #16833\n"                 /* multiplier, #16833 */
             "    movt r3, #16410\n"                 /* multiplier, #16410 */
-            "    lsl r1, r0, #1\n"                  /* doubled, h, #1 */
-            "    mov r5, #0x200000\n"               /* half, #0x200000 */
-            "    smmlar r1, r1, r3, r5\n"           /* doubled, doubled, multiplier, half */
-            "    add r0, r1, r0, asr #31\n"         /* h, doubled, h, asr #31 */
+            "    lsl r1, r0, #1\n"                  /* high, h, #1 */
+            "    mov r2, #0x200000\n"               /* half, #0x200000 */
+            "    smmlar r1, r1, r3, r2\n"           /* high, high, multiplier, half */
+            "    add r0, r1, r0, asr #31\n"         /* h, high, h, asr #31 */
             "    ssat r0, #8, r0, asr #22\n"        /* h, #8, h, asr #22 */
             "    vmov r1, s5\n"                     /* out, step_y */
             "    strb r0, [r1], #1\n"               /* h, [out], #1 */
@@ -363,28 +355,25 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    cmp r1, r0\n"                      /* out, out_end */
             "    bne 5b\n"
             /* The outputs are the next step's hidden state. */
-            "    vmov r2, s5\n"                     /* source, step_y */
-            "    movw r0, #8\n"                     /* bytes, #8 */
-            "    sub r2, r2, r0\n"                  /* source, source, bytes */
-            "    vmov r1, s7\n"                     /* into, scratch_begin */
-            "    movw r0, #8\n"                     /* bytes, #8 */
-            "    add r1, r1, r0\n"                  /* into, into, bytes */
-            "    movw r3, #2\n"                     /* left, #2 */
+            "    vmov r3, s5\n"                     /* source, step_y */
+            "    sub r3, r3, #8\n"                  /* source, source, #8 */
+            "    vmov r2, s7\n"                     /* into, scratch_begin */
+            "    add r2, r2, #8\n"                  /* into, into, #8 */
+            "    movw r4, #16\n"                    /* into_end, #16 */
+            "    add r4, r4, r2\n"                  /* into_end, into_end, into */
             "6:\n"
-            "    ldr r4, [r2], #4\n"                /* x0123, [source], #4 */
-            "    sxtb16 r0, r4\n"                   /* x02, x0123 */
-            "    sxtb16 r4, r4, ror #8\n"           /* x13, x0123, ror #8 */
-            "    stmia r1!, {r0, r4}\n"             /* into!, {x02, x13} */
-            "    subs r3, r3, #1\n"                 /* left, left, #1 */
+            "    ldr r0, [r3], #4\n"                /* x0123, [source], #4 */
+            "    sxtb16 r1, r0, ror #8\n"           /* x13, x0123, ror #8 */
+            "    sxtb16 r0, r0\n"                   /* x02, x0123 */
+            "    stmia r2!, {r0, r1}\n"             /* into!, {x02, x13} */
+            "    cmp r2, r4\n"                      /* into, into_end */
             "    bne 6b\n"
-            "    movw r0, #0\n"                     /* bytes, #0 */
-            "    add r2, r2, r0\n"                  /* source, source, bytes */
-            "    vmov s5, r2\n"                     /* step_y, source */
+            "    vmov s5, r3\n"                     /* step_y, source */
             "    vmov r0, s8\n"                     /* steps, steps_left */
             "    subs r0, r0, #1\n"                 /* steps, steps, #1 */
             "    vmov s8, r0\n"                     /* steps_left, steps */
             "    bne 3b\n"
-            "    pop {r4-r10, pc}\n");
+            "    pop {r4-r9, pc}\n");
     /* clang-format on */
 }
 

@@ -3,7 +3,7 @@
  *   source model  main, SHA-256
  *                 bed7c7b89649ac043563de346040f13eaea3f0a97b70c41d6d99a91f658c08ff
  *   constants     1,156 bytes, as a file: SHA-256
- *                 4c113ff796132fd19ab5c2d5575c214f860f0b45a233515a4934a0f92a2be9b2
+ *                 ea639568e58dbe00e68b737e0cdb8e4f1678bcc98e644ec231a1f88ae3be660c
  *   workspace     112 bytes
  *   layers        1 with 2,688 multiply-accumulates
  *

@@ -25,12 +25,12 @@ def pairs(registers: Sequence[Register]) -> Pairs:
 
 class Row:
     """The registers that widen a row: where it is read, where it is written, where whole rounds of
-    this end; so many words of four bytes as a round has; their second and fourth bytes."""
+    this end; so many words of four bytes as a round has; two halves of each, widened."""
 
     def __init__(self, code: Assembly, words: int) -> None:
         self.source, self.into, self.end = code.registers("source into into_end")
         self.words = code.registers("x0123 x4567")[:words]
-        self.others = code.registers("x13 x57")[:words]
+        self.halves = code.registers("x02 x13 x46 x57")[: 2 * words]
 
 
 def widen(code: Assembly, row: Row, taps: int, extend: str, is_aligned: bool = False) -> None:
@@ -47,11 +47,10 @@ def widen(code: Assembly, row: Row, taps: int, extend: str, is_aligned: bool = F
             else:
                 for word in row.words:
                     code.ldr(word, row.source.after(4))
-            for word, other in zip(row.words, row.others, strict=True):
-                getattr(code, extend)(other, word.ror(8))
-                getattr(code, extend)(word, word)
-            both = zip(row.words, row.others, strict=True)
-            code.stmia(row.into.moving, [half for halves in both for half in halves])
+            for word, (first, second) in zip(row.words, pairs(row.halves), strict=True):
+                getattr(code, extend)(second, word.ror(8))
+                getattr(code, extend)(first, word)
+            code.stmia(row.into.moving, row.halves)
             code.cmp(row.into, row.end)
     for n in range(rest):
         (code.ldrsb if extend == "sxtb16" else code.ldrb)(row.words[0], row.source.after(1))
@@ -217,4 +216,7 @@ def add_number(code: Assembly, acc: Register, number: int) -> None:
 def _double(code: Assembly, into: Register, acc: Register, lanes: int, left: int = 0) -> None:
     """Twice a sum, of which the accumulator is a multiple, and that shifted to the left."""
     by = 1 + left - (0 if lanes == 1 else _LANES_LOG2)
-    code.mov(into, acc.asr(-by) if by < 0 else acc.lsl(by) if by else acc)
+    if by:
+        (code.lsl if by > 0 else code.asr)(into, acc, abs(by))
+    else:
+        code.mov(into, acc)
