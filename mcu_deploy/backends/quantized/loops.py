@@ -15,8 +15,8 @@ def loop_bytes(target: Target) -> int | None:
 
     A loop that is longer than a cache of instructions that forgets what was used longest ago misses
     at every line, so it leaves an eighth of the cache for the lines that it begins and ends in and
-    for what it calls. Where the memory answers at once there is nothing to fit, and a cache of a few
-    words (an STM32G0's has 16 bytes) fits none.
+    for what it calls. Where the memory answers at once there is nothing to fit, and a cache of a
+    few words (an STM32G0's has 16 bytes) fits none.
     """
     memory = target.memory
     if memory is None or memory.answers_at_once or memory.instruction_cache is None:
