@@ -2,10 +2,10 @@
  *
  *   source model  convolutions, SHA-256
  *                 c6c41eda1563b7e9b01030a023529a919d100edbfa4b614f956a80783304918f
- *   constants     376 bytes, as a file: SHA-256
- *                 dedce06c80b080e8c61b3cdd72d6c4f47e33cb01901a5b2b350d9cf3029d7a35
+ *   constants     336 bytes, as a file: SHA-256
+ *                 12aa0cf1e470d75a0b7361e05ea7b7ec8755da2ea577cdb68c2d8fef454c5a23
  *   workspace     320 bytes
- *   layers        3 with 2,720 multiply-accumulates
+ *   layers        4 with 2,720 multiply-accumulates
  *
  * Everything is static but the descriptor _mcu_network_dsp_chain, at the end. To compile this file
  * by hand, in its folder, to the same bytes:
@@ -18,9 +18,10 @@
  *
  *   offset  bytes   from      to  holds
  *        0    160  input       0  int8
- *      160    160      0       2  x0
+ *      160    160      0       3  x0
  *        0    160      1       1  scratch of depthwise_1
- *        0    160      2  output  int8_y
+ *        0     88      2       2  scratch of conv_1
+ *        0    160      3  output  int8_y
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
  * axes lie in memory, where that is another one.
@@ -38,7 +39,7 @@
 __asm__(".pushsection .rodata._mcu_dsp_chain_weights, \"a\", %progbits\n"
         ".balign 16\n"
         ".type _mcu_dsp_chain_weights, %object\n"
-        ".size _mcu_dsp_chain_weights, 376\n"
+        ".size _mcu_dsp_chain_weights, 336\n"
         "_mcu_dsp_chain_weights:\n"
         ".incbin \"network_dsp_chain.weights.bin\"\n"
         ".popsection");
@@ -48,9 +49,8 @@ __asm__(".pushsection .rodata._mcu_dsp_chain_weights, \"a\", %progbits\n"
     __asm__(".set " #name ", _mcu_dsp_chain_weights + " #offset "\n" \
             ".type " #name ", %object\n"                             \
             ".size " #name ", " #bytes)
-MCU_CONSTANT(_mcu_dsp_chain_depthwise_1_taps,    uint32_t, 42,   0, 168);
-MCU_CONSTANT(_mcu_dsp_chain_depthwise_1_shape,   int32_t,  10, 168,  40);
-MCU_CONSTANT(_mcu_dsp_chain_depthwise_1_weights, uint32_t, 42, 208, 168);
+MCU_CONSTANT(_mcu_dsp_chain_depthwise_1_taps, uint32_t, 42,   0, 168);
+MCU_CONSTANT(_mcu_dsp_chain_conv_1_weights,   uint32_t, 42, 168, 168);
 #undef MCU_CONSTANT
 /* clang-format on */
 
@@ -69,117 +69,126 @@ MCU_FUNCTION void _mcu_dsp_chain_reorder_20x8_int8(const int8_t *x, int8_t *y) {
     }
 }
 
-/* Lines of four channels to their planes: of each pair of pixels four words, in each a channel's
- * (x[2 n] - zero point, x[2 n + 1] - zero point) as int16, or 0 where the image has no pixel. A
- * line of the planes has 32 bytes. */
-MCU_KERNEL void _mcu_dsp_chain_gather_planes_dsp(const int8_t *pixels MCU_UNUSED,
-                                                 uint8_t *planes MCU_UNUSED,
-                                                 int32_t lines MCU_UNUSED) {
-    /* clang-format off */
-    __asm__(".syntax unified\n"
-            "    push {r4-r7}\n"
-            "    movw r3, #32\n"                    /* end, #32 */
-            "    mla r3, r3, r2, r1\n"              /* end, end, lines, planes */
-            "    vmov s0, r3\n"                     /* planes_end, end */
-            "    movw r12, #65533\n"                /* minus_zero, #65533 */
-            "    movt r12, #65533\n"                /* minus_zero, #65533 */
-            "1:\n"
-            "    ldr r2, [r0]\n"                    /* left0, [pixels] */
-            "    ldr r4, [r0, #8]\n"                /* right0, [pixels, #8] */
-            "    ldr r5, [r0, #16]\n"               /* left1, [pixels, #16] */
-            "    ldr r6, [r0, #24]\n"               /* right1, [pixels, #24] */
-            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
-            "    pkhtb r7, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
-            "    sxtab16 r2, r12, r3\n"             /* channel0, minus_zero, channels01 */
-            "    sxtab16 r3, r12, r3, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
-            "    sxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
-            "    sxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
-            /* planes!, {channel0, channel1, channel2, channel3} */
-            "    stmia r1!, {r2-r4, r7}\n"
-            "    pkhbt r3, r5, r6, lsl #16\n"       /* channels01, left1, right1, lsl #16 */
-            "    pkhtb r7, r6, r5, asr #16\n"       /* channels23, right1, left1, asr #16 */
-            "    sxtab16 r2, r12, r3\n"             /* channel0, minus_zero, channels01 */
-            "    sxtab16 r3, r12, r3, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
-            "    sxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
-            "    sxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
-            /* planes!, {channel0, channel1, channel2, channel3} */
-            "    stmia r1!, {r2-r4, r7}\n"
-            "    add r0, r0, #32\n"                 /* pixels, pixels, #32 */
-            "    vmov r3, s0\n"                     /* end, planes_end */
-            "    cmp r1, r3\n"                      /* planes, end */
-            "    bne 1b\n"
-            "    pop {r4-r7}\n"
-            "    bx lr\n");
-    /* clang-format on */
-}
-
-/* Lines of a channel by a 3x3 kernel, rows of the image or columns: y[i][j] = sat((start + gain
- * sum(w[k][l] x[i'][j'])) scale >> 40), rounded down, with x[i'][j'] what w[k][l] meets, as the
- * plane has it, or 0 beyond. start has the bias times the gain, and the zero point of y and a
- * half, which become its units by the scale.
+/* A 3x3 kernel for each channel f: y[i][j][f] = sat((start[f] + gain[f] sum(w[k][l]
+ * x[i'][j'][f])) scale[f] >> 40), rounded down, with x[i'][j'] what w[k][l] meets without the
+ * zero point of x, or 0 beyond the image. start has the bias times the gain, and the zero point
+ * of y and a half, which become its units by the scale. Lines i are rows of the image.
+ * x and y: [row][column][channel].
  * taps, words, those in brackets by their bytes from the lowest on: (w[0][0], w[0][1], w[0][2],
  * gain), (w[1][0], w[1][1], w[1][2], number of the channel's first late sum or 0), (w[2][0],
- * w[2][1], w[2][2], 0), start, scale.
- * The weights times their gain: of each row w0 w1 and w1 w2. */
-MCU_KERNEL void _mcu_dsp_chain_depthwise_plane_dsp(const uint32_t *taps MCU_UNUSED,
-                                                   const uint8_t *plane MCU_UNUSED,
-                                                   int8_t *y MCU_UNUSED) {
+ * w[2][1], w[2][2], 0), start, scale. Behind those of all channels are late sums, whose output
+ * is one too small: that output, with 256 where another one of the channel follows, and the sum
+ * of products.
+ * scratch: 5 lines of four channels, of 32 bytes: of each pair of pixels a word of each channel,
+ * two int16.
+ * A band's input is in the scratch before its outputs are written, which may lie on it. */
+MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_8_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
+                                                  const uint32_t *taps MCU_UNUSED,
+                                                  uint8_t *scratch MCU_UNUSED) {
     /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            "    ldmia r0, {r0, r3-r6}\n"           /* taps, {taps0, taps1, taps2, start, scale} */
-            "    sub r1, r1, #32\n"                 /* plane, plane, #32 */
-            "    vmov d0, r5, r5\n"                 /* starts, start, start */
-            "    lsr r5, r0, #24\n"                 /* gain, taps0, #24 */
-            "    sxtb16 r7, r0\n"                   /* w0_w2, taps0 */
-            "    sxtb16 lr, r0, ror #8\n"           /* w1, taps0, ror #8 */
-            "    smulbb lr, lr, r5\n"               /* w1, w1, gain */
-            "    smulbb r0, r7, r5\n"               /* row0_w01, w0_w2, gain */
-            "    smultb r12, r7, r5\n"              /* row0_w12, w0_w2, gain */
-            "    pkhbt r0, r0, lr, lsl #16\n"       /* row0_w01, row0_w01, w1, lsl #16 */
+            "    vmov d0, r0, r1\n"                 /* four_x_y, x, y */
+            "    vmov s6, r3\n"                     /* planes_begin, scratch */
+            "    add r1, r2, #160\n"                /* end, taps, #160 */
+            "    vmov s7, r1\n"                     /* taps_end, end */
+            "    vmov s8, r2\n"                     /* next_taps, taps */
+            /* Four channels: their lines to the planes, from there to each filter's outputs. */
+            "3:\n"
+            "    vmov r2, r5, d0\n"                 /* pixels, y, four_x_y */
+            "    vmov r3, s6\n"                     /* planes, planes_begin */
+            "    vmov d1, r2, r5\n"                 /* band_x_y, pixels, y */
+            "    add r1, r3, #160\n"                /* end, planes, #160 */
+            "    vmov s4, r1\n"                     /* planes_end, end */
+            "    movw r12, #65533\n"                /* minus_zero, #65533 */
+            "    movt r12, #65533\n"                /* minus_zero, #65533 */
+            "4:\n"
+            "    ldr r0, [r2]\n"                    /* left0, [pixels] */
+            "    ldr r4, [r2, #8]\n"                /* right0, [pixels, #8] */
+            "    ldr r5, [r2, #16]\n"               /* left1, [pixels, #16] */
+            "    ldr r6, [r2, #24]\n"               /* right1, [pixels, #24] */
+            "    pkhbt r1, r0, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r7, r4, r0, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    sxtab16 r0, r12, r1\n"             /* channel0, minus_zero, channels01 */
+            "    sxtab16 r1, r12, r1, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
+            "    sxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
+            "    sxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r3!, {r0, r1, r4, r7}\n"
+            "    pkhbt r1, r5, r6, lsl #16\n"       /* channels01, left1, right1, lsl #16 */
+            "    pkhtb r7, r6, r5, asr #16\n"       /* channels23, right1, left1, asr #16 */
+            "    sxtab16 r0, r12, r1\n"             /* channel0, minus_zero, channels01 */
+            "    sxtab16 r1, r12, r1, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
+            "    sxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
+            "    sxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r3!, {r0, r1, r4, r7}\n"
+            "    add r2, r2, #32\n"                 /* pixels, pixels, #32 */
+            "    vmov r0, s4\n"                     /* end, planes_end */
+            "    cmp r3, r0\n"                      /* planes, end */
+            "    bne 4b\n"
+            "    vmov r0, s6\n"                     /* plane, planes_begin */
+            "    vmov r5, s3\n"                     /* y, band_x_y.high */
+            "    vmov d1, r0, r5\n"                 /* plane_y, plane, y */
+            "5:\n"
+            "    vmov r2, s8\n"                     /* taps, next_taps */
+            "    add r1, r2, #20\n"                 /* end, taps, #20 */
+            "    vmov s8, r1\n"                     /* next_taps, end */
+            "    vmov r0, r5, d1\n"                 /* plane, y, plane_y */
+            /* The weights times their gain: of each row w0 w1 and w1 w2. */
+            "    ldmia r2, {r1-r4, r6}\n"           /* taps, {taps0, taps1, taps2, start, scale} */
+            "    sub r0, r0, #32\n"                 /* plane, plane, #32 */
+            "    vmov d2, r4, r4\n"                 /* starts, start, start */
+            "    lsr r4, r1, #24\n"                 /* gain, taps0, #24 */
+            "    sxtb16 r7, r1\n"                   /* w0_w2, taps0 */
+            "    sxtb16 lr, r1, ror #8\n"           /* w1, taps0, ror #8 */
+            "    smulbb lr, lr, r4\n"               /* w1, w1, gain */
+            "    smulbb r1, r7, r4\n"               /* row0_w01, w0_w2, gain */
+            "    smultb r12, r7, r4\n"              /* row0_w12, w0_w2, gain */
+            "    pkhbt r1, r1, lr, lsl #16\n"       /* row0_w01, row0_w01, w1, lsl #16 */
             "    pkhbt r12, lr, r12, lsl #16\n"     /* row0_w12, w1, row0_w12, lsl #16 */
-            "    sxtb16 r7, r3\n"                   /* w0_w2, taps1 */
-            "    sxtb16 lr, r3, ror #8\n"           /* w1, taps1, ror #8 */
-            "    smulbb lr, lr, r5\n"               /* w1, w1, gain */
-            "    smulbb r3, r7, r5\n"               /* row1_w01, w0_w2, gain */
-            "    smultb r8, r7, r5\n"               /* row1_w12, w0_w2, gain */
-            "    pkhbt r3, r3, lr, lsl #16\n"       /* row1_w01, row1_w01, w1, lsl #16 */
+            "    sxtb16 r7, r2\n"                   /* w0_w2, taps1 */
+            "    sxtb16 lr, r2, ror #8\n"           /* w1, taps1, ror #8 */
+            "    smulbb lr, lr, r4\n"               /* w1, w1, gain */
+            "    smulbb r2, r7, r4\n"               /* row1_w01, w0_w2, gain */
+            "    smultb r8, r7, r4\n"               /* row1_w12, w0_w2, gain */
+            "    pkhbt r2, r2, lr, lsl #16\n"       /* row1_w01, row1_w01, w1, lsl #16 */
             "    pkhbt r8, lr, r8, lsl #16\n"       /* row1_w12, w1, row1_w12, lsl #16 */
-            "    sxtb16 r7, r4\n"                   /* w0_w2, taps2 */
-            "    sxtb16 lr, r4, ror #8\n"           /* w1, taps2, ror #8 */
-            "    smulbb lr, lr, r5\n"               /* w1, w1, gain */
-            "    smulbb r4, r7, r5\n"               /* row2_w01, w0_w2, gain */
-            "    smultb r7, r7, r5\n"               /* row2_w12, w0_w2, gain */
-            "    pkhbt r4, r4, lr, lsl #16\n"       /* row2_w01, row2_w01, w1, lsl #16 */
+            "    sxtb16 r7, r3\n"                   /* w0_w2, taps2 */
+            "    sxtb16 lr, r3, ror #8\n"           /* w1, taps2, ror #8 */
+            "    smulbb lr, lr, r4\n"               /* w1, w1, gain */
+            "    smulbb r3, r7, r4\n"               /* row2_w01, w0_w2, gain */
+            "    smultb r7, r7, r4\n"               /* row2_w12, w0_w2, gain */
+            "    pkhbt r3, r3, lr, lsl #16\n"       /* row2_w01, row2_w01, w1, lsl #16 */
             "    pkhbt r7, lr, r7, lsl #16\n"       /* row2_w12, w1, row2_w12, lsl #16 */
-            "    add r1, r1, #32\n"                 /* plane, plane, #32 */
-            "    add r2, r2, #32\n"                 /* y, y, #32 */
+            "    add r0, r0, #32\n"                 /* plane, plane, #32 */
+            "    add r5, r5, #32\n"                 /* y, y, #32 */
             /* Output lines that see rows 0, 1, 2 of the kernel. */
-            "    add r5, r1, #96\n"                 /* end, plane, #96 */
-            "    vmov s2, r5\n"                     /* lines_end, end */
-            "1:\n"
-            "    vmov lr, s0\n"                     /* sum0, starts.low */
-            "    ldr r5, [r1]\n"                    /* x0, [plane] */
-            "    ldr r9, [r1, #32]\n"               /* x1, [plane, #32] */
-            "    ldr r10, [r1, #64]\n"              /* x2, [plane, #64] */
-            "    smlad lr, r5, r12, lr\n"           /* sum0, x0, row0_w12, sum0 */
+            "    add r4, r0, #96\n"                 /* end, plane, #96 */
+            "    vmov s9, r4\n"                     /* lines_end, end */
+            "6:\n"
+            "    vmov lr, s4\n"                     /* sum0, starts.low */
+            "    ldr r4, [r0]\n"                    /* x0, [plane] */
+            "    ldr r9, [r0, #32]\n"               /* x1, [plane, #32] */
+            "    ldr r10, [r0, #64]\n"              /* x2, [plane, #64] */
+            "    smlad lr, r4, r12, lr\n"           /* sum0, x0, row0_w12, sum0 */
             "    smlad lr, r9, r8, lr\n"            /* sum0, x1, row1_w12, sum0 */
             "    smlad lr, r10, r7, lr\n"           /* sum0, x2, row2_w12, sum0 */
             "    smmul lr, lr, r6\n"                /* sum0, sum0, scale */
             "    ssat lr, #8, lr, asr #8\n"         /* sum0, #8, sum0, asr #8 */
-            "    strb lr, [r2]\n"                   /* sum0, [y] */
-            "    vmov lr, r11, d0\n"                /* sum0, sum1, starts */
-            "    smlad lr, r5, r0, lr\n"            /* sum0, x0, row0_w01, sum0 */
-            "    smlatb r11, r5, r0, r11\n"         /* sum1, x0, row0_w01, sum1 */
-            "    smlad lr, r9, r3, lr\n"            /* sum0, x1, row1_w01, sum0 */
-            "    smlatb r11, r9, r3, r11\n"         /* sum1, x1, row1_w01, sum1 */
-            "    smlad lr, r10, r4, lr\n"           /* sum0, x2, row2_w01, sum0 */
-            "    smlatb r11, r10, r4, r11\n"        /* sum1, x2, row2_w01, sum1 */
-            "    ldr r5, [r1, #16]\n"               /* x0, [plane, #16] */
-            "    ldr r9, [r1, #48]\n"               /* x1, [plane, #48] */
-            "    ldr r10, [r1, #80]\n"              /* x2, [plane, #80] */
-            "    smlabt lr, r5, r12, lr\n"          /* sum0, x0, row0_w12, sum0 */
-            "    smlad r11, r5, r12, r11\n"         /* sum1, x0, row0_w12, sum1 */
+            "    strb lr, [r5]\n"                   /* sum0, [y] */
+            "    vmov lr, r11, d2\n"                /* sum0, sum1, starts */
+            "    smlad lr, r4, r1, lr\n"            /* sum0, x0, row0_w01, sum0 */
+            "    smlatb r11, r4, r1, r11\n"         /* sum1, x0, row0_w01, sum1 */
+            "    smlad lr, r9, r2, lr\n"            /* sum0, x1, row1_w01, sum0 */
+            "    smlatb r11, r9, r2, r11\n"         /* sum1, x1, row1_w01, sum1 */
+            "    smlad lr, r10, r3, lr\n"           /* sum0, x2, row2_w01, sum0 */
+            "    smlatb r11, r10, r3, r11\n"        /* sum1, x2, row2_w01, sum1 */
+            "    ldr r4, [r0, #16]\n"               /* x0, [plane, #16] */
+            "    ldr r9, [r0, #48]\n"               /* x1, [plane, #48] */
+            "    ldr r10, [r0, #80]\n"              /* x2, [plane, #80] */
+            "    smlabt lr, r4, r12, lr\n"          /* sum0, x0, row0_w12, sum0 */
+            "    smlad r11, r4, r12, r11\n"         /* sum1, x0, row0_w12, sum1 */
             "    smlabt lr, r9, r8, lr\n"           /* sum0, x1, row1_w12, sum0 */
             "    smlad r11, r9, r8, r11\n"          /* sum1, x1, row1_w12, sum1 */
             "    smlabt lr, r10, r7, lr\n"          /* sum0, x2, row2_w12, sum0 */
@@ -188,41 +197,41 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise_plane_dsp(const uint32_t *taps MCU_UNUS
             "    smmul r11, r11, r6\n"              /* sum1, sum1, scale */
             "    ssat lr, #8, lr, asr #8\n"         /* sum0, #8, sum0, asr #8 */
             "    ssat r11, #8, r11, asr #8\n"       /* sum1, #8, sum1, asr #8 */
-            "    strb lr, [r2, #8]\n"               /* sum0, [y, #8] */
-            "    strb r11, [r2, #16]\n"             /* sum1, [y, #16] */
-            "    vmov lr, s0\n"                     /* sum0, starts.low */
-            "    smlad lr, r5, r0, lr\n"            /* sum0, x0, row0_w01, sum0 */
-            "    smlad lr, r9, r3, lr\n"            /* sum0, x1, row1_w01, sum0 */
-            "    smlad lr, r10, r4, lr\n"           /* sum0, x2, row2_w01, sum0 */
+            "    strb lr, [r5, #8]\n"               /* sum0, [y, #8] */
+            "    strb r11, [r5, #16]\n"             /* sum1, [y, #16] */
+            "    vmov lr, s4\n"                     /* sum0, starts.low */
+            "    smlad lr, r4, r1, lr\n"            /* sum0, x0, row0_w01, sum0 */
+            "    smlad lr, r9, r2, lr\n"            /* sum0, x1, row1_w01, sum0 */
+            "    smlad lr, r10, r3, lr\n"           /* sum0, x2, row2_w01, sum0 */
             "    smmul lr, lr, r6\n"                /* sum0, sum0, scale */
             "    ssat lr, #8, lr, asr #8\n"         /* sum0, #8, sum0, asr #8 */
-            "    strb lr, [r2, #24]\n"              /* sum0, [y, #24] */
-            "    add r1, r1, #32\n"                 /* plane, plane, #32 */
-            "    add r2, r2, #32\n"                 /* y, y, #32 */
-            "    vmov r5, s2\n"                     /* end, lines_end */
-            "    cmp r1, r5\n"                      /* plane, end */
-            "    bne 1b\n"
+            "    strb lr, [r5, #24]\n"              /* sum0, [y, #24] */
+            "    add r0, r0, #32\n"                 /* plane, plane, #32 */
+            "    add r5, r5, #32\n"                 /* y, y, #32 */
+            "    vmov r4, s9\n"                     /* end, lines_end */
+            "    cmp r0, r4\n"                      /* plane, end */
+            "    bne 6b\n"
             /* The last line, and by the same code the first one. */
-            "    sub r5, r1, #32\n"                 /* last, plane, #32 */
-            "    vmov s2, r5\n"                     /* last_plane, last */
-            "    vmov s3, r2\n"                     /* last_y, y */
-            "    sub r1, r1, #128\n"                /* plane, plane, #128 */
-            "    sub r2, r2, #128\n"                /* y, y, #128 */
-            "2:\n"
-            "    vmov r5, s0\n"                     /* start, starts.low */
-            "    ldr r9, [r1, #32]\n"               /* x1, [plane, #32] */
-            "    ldr r10, [r1, #64]\n"              /* x2, [plane, #64] */
-            "    smlad lr, r9, r8, r5\n"            /* sum0, x1, row1_w12, start */
+            "    sub r4, r0, #32\n"                 /* last, plane, #32 */
+            "    vmov s9, r4\n"                     /* last_plane, last */
+            "    vmov s10, r5\n"                    /* last_y, y */
+            "    sub r0, r0, #128\n"                /* plane, plane, #128 */
+            "    sub r5, r5, #128\n"                /* y, y, #128 */
+            "7:\n"
+            "    vmov r4, s4\n"                     /* start, starts.low */
+            "    ldr r9, [r0, #32]\n"               /* x1, [plane, #32] */
+            "    ldr r10, [r0, #64]\n"              /* x2, [plane, #64] */
+            "    smlad lr, r9, r8, r4\n"            /* sum0, x1, row1_w12, start */
             "    smlad lr, r10, r7, lr\n"           /* sum0, x2, row2_w12, sum0 */
             "    smmul lr, lr, r6\n"                /* sum0, sum0, scale */
             "    ssat lr, #8, lr, asr #8\n"         /* sum0, #8, sum0, asr #8 */
-            "    strb lr, [r2]\n"                   /* sum0, [y] */
-            "    smlad lr, r9, r3, r5\n"            /* sum0, x1, row1_w01, start */
-            "    smlatb r11, r9, r3, r5\n"          /* sum1, x1, row1_w01, start */
-            "    smlad lr, r10, r4, lr\n"           /* sum0, x2, row2_w01, sum0 */
-            "    smlatb r11, r10, r4, r11\n"        /* sum1, x2, row2_w01, sum1 */
-            "    ldr r9, [r1, #48]\n"               /* x1, [plane, #48] */
-            "    ldr r10, [r1, #80]\n"              /* x2, [plane, #80] */
+            "    strb lr, [r5]\n"                   /* sum0, [y] */
+            "    smlad lr, r9, r2, r4\n"            /* sum0, x1, row1_w01, start */
+            "    smlatb r11, r9, r2, r4\n"          /* sum1, x1, row1_w01, start */
+            "    smlad lr, r10, r3, lr\n"           /* sum0, x2, row2_w01, sum0 */
+            "    smlatb r11, r10, r3, r11\n"        /* sum1, x2, row2_w01, sum1 */
+            "    ldr r9, [r0, #48]\n"               /* x1, [plane, #48] */
+            "    ldr r10, [r0, #80]\n"              /* x2, [plane, #80] */
             "    smlabt lr, r9, r8, lr\n"           /* sum0, x1, row1_w12, sum0 */
             "    smlad r11, r9, r8, r11\n"          /* sum1, x1, row1_w12, sum1 */
             "    smlabt lr, r10, r7, lr\n"          /* sum0, x2, row2_w12, sum0 */
@@ -231,66 +240,120 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise_plane_dsp(const uint32_t *taps MCU_UNUS
             "    smmul r11, r11, r6\n"              /* sum1, sum1, scale */
             "    ssat lr, #8, lr, asr #8\n"         /* sum0, #8, sum0, asr #8 */
             "    ssat r11, #8, r11, asr #8\n"       /* sum1, #8, sum1, asr #8 */
-            "    strb lr, [r2, #8]\n"               /* sum0, [y, #8] */
-            "    strb r11, [r2, #16]\n"             /* sum1, [y, #16] */
-            "    smlad lr, r9, r3, r5\n"            /* sum0, x1, row1_w01, start */
-            "    smlad lr, r10, r4, lr\n"           /* sum0, x2, row2_w01, sum0 */
+            "    strb lr, [r5, #8]\n"               /* sum0, [y, #8] */
+            "    strb r11, [r5, #16]\n"             /* sum1, [y, #16] */
+            "    smlad lr, r9, r2, r4\n"            /* sum0, x1, row1_w01, start */
+            "    smlad lr, r10, r3, lr\n"           /* sum0, x2, row2_w01, sum0 */
             "    smmul lr, lr, r6\n"                /* sum0, sum0, scale */
             "    ssat lr, #8, lr, asr #8\n"         /* sum0, #8, sum0, asr #8 */
-            "    strb lr, [r2, #24]\n"              /* sum0, [y, #24] */
-            "    add r1, r1, #32\n"                 /* plane, plane, #32 */
-            "    add r2, r2, #32\n"                 /* y, y, #32 */
-            "    vmov r1, s2\n"                     /* plane, last_plane */
-            "    cbz r1, 3f\n"                      /* plane, 3 */
-            "    vmov r2, s3\n"                     /* y, last_y */
-            "    mov r4, #0\n"                      /* none, #0 */
-            "    vmov s2, r4\n"                     /* last_plane, none */
-            "    mov r4, r3\n"                      /* row2_w01, row1_w01 */
+            "    strb lr, [r5, #24]\n"              /* sum0, [y, #24] */
+            "    add r0, r0, #32\n"                 /* plane, plane, #32 */
+            "    add r5, r5, #32\n"                 /* y, y, #32 */
+            "    vmov r0, s9\n"                     /* plane, last_plane */
+            "    cbz r0, 8f\n"                      /* plane, 8 */
+            "    vmov r5, s10\n"                    /* y, last_y */
+            "    mov r3, #0\n"                      /* none, #0 */
+            "    vmov s9, r3\n"                     /* last_plane, none */
+            "    mov r3, r2\n"                      /* row2_w01, row1_w01 */
             "    mov r7, r8\n"                      /* row2_w12, row1_w12 */
-            "    mov r3, r0\n"                      /* row1_w01, row0_w01 */
+            "    mov r2, r1\n"                      /* row1_w01, row0_w01 */
             "    mov r8, r12\n"                     /* row1_w12, row0_w12 */
+            "    b 7b\n"
+            "8:\n"
+            "    vmov r2, s8\n"                     /* taps, next_taps */
+            "    ldrb r3, [r2, #-13]\n"             /* late, [taps, #-13] */
+            "    cmp r3, #0\n"                      /* late, #0 */
+            "    bne 1f\n"
+            "2:\n"
+            "    vmov r0, r5, d1\n"                 /* plane, y, plane_y */
+            "    add r5, r5, #1\n"                  /* y, y, #1 */
+            "    add r0, r0, #4\n"                  /* plane, plane, #4 */
+            "    vmov d1, r0, r5\n"                 /* plane_y, plane, y */
+            "    vmov r1, s6\n"                     /* end, planes_begin */
+            "    add r1, r1, #16\n"                 /* end, end, #16 */
+            "    cmp r0, r1\n"                      /* plane, end */
+            "    bne 5b\n"
+            "    vmov r2, r5, d0\n"                 /* pixels, y, four_x_y */
+            "    add r2, r2, #4\n"                  /* pixels, pixels, #4 */
+            "    add r5, r5, #4\n"                  /* y, y, #4 */
+            "    vmov d0, r2, r5\n"                 /* four_x_y, pixels, y */
+            "    vmov r2, s8\n"                     /* taps, next_taps */
+            "    vmov r1, s7\n"                     /* end, taps_end */
+            "    cmp r2, r1\n"                      /* taps, end */
+            "    bne 3b\n"
+            "    b 12f\n"
+            "1:\n"
+            /* Sums that are rounded too late: outputs that look like theirs. */
+            "    sub r2, r2, #20\n"                 /* taps, taps, #20 */
+            "    vmov r1, s7\n"                     /* value, taps_end */
+            "    add r3, r1, r3, lsl #3\n"          /* late, value, late, lsl #3 */
+            "9:\n"
+            "    vmov r0, r5, d1\n"                 /* plane, y, plane_y */
+            "    ldrb r10, [r3, #-8]\n"             /* small, [late, #-8] */
+            "    mvn r12, #0\n"                     /* line, #0 */
+            "13:\n"
+            "    mvn r6, #0\n"                      /* column, #0 */
+            "14:\n"
+            "    ldrb r1, [r5]\n"                   /* value, [y] */
+            "    cmp r1, r10\n"                     /* value, small */
+            "    beq 10f\n"
+            "11:\n"
+            "    add r5, r5, #8\n"                  /* y, y, #8 */
+            "    add r6, r6, #1\n"                  /* column, column, #1 */
+            "    movw r1, #3\n"                     /* value, #3 */
+            "    cmp r6, r1\n"                      /* column, value */
+            "    bne 14b\n"
+            "    add r12, r12, #1\n"                /* line, line, #1 */
+            "    movw r1, #4\n"                     /* value, #4 */
+            "    cmp r12, r1\n"                     /* line, value */
+            "    bne 13b\n"
+            "    add r3, r3, #8\n"                  /* late, late, #8 */
+            "    ldrb r1, [r3, #-15]\n"             /* value, [late, #-15] */
+            "    cmp r1, #0\n"                      /* value, #0 */
+            "    bne 9b\n"
             "    b 2b\n"
-            "3:\n"
+            "10:\n"
+            "    ldr r11, [r3, #-4]\n"              /* left, [late, #-4] */
+            "    mov r7, #0\n"                      /* row, #0 */
+            "15:\n"
+            "    add r8, r12, r7\n"                 /* place, line, row */
+            "    movw r1, #5\n"                     /* value, #5 */
+            "    cmp r8, r1\n"                      /* place, value */
+            "    bhs 16f\n"
+            "    movw r1, #32\n"                    /* value, #32 */
+            "    mla r8, r8, r1, r0\n"              /* place, place, value, plane */
+            "    ldr r9, [r2, r7, lsl #2]\n"        /* taps3, [taps, row, lsl #2] */
+            "    mov r4, r6\n"                      /* tap_column, column */
+            "17:\n"
+            "    movw r1, #4\n"                     /* value, #4 */
+            "    cmp r4, r1\n"                      /* tap_column, value */
+            "    bhs 18f\n"
+            "    and r1, r4, #1\n"                  /* value, tap_column, #1 */
+            "    add lr, r8, r4, lsl #3\n"          /* x, place, tap_column, lsl #3 */
+            "    sub lr, lr, r1, lsl #2\n"          /* x, x, value, lsl #2 */
+            "    sub lr, lr, r1, lsl #1\n"          /* x, x, value, lsl #1 */
+            "    ldrsh lr, [lr]\n"                  /* x, [x] */
+            "    sxtb r1, r9\n"                     /* value, taps3 */
+            "    mls r11, lr, r1, r11\n"            /* left, x, value, left */
+            "18:\n"
+            "    lsr r9, r9, #8\n"                  /* taps3, taps3, #8 */
+            "    add r4, r4, #1\n"                  /* tap_column, tap_column, #1 */
+            "    sub r1, r4, r6\n"                  /* value, tap_column, column */
+            "    cmp r1, #3\n"                      /* value, #3 */
+            "    bne 17b\n"
+            "16:\n"
+            "    add r7, r7, #1\n"                  /* row, row, #1 */
+            "    cmp r7, #3\n"                      /* row, #3 */
+            "    bne 15b\n"
+            "    cmp r11, #0\n"                     /* left, #0 */
+            "    bne 11b\n"
+            "    ldrb r1, [r5]\n"                   /* value, [y] */
+            "    add r1, r1, #1\n"                  /* value, value, #1 */
+            "    strb r1, [r5]\n"                   /* value, [y] */
+            "    b 11b\n"
+            "12:\n"
             "    pop {r4-r11, pc}\n");
     /* clang-format on */
-}
-
-MCU_FUNCTION void _mcu_dsp_chain_depthwise_late(const uint32_t *taps, const uint32_t *late,
-                                                const void *plane, const int32_t *shape, void *y) {
-    const int32_t stride = shape[2], pitch = 8 * ((shape[1] + 1) / 2), step = shape[8];
-    const uint32_t lines = (uint32_t)shape[0], pixels = (uint32_t)shape[1];
-    const uint32_t small = late[0] & 0xFF;
-    for (int32_t line = 0; line < shape[5]; line++) {
-        uint8_t *out = (uint8_t *)y + line * shape[7];
-        for (int32_t pixel = 0; pixel < shape[6]; pixel++, out += step) {
-            /* Few outputs are what a late sum gives; of these the sum is looked at. */
-            if (*out != small) {
-                continue;
-            }
-            const int32_t above = line * stride - shape[3], x = pixel * stride - shape[4];
-            /* Two pixels are neighbours, and four channels on are the next two. */
-            const int32_t a = 4 * x - 3 * (x & 1), b = 4 * x + 3 * (x & 1) + 1, c = a + 8;
-            int32_t sum = 0;
-            for (int32_t row = 0; row < 3; row++) {
-                if ((uint32_t)(above + row) < lines) {
-                    const int16_t *at = (const int16_t *)plane + pitch * (above + row);
-                    const uint32_t w = taps[row];
-                    if ((uint32_t)x < pixels) {
-                        sum += (int8_t)w * at[a];
-                    }
-                    if ((uint32_t)(x + 1) < pixels) {
-                        sum += (int8_t)(w >> 8) * at[b];
-                    }
-                    if ((uint32_t)(x + 2) < pixels) {
-                        sum += (int8_t)(w >> 16) * at[c];
-                    }
-                }
-            }
-            if (sum == (int32_t)late[1]) {
-                *out = (uint8_t)(small + 1);
-            }
-        }
-    }
 }
 
 /* y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of pixels p,
@@ -515,39 +578,6 @@ MCU_KERNEL void _mcu_dsp_chain_conv1x1_8x8_dsp(const int8_t *x MCU_UNUSED, int8_
     /* clang-format on */
 }
 
-MCU_FUNCTION void _mcu_dsp_chain_depthwise3x3_conv1x1_8x8_dsp(const int8_t *x, int8_t *y,
-                                                              const uint32_t *taps,
-                                                              const int32_t *shape,
-                                                              const uint32_t *weights,
-                                                              uint8_t *scratch) {
-    int8_t *const middle = y;
-    {
-        /* Four channels at a time, whose planes are 160 bytes of the scratch.
-         * A band's input is in them before its outputs are written, which may lie on it. */
-        for (int32_t channel = 0; channel < 8; channel += 4) {
-            const int8_t *from = x + channel;
-            int8_t *to = middle + channel;
-            _mcu_dsp_chain_gather_planes_dsp(from, scratch, 5);
-            for (int32_t k = 0; k < 4; k++) {
-                const uint32_t *const tap = taps + 5 * (channel + k);
-                const uint8_t *const plane = scratch + 4 * k;
-                int8_t *const out = to + k;
-                _mcu_dsp_chain_depthwise_plane_dsp(tap, plane, out);
-                if (tap[1] >> 24 != 0) {
-                    /* The channel's first late sum, and those that follow it. */
-                    const uint32_t *late = taps + 8 * 5;
-                    late += 2 * ((tap[1] >> 24) - 1);
-                    do {
-                        _mcu_dsp_chain_depthwise_late(tap, late, plane, shape, out);
-                        late += 2;
-                    } while (late[-2] >> 8 != 0);
-                }
-            }
-        }
-    }
-    _mcu_dsp_chain_conv1x1_8x8_dsp(middle, y, weights, scratch);
-}
-
 MCU_FUNCTION void _mcu_dsp_chain_reorder_8x20_int8(const int8_t *x, int8_t *y) {
     for (int32_t i0 = 0; i0 < 8; i0++) {
         for (int32_t i1 = 0; i1 < 20; i1++) {
@@ -567,17 +597,21 @@ static void _mcu_dsp_chain_layers(mcu_instance_t *instance) {
     int8_t *const reshape_1_reorder = (int8_t *)(ws + 160);
     MCU_LAYER(0, _mcu_dsp_chain_reorder_20x8_int8(int8, reshape_1_reorder));
 
-    /* depthwise_1: DepthwisePointwise, d0 + p0 (10 nodes):
-     * int8[1,8,5,4] NHWC -> int8[1,8,5,4] NHWC; 2,720 MACs */
+    /* depthwise_1: Conv, d0 (5 nodes): int8[1,8,5,4] NHWC -> int8[1,8,5,4] NHWC; 1,440 MACs */
     int8_t *const depthwise_1 = (int8_t *)(ws + 160);
     uint8_t *const depthwise_1_scratch = (uint8_t *)(ws + 0);
-    MCU_LAYER(1, _mcu_dsp_chain_depthwise3x3_conv1x1_8x8_dsp(
-        reshape_1_reorder, depthwise_1, _mcu_dsp_chain_depthwise_1_taps,
-        _mcu_dsp_chain_depthwise_1_shape, _mcu_dsp_chain_depthwise_1_weights, depthwise_1_scratch));
+    MCU_LAYER(1, _mcu_dsp_chain_depthwise3x3_8_dsp(
+        reshape_1_reorder, depthwise_1, _mcu_dsp_chain_depthwise_1_taps, depthwise_1_scratch));
 
-    /* depthwise_1_reorder: Reorder, p0 reordered: int8[1,8,5,4] NHWC -> int8[1,8,5,4] */
-    int8_t *const depthwise_1_reorder = (int8_t *)(ws + 0);
-    MCU_LAYER(2, _mcu_dsp_chain_reorder_8x20_int8(depthwise_1, depthwise_1_reorder));
+    /* conv_1: Conv, p0 (5 nodes): int8[1,8,5,4] NHWC -> int8[1,8,5,4] NHWC; 1,280 MACs */
+    int8_t *const conv_1 = (int8_t *)(ws + 160);
+    uint8_t *const conv_1_scratch = (uint8_t *)(ws + 0);
+    MCU_LAYER(2, _mcu_dsp_chain_conv1x1_8x8_dsp(depthwise_1, conv_1, _mcu_dsp_chain_conv_1_weights,
+                                                conv_1_scratch));
+
+    /* conv_1_reorder: Reorder, p0 reordered: int8[1,8,5,4] NHWC -> int8[1,8,5,4] */
+    int8_t *const conv_1_reorder = (int8_t *)(ws + 0);
+    MCU_LAYER(3, _mcu_dsp_chain_reorder_8x20_int8(conv_1, conv_1_reorder));
 }
 
 /* clang-format on */
@@ -627,15 +661,16 @@ static const mcu_tensor_info_t _mcu_dsp_chain_outputs[1] = {
 
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
-static const mcu_region_t _mcu_dsp_chain_regions[3] = {
+static const mcu_region_t _mcu_dsp_chain_regions[4] = {
     {160, 0, 160}, /* 0 */
     {160, 0, 160}, /* 1 */
-    {0,   0, 160}, /* 2 */
+    {160, 0, 160}, /* 2 */
+    {0,   0, 160}, /* 3 */
 };
 
 /* Of each layer: its first output in the table above, and how many it has. */
-static const mcu_layer_info_t _mcu_dsp_chain_layer_infos[3] = {
-    {0, 1}, {1, 1}, {2, 1},
+static const mcu_layer_info_t _mcu_dsp_chain_layer_infos[4] = {
+    {0, 1}, {1, 1}, {2, 1}, {3, 1},
 };
 /* clang-format on */
 
@@ -646,7 +681,7 @@ const mcu_model_t _mcu_network_dsp_chain = {
     .abi_version = MCU_MODEL_ABI_VERSION,
     .workspace_size = MCU_DSP_CHAIN_WORKSPACE_SIZE,
     .workspace_alignment = MCU_DSP_CHAIN_WORKSPACE_ALIGNMENT,
-    .num_layers = 3,
+    .num_layers = 4,
     .name = "dsp_chain",
     .inputs = _mcu_dsp_chain_inputs,
     .outputs = _mcu_dsp_chain_outputs,

@@ -2,10 +2,10 @@
  *
  *   source model  convolutions, SHA-256
  *                 c6c41eda1563b7e9b01030a023529a919d100edbfa4b614f956a80783304918f
- *   constants     376 bytes, as a file: SHA-256
- *                 dedce06c80b080e8c61b3cdd72d6c4f47e33cb01901a5b2b350d9cf3029d7a35
+ *   constants     336 bytes, as a file: SHA-256
+ *                 12aa0cf1e470d75a0b7361e05ea7b7ec8755da2ea577cdb68c2d8fef454c5a23
  *   workspace     320 bytes
- *   layers        3 with 2,720 multiply-accumulates
+ *   layers        4 with 2,720 multiply-accumulates
  *
  * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
  *   0: int8: int8_t[160], 160 bytes

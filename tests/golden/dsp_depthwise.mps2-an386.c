@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 9726ee3c31b15eb27a219ebf311fb865d8ff8acf3afbb0212a7426ab0ad04a0a
- *   constants     236 bytes, as a file: SHA-256
- *                 285d153bd57baa80f7fbec65a3cb0153e30897ae8663c44b8dbee013dc556360
+ *   constants     232 bytes, as a file: SHA-256
+ *                 12833855b6e993c85387159c0435770d1016c8ce2c8b306eb4d94a39033620e5
  *   workspace     1,664 bytes
  *   layers        3 with 8,000 multiply-accumulates
  *
@@ -39,7 +39,7 @@
 __asm__(".pushsection .rodata._mcu_dsp_depthwise_weights, \"a\", %progbits\n"
         ".balign 16\n"
         ".type _mcu_dsp_depthwise_weights, %object\n"
-        ".size _mcu_dsp_depthwise_weights, 236\n"
+        ".size _mcu_dsp_depthwise_weights, 232\n"
         "_mcu_dsp_depthwise_weights:\n"
         ".incbin \"network_dsp_depthwise.weights.bin\"\n"
         ".popsection");
@@ -49,8 +49,7 @@ __asm__(".pushsection .rodata._mcu_dsp_depthwise_weights, \"a\", %progbits\n"
     __asm__(".set " #name ", _mcu_dsp_depthwise_weights + " #offset "\n" \
             ".type " #name ", %object\n"                                 \
             ".size " #name ", " #bytes)
-MCU_CONSTANT(_mcu_dsp_depthwise_depthwise_1_taps,  uint32_t, 52,   0, 208);
-MCU_CONSTANT(_mcu_dsp_depthwise_depthwise_1_shape, int32_t,   7, 208,  28);
+MCU_CONSTANT(_mcu_dsp_depthwise_depthwise_1_taps, uint32_t, 58, 0, 232);
 #undef MCU_CONSTANT
 /* clang-format on */
 
@@ -69,522 +68,552 @@ MCU_FUNCTION void _mcu_dsp_depthwise_reorder_80x4_int8(const int8_t *x, int8_t *
     }
 }
 
-/* Lines of four channels to their planes: of each pair of pixels four words, in each a channel's
- * (x[2 n] - zero point, x[2 n + 1] - zero point) as int16, or 0 where the image has no pixel. A
- * line of the planes has 112 bytes. */
-MCU_KERNEL void _mcu_dsp_depthwise_gather_planes_dsp(const int8_t *pixels MCU_UNUSED,
-                                                     uint8_t *planes MCU_UNUSED,
-                                                     int32_t lines MCU_UNUSED,
-                                                     const int32_t *pitch MCU_UNUSED) {
-    /* clang-format off */
-    __asm__(".syntax unified\n"
-            "    push {r4-r7}\n"
-            "    movw r4, #112\n"                   /* end, #112 */
-            "    mla r4, r4, r2, r1\n"              /* end, end, lines, planes */
-            "    vmov s0, r4\n"                     /* planes_end, end */
-            "    movw r7, #128\n"                   /* minus_zero, #128 */
-            "    movt r7, #128\n"                   /* minus_zero, #128 */
-            "    ldrd r5, r2, [r3]\n"               /* pixel_bytes, between, [pitch] */
-            "    vmov s1, r2\n"                     /* between_lines, between */
-            "    addw r1, r1, #16\n"                /* planes, planes, #16 */
-            "1:\n"
-            "    ldr r2, [r0]\n"                    /* left0, [pixels] */
-            "    ldr r4, [r0, r5]\n"                /* right0, [pixels, pixel_bytes] */
-            "    add r0, r0, r5, lsl #1\n"          /* pixels, pixels, pixel_bytes, lsl #1 */
-            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
-            "    pkhtb r6, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
-            "    sxtab16 r2, r7, r3\n"              /* channel0, minus_zero, channels01 */
-            "    sxtab16 r3, r7, r3, ror #8\n"      /* channel1, minus_zero, channels01, ror #8 */
-            "    sxtab16 r4, r7, r6\n"              /* channel2, minus_zero, channels23 */
-            "    sxtab16 r6, r7, r6, ror #8\n"      /* channel3, minus_zero, channels23, ror #8 */
-            /* planes!, {channel0, channel1, channel2, channel3} */
-            "    stmia r1!, {r2-r4, r6}\n"
-            "    ldr r2, [r0]\n"                    /* left0, [pixels] */
-            "    ldr r4, [r0, r5]\n"                /* right0, [pixels, pixel_bytes] */
-            "    add r0, r0, r5, lsl #1\n"          /* pixels, pixels, pixel_bytes, lsl #1 */
-            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
-            "    pkhtb r6, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
-            "    sxtab16 r2, r7, r3\n"              /* channel0, minus_zero, channels01 */
-            "    sxtab16 r3, r7, r3, ror #8\n"      /* channel1, minus_zero, channels01, ror #8 */
-            "    sxtab16 r4, r7, r6\n"              /* channel2, minus_zero, channels23 */
-            "    sxtab16 r6, r7, r6, ror #8\n"      /* channel3, minus_zero, channels23, ror #8 */
-            /* planes!, {channel0, channel1, channel2, channel3} */
-            "    stmia r1!, {r2-r4, r6}\n"
-            "    ldr r2, [r0]\n"                    /* left0, [pixels] */
-            "    ldr r4, [r0, r5]\n"                /* right0, [pixels, pixel_bytes] */
-            "    add r0, r0, r5, lsl #1\n"          /* pixels, pixels, pixel_bytes, lsl #1 */
-            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
-            "    pkhtb r6, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
-            "    sxtab16 r2, r7, r3\n"              /* channel0, minus_zero, channels01 */
-            "    sxtab16 r3, r7, r3, ror #8\n"      /* channel1, minus_zero, channels01, ror #8 */
-            "    sxtab16 r4, r7, r6\n"              /* channel2, minus_zero, channels23 */
-            "    sxtab16 r6, r7, r6, ror #8\n"      /* channel3, minus_zero, channels23, ror #8 */
-            /* planes!, {channel0, channel1, channel2, channel3} */
-            "    stmia r1!, {r2-r4, r6}\n"
-            "    ldr r2, [r0]\n"                    /* left0, [pixels] */
-            "    ldr r4, [r0, r5]\n"                /* right0, [pixels, pixel_bytes] */
-            "    add r0, r0, r5, lsl #1\n"          /* pixels, pixels, pixel_bytes, lsl #1 */
-            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
-            "    pkhtb r6, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
-            "    sxtab16 r2, r7, r3\n"              /* channel0, minus_zero, channels01 */
-            "    sxtab16 r3, r7, r3, ror #8\n"      /* channel1, minus_zero, channels01, ror #8 */
-            "    sxtab16 r4, r7, r6\n"              /* channel2, minus_zero, channels23 */
-            "    sxtab16 r6, r7, r6, ror #8\n"      /* channel3, minus_zero, channels23, ror #8 */
-            /* planes!, {channel0, channel1, channel2, channel3} */
-            "    stmia r1!, {r2-r4, r6}\n"
-            "    ldr r2, [r0]\n"                    /* left0, [pixels] */
-            "    ldr r4, [r0, r5]\n"                /* right0, [pixels, pixel_bytes] */
-            "    add r0, r0, r5, lsl #1\n"          /* pixels, pixels, pixel_bytes, lsl #1 */
-            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
-            "    pkhtb r6, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
-            "    sxtab16 r2, r7, r3\n"              /* channel0, minus_zero, channels01 */
-            "    sxtab16 r3, r7, r3, ror #8\n"      /* channel1, minus_zero, channels01, ror #8 */
-            "    sxtab16 r4, r7, r6\n"              /* channel2, minus_zero, channels23 */
-            "    sxtab16 r6, r7, r6, ror #8\n"      /* channel3, minus_zero, channels23, ror #8 */
-            /* planes!, {channel0, channel1, channel2, channel3} */
-            "    stmia r1!, {r2-r4, r6}\n"
-            "    add r1, r1, #32\n"                 /* planes, planes, #32 */
-            "    vmov r2, s1\n"                     /* between, between_lines */
-            "    add r0, r0, r2\n"                  /* pixels, pixels, between */
-            "    sub r2, r1, #16\n"                 /* amount, planes, #16 */
-            "    vmov r4, s0\n"                     /* end, planes_end */
-            "    cmp r2, r4\n"                      /* amount, end */
-            "    bne 1b\n"
-            "    pop {r4-r7}\n"
-            "    bx lr\n");
-    /* clang-format on */
-}
-
-/* Lines of a filter by a 5x5 kernel, rows of the image or columns: y[i][j] = sat((sum scale >>
- * 32) + addend >> 4), rounded down, with sum = bias + sum(w[k][l] x[i'][j']), x[i'][j'] what
- * w[k][l] meets, as the plane has it. Where scale is not above 0, y[i][j] = sat(round(sum
- * addend) + zero point), with addend a float32.
+/* A 5x5 kernel for each filter f: y[i][j][f] = sat((sum scale >> 32) + addend >> 4), rounded
+ * down, with sum = bias + sum(w[k][l] x[i'][j'][c]), x[i'][j'][c] what w[k][l] meets without the
+ * zero point of x, or 0 beyond the image. Where scale is not above 0, y[i][j][f] = sat(round(sum
+ * addend) + zero point), with addend a float32. Lines i are rows of the image.
+ * x and y: [row][column][channel or filter]. In front of taps are words: channels; bytes from an
+ * output to the next, and from a line of outputs to the next; the zero point of y; bytes from a
+ * pixel to the next, and from behind a line to the next.
  * taps, words, those in brackets by their bytes from the lowest on: bias, scale, addend, for k
- * of 0 to 4: (w[k][0], w[k][2], w[k][1], w[k][3]), (w[k][1], w[k][3], w[k][2], w[k][4]). shape,
- * words: bytes from an output to the next, bytes from a line of outputs to the next, zero point
- * of y. */
-MCU_KERNEL void _mcu_dsp_depthwise_depthwise_plane_dsp(const uint32_t *taps MCU_UNUSED,
-                                                       const uint8_t *plane MCU_UNUSED,
-                                                       int8_t *y MCU_UNUSED,
-                                                       const int32_t *shape MCU_UNUSED) {
+ * of 0 to 4: (w[k][0], w[k][2], w[k][1], w[k][3]), (w[k][1], w[k][3], w[k][2], w[k][4]).
+ * scratch: 12 lines of four channels, of 112 bytes: of each pair of pixels a word of each
+ * channel, two int16.
+ * A band's input is in the scratch before its outputs are written, which may lie on it where
+ * there are as many filters as channels. */
+MCU_KERNEL void _mcu_dsp_depthwise_depthwise5x5_dsp(const int8_t *x MCU_UNUSED,
+                                                    int8_t *y MCU_UNUSED,
+                                                    const uint32_t *taps MCU_UNUSED,
+                                                    uint8_t *scratch MCU_UNUSED) {
     /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            "    ldmia r0!, {r4, r5, r7}\n"         /* taps!, {bias, scale, addend} */
-            "    ldmia r3, {r3, r6, r12}\n"         /* shape, {step, line_step, zero} */
-            "    vmov s12, r4\n"                    /* bias, bias */
-            "    vmov d0, r5, r7\n"                 /* scale_addend, scale, addend */
-            "    vmov s13, r6\n"                    /* line_step, line_step */
-            "    vmov s14, r12\n"                   /* zero_point, zero */
-            "    vmov d1, r1, r0\n"                 /* plane_stream, plane, taps */
-            "    vmov d2, r2, r3\n"                 /* y_step, y, step */
-            "    vmov d3, r1, r2\n"                 /* line_plane_y, plane, y */
-            "    mov r0, #8\n"                      /* left, #8 */
-            "    vmov s15, r0\n"                    /* lines_left, left */
-            /* Lines of outputs: a row of the kernel adds to 6 neighbours' sums. */
+            "    vpush {d8-d11}\n"
+            "    vmov d0, r0, r1\n"                 /* four_x_y, x, y */
+            "    vmov s16, r3\n"                    /* planes_begin, scratch */
+            "    vmov s17, r2\n"                    /* numbers, taps */
+            "    ldr r1, [r2]\n"                    /* channels, [taps] */
+            "    add r2, r2, #24\n"                 /* taps, taps, #24 */
+            "    movw r3, #52\n"                    /* filters_bytes, #52 */
+            "    mla r3, r1, r3, r2\n"              /* end, channels, filters_bytes, taps */
+            "    add r0, r0, r1\n"                  /* x, x, channels */
+            "    sub r0, r0, #4\n"                  /* x, x, #4 */
+            "    vmov s18, r0\n"                    /* last_four, x */
+            "    vmov s19, r3\n"                    /* taps_end, end */
+            "    vmov s20, r2\n"                    /* next_taps, taps */
+            /* The planes are 0 where they get no pixel. */
+            "    vmov r4, s16\n"                    /* planes, planes_begin */
+            "    add r3, r4, #1344\n"               /* end, planes, #1344 */
+            "    mov r0, #0\n"                      /* zero0, #0 */
+            "    mov r1, #0\n"                      /* zero1, #0 */
+            "    mov r2, #0\n"                      /* zero2, #0 */
+            "    mov r5, #0\n"                      /* zero3, #0 */
             "1:\n"
-            "    vmov r1, r7, d1\n"                 /* plane, stream, plane_stream */
-            "    vmov r4, s12\n"                    /* sum5, bias */
-            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
-            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
-            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
-            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
-            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
-            "    ldr r3, [r1]\n"                    /* x0, [plane] */
-            "    ldr r5, [r1, #16]\n"               /* x1, [plane, #16] */
-            "    smlad r0, r2, r3, r4\n"            /* sum0, w0_1, x0, sum5 */
-            "    smlabt r8, r2, r3, r4\n"           /* sum1, w0_1, x0, sum5 */
-            "    smlad r0, lr, r5, r0\n"            /* sum0, w2_3, x1, sum0 */
-            "    smlad r8, r12, r5, r8\n"           /* sum1, w1_2, x1, sum1 */
-            "    smlad r9, r2, r5, r4\n"            /* sum2, w0_1, x1, sum5 */
-            "    smlabt r10, r2, r5, r4\n"          /* sum3, w0_1, x1, sum5 */
-            "    ldr r3, [r1, #32]\n"               /* x0, [plane, #32] */
-            "    ldr r5, [r1, #48]\n"               /* x1, [plane, #48] */
-            "    smlatb r0, r11, r3, r0\n"          /* sum0, w3_4, x0, sum0 */
-            "    smlad r8, r11, r3, r8\n"           /* sum1, w3_4, x0, sum1 */
-            "    smlad r9, lr, r3, r9\n"            /* sum2, w2_3, x0, sum2 */
-            "    smlad r10, r12, r3, r10\n"         /* sum3, w1_2, x0, sum3 */
-            "    smlad r6, r2, r3, r4\n"            /* sum4, w0_1, x0, sum5 */
-            "    smlabt r4, r2, r3, r4\n"           /* sum5, w0_1, x0, sum5 */
-            "    smlatb r9, r11, r5, r9\n"          /* sum2, w3_4, x1, sum2 */
-            "    smlad r10, r11, r5, r10\n"         /* sum3, w3_4, x1, sum3 */
-            "    smlad r6, lr, r5, r6\n"            /* sum4, w2_3, x1, sum4 */
-            "    smlad r4, r12, r5, r4\n"           /* sum5, w1_2, x1, sum5 */
-            "    ldr r3, [r1, #64]\n"               /* x0, [plane, #64] */
-            "    smlatb r6, r11, r3, r6\n"          /* sum4, w3_4, x0, sum4 */
-            "    smlad r4, r11, r3, r4\n"           /* sum5, w3_4, x0, sum5 */
-            "    add r1, r1, #112\n"                /* plane, plane, #112 */
-            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
-            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
-            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
-            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
-            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
-            "    ldr r3, [r1]\n"                    /* x0, [plane] */
-            "    ldr r5, [r1, #16]\n"               /* x1, [plane, #16] */
-            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
-            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
-            "    smlad r0, lr, r5, r0\n"            /* sum0, w2_3, x1, sum0 */
-            "    smlad r8, r12, r5, r8\n"           /* sum1, w1_2, x1, sum1 */
-            "    smlad r9, r2, r5, r9\n"            /* sum2, w0_1, x1, sum2 */
-            "    smlabt r10, r2, r5, r10\n"         /* sum3, w0_1, x1, sum3 */
-            "    ldr r3, [r1, #32]\n"               /* x0, [plane, #32] */
-            "    ldr r5, [r1, #48]\n"               /* x1, [plane, #48] */
-            "    smlatb r0, r11, r3, r0\n"          /* sum0, w3_4, x0, sum0 */
-            "    smlad r8, r11, r3, r8\n"           /* sum1, w3_4, x0, sum1 */
-            "    smlad r9, lr, r3, r9\n"            /* sum2, w2_3, x0, sum2 */
-            "    smlad r10, r12, r3, r10\n"         /* sum3, w1_2, x0, sum3 */
-            "    smlad r6, r2, r3, r6\n"            /* sum4, w0_1, x0, sum4 */
-            "    smlabt r4, r2, r3, r4\n"           /* sum5, w0_1, x0, sum5 */
-            "    smlatb r9, r11, r5, r9\n"          /* sum2, w3_4, x1, sum2 */
-            "    smlad r10, r11, r5, r10\n"         /* sum3, w3_4, x1, sum3 */
-            "    smlad r6, lr, r5, r6\n"            /* sum4, w2_3, x1, sum4 */
-            "    smlad r4, r12, r5, r4\n"           /* sum5, w1_2, x1, sum5 */
-            "    ldr r3, [r1, #64]\n"               /* x0, [plane, #64] */
-            "    smlatb r6, r11, r3, r6\n"          /* sum4, w3_4, x0, sum4 */
-            "    smlad r4, r11, r3, r4\n"           /* sum5, w3_4, x0, sum5 */
-            "    add r1, r1, #112\n"                /* plane, plane, #112 */
-            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
-            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
-            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
-            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
-            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
-            "    ldr r3, [r1]\n"                    /* x0, [plane] */
-            "    ldr r5, [r1, #16]\n"               /* x1, [plane, #16] */
-            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
-            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
-            "    smlad r0, lr, r5, r0\n"            /* sum0, w2_3, x1, sum0 */
-            "    smlad r8, r12, r5, r8\n"           /* sum1, w1_2, x1, sum1 */
-            "    smlad r9, r2, r5, r9\n"            /* sum2, w0_1, x1, sum2 */
-            "    smlabt r10, r2, r5, r10\n"         /* sum3, w0_1, x1, sum3 */
-            "    ldr r3, [r1, #32]\n"               /* x0, [plane, #32] */
-            "    ldr r5, [r1, #48]\n"               /* x1, [plane, #48] */
-            "    smlatb r0, r11, r3, r0\n"          /* sum0, w3_4, x0, sum0 */
-            "    smlad r8, r11, r3, r8\n"           /* sum1, w3_4, x0, sum1 */
-            "    smlad r9, lr, r3, r9\n"            /* sum2, w2_3, x0, sum2 */
-            "    smlad r10, r12, r3, r10\n"         /* sum3, w1_2, x0, sum3 */
-            "    smlad r6, r2, r3, r6\n"            /* sum4, w0_1, x0, sum4 */
-            "    smlabt r4, r2, r3, r4\n"           /* sum5, w0_1, x0, sum5 */
-            "    smlatb r9, r11, r5, r9\n"          /* sum2, w3_4, x1, sum2 */
-            "    smlad r10, r11, r5, r10\n"         /* sum3, w3_4, x1, sum3 */
-            "    smlad r6, lr, r5, r6\n"            /* sum4, w2_3, x1, sum4 */
-            "    smlad r4, r12, r5, r4\n"           /* sum5, w1_2, x1, sum5 */
-            "    ldr r3, [r1, #64]\n"               /* x0, [plane, #64] */
-            "    smlatb r6, r11, r3, r6\n"          /* sum4, w3_4, x0, sum4 */
-            "    smlad r4, r11, r3, r4\n"           /* sum5, w3_4, x0, sum5 */
-            "    add r1, r1, #112\n"                /* plane, plane, #112 */
-            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
-            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
-            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
-            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
-            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
-            "    ldr r3, [r1]\n"                    /* x0, [plane] */
-            "    ldr r5, [r1, #16]\n"               /* x1, [plane, #16] */
-            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
-            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
-            "    smlad r0, lr, r5, r0\n"            /* sum0, w2_3, x1, sum0 */
-            "    smlad r8, r12, r5, r8\n"           /* sum1, w1_2, x1, sum1 */
-            "    smlad r9, r2, r5, r9\n"            /* sum2, w0_1, x1, sum2 */
-            "    smlabt r10, r2, r5, r10\n"         /* sum3, w0_1, x1, sum3 */
-            "    ldr r3, [r1, #32]\n"               /* x0, [plane, #32] */
-            "    ldr r5, [r1, #48]\n"               /* x1, [plane, #48] */
-            "    smlatb r0, r11, r3, r0\n"          /* sum0, w3_4, x0, sum0 */
-            "    smlad r8, r11, r3, r8\n"           /* sum1, w3_4, x0, sum1 */
-            "    smlad r9, lr, r3, r9\n"            /* sum2, w2_3, x0, sum2 */
-            "    smlad r10, r12, r3, r10\n"         /* sum3, w1_2, x0, sum3 */
-            "    smlad r6, r2, r3, r6\n"            /* sum4, w0_1, x0, sum4 */
-            "    smlabt r4, r2, r3, r4\n"           /* sum5, w0_1, x0, sum5 */
-            "    smlatb r9, r11, r5, r9\n"          /* sum2, w3_4, x1, sum2 */
-            "    smlad r10, r11, r5, r10\n"         /* sum3, w3_4, x1, sum3 */
-            "    smlad r6, lr, r5, r6\n"            /* sum4, w2_3, x1, sum4 */
-            "    smlad r4, r12, r5, r4\n"           /* sum5, w1_2, x1, sum5 */
-            "    ldr r3, [r1, #64]\n"               /* x0, [plane, #64] */
-            "    smlatb r6, r11, r3, r6\n"          /* sum4, w3_4, x0, sum4 */
-            "    smlad r4, r11, r3, r4\n"           /* sum5, w3_4, x0, sum5 */
-            "    add r1, r1, #112\n"                /* plane, plane, #112 */
-            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
-            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
-            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
-            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
-            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
-            "    ldr r3, [r1]\n"                    /* x0, [plane] */
-            "    ldr r5, [r1, #16]\n"               /* x1, [plane, #16] */
-            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
-            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
-            "    smlad r0, lr, r5, r0\n"            /* sum0, w2_3, x1, sum0 */
-            "    smlad r8, r12, r5, r8\n"           /* sum1, w1_2, x1, sum1 */
-            "    smlad r9, r2, r5, r9\n"            /* sum2, w0_1, x1, sum2 */
-            "    smlabt r10, r2, r5, r10\n"         /* sum3, w0_1, x1, sum3 */
-            "    ldr r3, [r1, #32]\n"               /* x0, [plane, #32] */
-            "    ldr r5, [r1, #48]\n"               /* x1, [plane, #48] */
-            "    smlatb r0, r11, r3, r0\n"          /* sum0, w3_4, x0, sum0 */
-            "    smlad r8, r11, r3, r8\n"           /* sum1, w3_4, x0, sum1 */
-            "    smlad r9, lr, r3, r9\n"            /* sum2, w2_3, x0, sum2 */
-            "    smlad r10, r12, r3, r10\n"         /* sum3, w1_2, x0, sum3 */
-            "    smlad r6, r2, r3, r6\n"            /* sum4, w0_1, x0, sum4 */
-            "    smlabt r4, r2, r3, r4\n"           /* sum5, w0_1, x0, sum5 */
-            "    smlatb r9, r11, r5, r9\n"          /* sum2, w3_4, x1, sum2 */
-            "    smlad r10, r11, r5, r10\n"         /* sum3, w3_4, x1, sum3 */
-            "    smlad r6, lr, r5, r6\n"            /* sum4, w2_3, x1, sum4 */
-            "    smlad r4, r12, r5, r4\n"           /* sum5, w1_2, x1, sum5 */
-            "    ldr r3, [r1, #64]\n"               /* x0, [plane, #64] */
-            "    smlatb r6, r11, r3, r6\n"          /* sum4, w3_4, x0, sum4 */
-            "    smlad r4, r11, r3, r4\n"           /* sum5, w3_4, x0, sum5 */
-            "    vmov r5, r7, d0\n"                 /* scale, addend, scale_addend */
-            "    cmp r5, #0\n"                      /* scale, #0 */
-            "    ble 2f\n"
-            "    smmla r0, r0, r5, r7\n"            /* sum0, sum0, scale, addend */
-            "    smmla r8, r8, r5, r7\n"            /* sum1, sum1, scale, addend */
-            "    smmla r9, r9, r5, r7\n"            /* sum2, sum2, scale, addend */
-            "    smmla r10, r10, r5, r7\n"          /* sum3, sum3, scale, addend */
-            "    smmla r6, r6, r5, r7\n"            /* sum4, sum4, scale, addend */
-            "    smmla r4, r4, r5, r7\n"            /* sum5, sum5, scale, addend */
-            "    ssat r0, #8, r0, asr #4\n"         /* sum0, #8, sum0, asr #4 */
-            "    ssat r8, #8, r8, asr #4\n"         /* sum1, #8, sum1, asr #4 */
-            "    ssat r9, #8, r9, asr #4\n"         /* sum2, #8, sum2, asr #4 */
-            "    ssat r10, #8, r10, asr #4\n"       /* sum3, #8, sum3, asr #4 */
-            "    ssat r6, #8, r6, asr #4\n"         /* sum4, #8, sum4, asr #4 */
-            "    ssat r4, #8, r4, asr #4\n"         /* sum5, #8, sum5, asr #4 */
-            "3:\n"
-            "    vmov r2, r3, d2\n"                 /* y, step, y_step */
-            "    strb r0, [r2]\n"                   /* sum0, [y] */
-            "    strb r8, [r2, r3]\n"               /* sum1, [y, step] */
-            "    add r2, r2, r3, lsl #1\n"          /* y, y, step, lsl #1 */
-            "    strb r9, [r2]\n"                   /* sum2, [y] */
-            "    strb r10, [r2, r3]\n"              /* sum3, [y, step] */
-            "    add r2, r2, r3, lsl #1\n"          /* y, y, step, lsl #1 */
-            "    strb r6, [r2]\n"                   /* sum4, [y] */
-            "    strb r4, [r2, r3]\n"               /* sum5, [y, step] */
-            "    add r2, r2, r3, lsl #1\n"          /* y, y, step, lsl #1 */
-            "    vmov s4, r2\n"                     /* y_step.low, y */
-            "    vmov r1, s2\n"                     /* plane, plane_stream.low */
-            "    addw r1, r1, #48\n"                /* plane, plane, #48 */
-            "    vmov s2, r1\n"                     /* plane_stream.low, plane */
-            "    vmov r1, r7, d1\n"                 /* plane, stream, plane_stream */
-            "    vmov r10, s12\n"                   /* sum3, bias */
-            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
-            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
-            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
-            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
-            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
-            "    ldr r3, [r1]\n"                    /* x0, [plane] */
-            "    ldr r4, [r1, #16]\n"               /* x1, [plane, #16] */
-            "    ldr r5, [r1, #32]\n"               /* x2, [plane, #32] */
-            "    ldr r6, [r1, #48]\n"               /* x3, [plane, #48] */
-            "    smlad r0, r2, r3, r10\n"           /* sum0, w0_1, x0, sum3 */
-            "    smlabt r8, r2, r3, r10\n"          /* sum1, w0_1, x0, sum3 */
-            "    smlad r0, lr, r4, r0\n"            /* sum0, w2_3, x1, sum0 */
-            "    smlad r8, r12, r4, r8\n"           /* sum1, w1_2, x1, sum1 */
-            "    smlad r9, r2, r4, r10\n"           /* sum2, w0_1, x1, sum3 */
-            "    smlabt r10, r2, r4, r10\n"         /* sum3, w0_1, x1, sum3 */
-            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3_4, x2, sum0 */
-            "    smlad r8, r11, r5, r8\n"           /* sum1, w3_4, x2, sum1 */
-            "    smlad r9, lr, r5, r9\n"            /* sum2, w2_3, x2, sum2 */
-            "    smlad r10, r12, r5, r10\n"         /* sum3, w1_2, x2, sum3 */
-            "    smlatb r9, r11, r6, r9\n"          /* sum2, w3_4, x3, sum2 */
-            "    smlad r10, r11, r6, r10\n"         /* sum3, w3_4, x3, sum3 */
-            "    add r1, r1, #112\n"                /* plane, plane, #112 */
-            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
-            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
-            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
-            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
-            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
-            "    ldr r3, [r1]\n"                    /* x0, [plane] */
-            "    ldr r4, [r1, #16]\n"               /* x1, [plane, #16] */
-            "    ldr r5, [r1, #32]\n"               /* x2, [plane, #32] */
-            "    ldr r6, [r1, #48]\n"               /* x3, [plane, #48] */
-            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
-            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
-            "    smlad r0, lr, r4, r0\n"            /* sum0, w2_3, x1, sum0 */
-            "    smlad r8, r12, r4, r8\n"           /* sum1, w1_2, x1, sum1 */
-            "    smlad r9, r2, r4, r9\n"            /* sum2, w0_1, x1, sum2 */
-            "    smlabt r10, r2, r4, r10\n"         /* sum3, w0_1, x1, sum3 */
-            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3_4, x2, sum0 */
-            "    smlad r8, r11, r5, r8\n"           /* sum1, w3_4, x2, sum1 */
-            "    smlad r9, lr, r5, r9\n"            /* sum2, w2_3, x2, sum2 */
-            "    smlad r10, r12, r5, r10\n"         /* sum3, w1_2, x2, sum3 */
-            "    smlatb r9, r11, r6, r9\n"          /* sum2, w3_4, x3, sum2 */
-            "    smlad r10, r11, r6, r10\n"         /* sum3, w3_4, x3, sum3 */
-            "    add r1, r1, #112\n"                /* plane, plane, #112 */
-            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
-            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
-            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
-            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
-            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
-            "    ldr r3, [r1]\n"                    /* x0, [plane] */
-            "    ldr r4, [r1, #16]\n"               /* x1, [plane, #16] */
-            "    ldr r5, [r1, #32]\n"               /* x2, [plane, #32] */
-            "    ldr r6, [r1, #48]\n"               /* x3, [plane, #48] */
-            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
-            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
-            "    smlad r0, lr, r4, r0\n"            /* sum0, w2_3, x1, sum0 */
-            "    smlad r8, r12, r4, r8\n"           /* sum1, w1_2, x1, sum1 */
-            "    smlad r9, r2, r4, r9\n"            /* sum2, w0_1, x1, sum2 */
-            "    smlabt r10, r2, r4, r10\n"         /* sum3, w0_1, x1, sum3 */
-            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3_4, x2, sum0 */
-            "    smlad r8, r11, r5, r8\n"           /* sum1, w3_4, x2, sum1 */
-            "    smlad r9, lr, r5, r9\n"            /* sum2, w2_3, x2, sum2 */
-            "    smlad r10, r12, r5, r10\n"         /* sum3, w1_2, x2, sum3 */
-            "    smlatb r9, r11, r6, r9\n"          /* sum2, w3_4, x3, sum2 */
-            "    smlad r10, r11, r6, r10\n"         /* sum3, w3_4, x3, sum3 */
-            "    add r1, r1, #112\n"                /* plane, plane, #112 */
-            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
-            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
-            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
-            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
-            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
-            "    ldr r3, [r1]\n"                    /* x0, [plane] */
-            "    ldr r4, [r1, #16]\n"               /* x1, [plane, #16] */
-            "    ldr r5, [r1, #32]\n"               /* x2, [plane, #32] */
-            "    ldr r6, [r1, #48]\n"               /* x3, [plane, #48] */
-            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
-            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
-            "    smlad r0, lr, r4, r0\n"            /* sum0, w2_3, x1, sum0 */
-            "    smlad r8, r12, r4, r8\n"           /* sum1, w1_2, x1, sum1 */
-            "    smlad r9, r2, r4, r9\n"            /* sum2, w0_1, x1, sum2 */
-            "    smlabt r10, r2, r4, r10\n"         /* sum3, w0_1, x1, sum3 */
-            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3_4, x2, sum0 */
-            "    smlad r8, r11, r5, r8\n"           /* sum1, w3_4, x2, sum1 */
-            "    smlad r9, lr, r5, r9\n"            /* sum2, w2_3, x2, sum2 */
-            "    smlad r10, r12, r5, r10\n"         /* sum3, w1_2, x2, sum3 */
-            "    smlatb r9, r11, r6, r9\n"          /* sum2, w3_4, x3, sum2 */
-            "    smlad r10, r11, r6, r10\n"         /* sum3, w3_4, x3, sum3 */
-            "    add r1, r1, #112\n"                /* plane, plane, #112 */
-            "    ldmia r7!, {r2, r12}\n"            /* stream!, {w0_1, w1_2} */
-            "    sxtb16 lr, r2, ror #8\n"           /* w2_3, w0_1, ror #8 */
-            "    sxtb16 r2, r2\n"                   /* w0_1, w0_1 */
-            "    sxtb16 r11, r12, ror #8\n"         /* w3_4, w1_2, ror #8 */
-            "    sxtb16 r12, r12\n"                 /* w1_2, w1_2 */
-            "    ldr r3, [r1]\n"                    /* x0, [plane] */
-            "    ldr r4, [r1, #16]\n"               /* x1, [plane, #16] */
-            "    ldr r5, [r1, #32]\n"               /* x2, [plane, #32] */
-            "    ldr r6, [r1, #48]\n"               /* x3, [plane, #48] */
-            "    smlad r0, r2, r3, r0\n"            /* sum0, w0_1, x0, sum0 */
-            "    smlabt r8, r2, r3, r8\n"           /* sum1, w0_1, x0, sum1 */
-            "    smlad r0, lr, r4, r0\n"            /* sum0, w2_3, x1, sum0 */
-            "    smlad r8, r12, r4, r8\n"           /* sum1, w1_2, x1, sum1 */
-            "    smlad r9, r2, r4, r9\n"            /* sum2, w0_1, x1, sum2 */
-            "    smlabt r10, r2, r4, r10\n"         /* sum3, w0_1, x1, sum3 */
-            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3_4, x2, sum0 */
-            "    smlad r8, r11, r5, r8\n"           /* sum1, w3_4, x2, sum1 */
-            "    smlad r9, lr, r5, r9\n"            /* sum2, w2_3, x2, sum2 */
-            "    smlad r10, r12, r5, r10\n"         /* sum3, w1_2, x2, sum3 */
-            "    smlatb r9, r11, r6, r9\n"          /* sum2, w3_4, x3, sum2 */
-            "    smlad r10, r11, r6, r10\n"         /* sum3, w3_4, x3, sum3 */
-            "    vmov r5, r7, d0\n"                 /* scale, addend, scale_addend */
-            "    cmp r5, #0\n"                      /* scale, #0 */
-            "    ble 4f\n"
-            "    smmla r0, r0, r5, r7\n"            /* sum0, sum0, scale, addend */
-            "    smmla r8, r8, r5, r7\n"            /* sum1, sum1, scale, addend */
-            "    smmla r9, r9, r5, r7\n"            /* sum2, sum2, scale, addend */
-            "    smmla r10, r10, r5, r7\n"          /* sum3, sum3, scale, addend */
-            "    ssat r0, #8, r0, asr #4\n"         /* sum0, #8, sum0, asr #4 */
-            "    ssat r8, #8, r8, asr #4\n"         /* sum1, #8, sum1, asr #4 */
-            "    ssat r9, #8, r9, asr #4\n"         /* sum2, #8, sum2, asr #4 */
-            "    ssat r10, #8, r10, asr #4\n"       /* sum3, #8, sum3, asr #4 */
-            "5:\n"
-            "    vmov r2, r3, d2\n"                 /* y, step, y_step */
-            "    strb r0, [r2]\n"                   /* sum0, [y] */
-            "    strb r8, [r2, r3]\n"               /* sum1, [y, step] */
-            "    add r2, r2, r3, lsl #1\n"          /* y, y, step, lsl #1 */
-            "    strb r9, [r2]\n"                   /* sum2, [y] */
-            "    strb r10, [r2, r3]\n"              /* sum3, [y, step] */
-            "    add r2, r2, r3, lsl #1\n"          /* y, y, step, lsl #1 */
-            "    vmov s4, r2\n"                     /* y_step.low, y */
-            "    vmov r1, r2, d3\n"                 /* plane, y, line_plane_y */
-            "    vmov r6, s13\n"                    /* line_step, line_step */
-            "    add r2, r2, r6\n"                  /* y, y, line_step */
-            "    add r1, r1, #112\n"                /* plane, plane, #112 */
-            "    vmov d3, r1, r2\n"                 /* line_plane_y, plane, y */
-            "    vmov s2, r1\n"                     /* plane_stream.low, plane */
-            "    vmov s4, r2\n"                     /* y_step.low, y */
-            "    vmov r0, s15\n"                    /* left, lines_left */
-            "    subs r0, r0, #1\n"                 /* left, left, #1 */
-            "    vmov s15, r0\n"                    /* lines_left, left */
+            "    stmia r4!, {r0-r2, r5}\n"          /* planes!, {zero0, zero1, zero2, zero3} */
+            "    cmp r4, r3\n"                      /* planes, end */
             "    bne 1b\n"
-            "    b 7f\n"
+            "    vmov r0, s17\n"                    /* numbers, numbers */
+            "    ldrd r1, r0, [r0, #4]\n"           /* step, line_step, [numbers, #4] */
+            "    vmov s3, r1\n"                     /* y_step.high, step */
+            "    vmov s21, r0\n"                    /* line_step, line_step */
+            /* Four channels: their lines to the planes, from there to each filter's outputs. */
             "2:\n"
-            "    bl 6f\n"
-            "8:\n"
-            "    b 3b\n"
+            "    vmov r2, r3, d0\n"                 /* pixels, y, four_x_y */
+            "    vmov r4, s16\n"                    /* planes, planes_begin */
+            /* Where less than four are left, those before them come again, for nobody. */
+            "    vmov r0, s18\n"                    /* free, last_four */
+            "    sub r0, r2, r0\n"                  /* free, pixels, free */
+            "    bic r0, r0, r0, asr #31\n"         /* free, free, free, asr #31 */
+            "    sub r2, r2, r0\n"                  /* pixels, pixels, free */
+            "    vmov d2, r2, r3\n"                 /* band_x_y, pixels, y */
+            "    add r4, r4, #224\n"                /* planes, planes, #224 */
+            "    add r3, r4, #896\n"                /* end, planes, #896 */
+            "    vmov s6, r3\n"                     /* planes_end, end */
+            "    movw r7, #128\n"                   /* minus_zero, #128 */
+            "    movt r7, #128\n"                   /* minus_zero, #128 */
+            "    vmov r0, s17\n"                    /* end, numbers */
+            "    ldrd r5, r0, [r0, #16]\n"          /* pixel_bytes, between, [end, #16] */
+            "    vmov s7, r0\n"                     /* between_lines, between */
+            "3:\n"
+            "    add r4, r4, #16\n"                 /* planes, planes, #16 */
+            "    ldr r0, [r2]\n"                    /* left0, [pixels] */
+            "    ldr r3, [r2, r5]\n"                /* right0, [pixels, pixel_bytes] */
+            "    add r2, r2, r5, lsl #1\n"          /* pixels, pixels, pixel_bytes, lsl #1 */
+            "    pkhbt r1, r0, r3, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r6, r3, r0, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    sxtab16 r0, r7, r1\n"              /* channel0, minus_zero, channels01 */
+            "    sxtab16 r1, r7, r1, ror #8\n"      /* channel1, minus_zero, channels01, ror #8 */
+            "    sxtab16 r3, r7, r6\n"              /* channel2, minus_zero, channels23 */
+            "    sxtab16 r6, r7, r6, ror #8\n"      /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r4!, {r0, r1, r3, r6}\n"
+            "    ldr r0, [r2]\n"                    /* left0, [pixels] */
+            "    ldr r3, [r2, r5]\n"                /* right0, [pixels, pixel_bytes] */
+            "    add r2, r2, r5, lsl #1\n"          /* pixels, pixels, pixel_bytes, lsl #1 */
+            "    pkhbt r1, r0, r3, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r6, r3, r0, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    sxtab16 r0, r7, r1\n"              /* channel0, minus_zero, channels01 */
+            "    sxtab16 r1, r7, r1, ror #8\n"      /* channel1, minus_zero, channels01, ror #8 */
+            "    sxtab16 r3, r7, r6\n"              /* channel2, minus_zero, channels23 */
+            "    sxtab16 r6, r7, r6, ror #8\n"      /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r4!, {r0, r1, r3, r6}\n"
+            "    ldr r0, [r2]\n"                    /* left0, [pixels] */
+            "    ldr r3, [r2, r5]\n"                /* right0, [pixels, pixel_bytes] */
+            "    add r2, r2, r5, lsl #1\n"          /* pixels, pixels, pixel_bytes, lsl #1 */
+            "    pkhbt r1, r0, r3, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r6, r3, r0, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    sxtab16 r0, r7, r1\n"              /* channel0, minus_zero, channels01 */
+            "    sxtab16 r1, r7, r1, ror #8\n"      /* channel1, minus_zero, channels01, ror #8 */
+            "    sxtab16 r3, r7, r6\n"              /* channel2, minus_zero, channels23 */
+            "    sxtab16 r6, r7, r6, ror #8\n"      /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r4!, {r0, r1, r3, r6}\n"
+            "    ldr r0, [r2]\n"                    /* left0, [pixels] */
+            "    ldr r3, [r2, r5]\n"                /* right0, [pixels, pixel_bytes] */
+            "    add r2, r2, r5, lsl #1\n"          /* pixels, pixels, pixel_bytes, lsl #1 */
+            "    pkhbt r1, r0, r3, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r6, r3, r0, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    sxtab16 r0, r7, r1\n"              /* channel0, minus_zero, channels01 */
+            "    sxtab16 r1, r7, r1, ror #8\n"      /* channel1, minus_zero, channels01, ror #8 */
+            "    sxtab16 r3, r7, r6\n"              /* channel2, minus_zero, channels23 */
+            "    sxtab16 r6, r7, r6, ror #8\n"      /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r4!, {r0, r1, r3, r6}\n"
+            "    ldr r0, [r2]\n"                    /* left0, [pixels] */
+            "    ldr r3, [r2, r5]\n"                /* right0, [pixels, pixel_bytes] */
+            "    add r2, r2, r5, lsl #1\n"          /* pixels, pixels, pixel_bytes, lsl #1 */
+            "    pkhbt r1, r0, r3, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r6, r3, r0, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    sxtab16 r0, r7, r1\n"              /* channel0, minus_zero, channels01 */
+            "    sxtab16 r1, r7, r1, ror #8\n"      /* channel1, minus_zero, channels01, ror #8 */
+            "    sxtab16 r3, r7, r6\n"              /* channel2, minus_zero, channels23 */
+            "    sxtab16 r6, r7, r6, ror #8\n"      /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r4!, {r0, r1, r3, r6}\n"
+            "    add r4, r4, #16\n"                 /* planes, planes, #16 */
+            "    vmov r0, s7\n"                     /* between, between_lines */
+            "    add r2, r2, r0\n"                  /* pixels, pixels, between */
+            "    vmov r0, s6\n"                     /* end, planes_end */
+            "    cmp r4, r0\n"                      /* planes, end */
+            "    bne 3b\n"
+            "    vmov r4, s16\n"                    /* plane, planes_begin */
+            "    vmov r3, s5\n"                     /* y, band_x_y.high */
+            "    vmov r2, s0\n"                     /* pixels, four_x_y.low */
+            /* Where less than four are left, those before them come again, for nobody. */
+            "    vmov r0, s18\n"                    /* free, last_four */
+            "    sub r0, r2, r0\n"                  /* free, pixels, free */
+            "    bic r0, r0, r0, asr #31\n"         /* free, free, free, asr #31 */
+            "    sub r2, r2, r0\n"                  /* pixels, pixels, free */
+            "    add r4, r4, r0, lsl #2\n"          /* plane, plane, free, lsl #2 */
+            "    vmov d2, r4, r3\n"                 /* plane_y, plane, y */
             "4:\n"
-            "    mov r6, r0\n"                      /* sum4, sum0 */
-            "    mov r4, r0\n"                      /* sum5, sum0 */
-            "    bl 6f\n"
-            "9:\n"
-            "    b 5b\n"
-            "6:\n"
-            /* No integers round this filter. */
-            "    vmov r12, s14\n"                   /* zero, zero_point */
-            "    vmov d4, r0, r8\n"                 /* pair, sum0, sum1 */
-            "    vmov d5, r9, r7\n"                 /* last, sum2, addend */
-            "    vcvt.f32.s32 s8, s8\n"             /* pair.low, pair.low */
-            "    vcvt.f32.s32 s9, s9\n"             /* pair.high, pair.high */
-            "    vcvt.f32.s32 s10, s10\n"           /* last.low, last.low */
-            "    vmul.f32 s8, s8, s11\n"            /* pair.low, pair.low, last.high */
-            "    vmul.f32 s9, s9, s11\n"            /* pair.high, pair.high, last.high */
-            "    vmul.f32 s10, s10, s11\n"          /* last.low, last.low, last.high */
-            "    vcvtr.s32.f32 s8, s8\n"            /* pair.low, pair.low */
-            "    vcvtr.s32.f32 s9, s9\n"            /* pair.high, pair.high */
-            "    vcvtr.s32.f32 s10, s10\n"          /* last.low, last.low */
-            "    vmov r0, r8, d4\n"                 /* sum0, sum1, pair */
-            "    vmov r9, s10\n"                    /* sum2, last.low */
-            "    vmov d4, r10, r6\n"                /* pair, sum3, sum4 */
-            "    vmov d5, r4, r7\n"                 /* last, sum5, addend */
-            "    vcvt.f32.s32 s8, s8\n"             /* pair.low, pair.low */
-            "    vcvt.f32.s32 s9, s9\n"             /* pair.high, pair.high */
-            "    vcvt.f32.s32 s10, s10\n"           /* last.low, last.low */
-            "    vmul.f32 s8, s8, s11\n"            /* pair.low, pair.low, last.high */
-            "    vmul.f32 s9, s9, s11\n"            /* pair.high, pair.high, last.high */
-            "    vmul.f32 s10, s10, s11\n"          /* last.low, last.low, last.high */
-            "    vcvtr.s32.f32 s8, s8\n"            /* pair.low, pair.low */
-            "    vcvtr.s32.f32 s9, s9\n"            /* pair.high, pair.high */
-            "    vcvtr.s32.f32 s10, s10\n"          /* last.low, last.low */
-            "    vmov r10, r6, d4\n"                /* sum3, sum4, pair */
-            "    vmov r4, s10\n"                    /* sum5, last.low */
-            "    qadd r0, r0, r12\n"                /* sum0, sum0, zero */
-            "    ssat r0, #8, r0\n"                 /* sum0, #8, sum0 */
-            "    qadd r8, r8, r12\n"                /* sum1, sum1, zero */
-            "    ssat r8, #8, r8\n"                 /* sum1, #8, sum1 */
-            "    qadd r9, r9, r12\n"                /* sum2, sum2, zero */
-            "    ssat r9, #8, r9\n"                 /* sum2, #8, sum2 */
-            "    qadd r10, r10, r12\n"              /* sum3, sum3, zero */
-            "    ssat r10, #8, r10\n"               /* sum3, #8, sum3 */
-            "    qadd r6, r6, r12\n"                /* sum4, sum4, zero */
-            "    ssat r6, #8, r6\n"                 /* sum4, #8, sum4 */
-            "    qadd r4, r4, r12\n"                /* sum5, sum5, zero */
-            "    ssat r4, #8, r4\n"                 /* sum5, #8, sum5 */
-            "    bx lr\n"
+            "    vmov r5, s20\n"                    /* taps, next_taps */
+            "    add r3, r5, #52\n"                 /* end, taps, #52 */
+            "    vmov s20, r3\n"                    /* next_taps, end */
+            "    vmov r4, r3, d2\n"                 /* plane, y, plane_y */
+            "    ldmia r5!, {r0-r2}\n"              /* taps!, {bias, scale, addend} */
+            "    vmov s22, r0\n"                    /* bias, bias */
+            "    vmov d3, r1, r2\n"                 /* scale_addend, scale, addend */
+            "    vmov d4, r4, r5\n"                 /* plane_stream, plane, taps */
+            "    vmov s2, r3\n"                     /* y_step.low, y */
+            "    vmov d5, r4, r3\n"                 /* line_plane_y, plane, y */
+            "    movw r0, #8\n"                     /* left, #8 */
+            "    vmov s23, r0\n"                    /* lines_left, left */
+            /* Lines of outputs: a row of the kernel adds to 6 neighbours' sums. */
+            "5:\n"
+            "    vmov r4, lr, d4\n"                 /* plane, stream, plane_stream */
+            "    vmov r5, s22\n"                    /* sum5, bias */
+            "    ldmia lr!, {r1, r9}\n"             /* stream!, {w0_1, w1_2} */
+            "    sxtb16 r10, r1, ror #8\n"          /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r1, r1\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r9, ror #8\n"          /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r9, r9\n"                   /* w1_2, w1_2 */
+            "    ldr r2, [r4]\n"                    /* x0, [plane] */
+            "    ldr r3, [r4, #16]\n"               /* x1, [plane, #16] */
+            "    smlad r0, r1, r2, r5\n"            /* sum0, w0_1, x0, sum5 */
+            "    smlabt r7, r1, r2, r5\n"           /* sum1, w0_1, x0, sum5 */
+            "    smlad r0, r10, r3, r0\n"           /* sum0, w2_3, x1, sum0 */
+            "    smlad r7, r9, r3, r7\n"            /* sum1, w1_2, x1, sum1 */
+            "    smlad r12, r1, r3, r5\n"           /* sum2, w0_1, x1, sum5 */
+            "    smlabt r8, r1, r3, r5\n"           /* sum3, w0_1, x1, sum5 */
+            "    ldr r2, [r4, #32]\n"               /* x0, [plane, #32] */
+            "    ldr r3, [r4, #48]\n"               /* x1, [plane, #48] */
+            "    smlatb r0, r11, r2, r0\n"          /* sum0, w3_4, x0, sum0 */
+            "    smlad r7, r11, r2, r7\n"           /* sum1, w3_4, x0, sum1 */
+            "    smlad r12, r10, r2, r12\n"         /* sum2, w2_3, x0, sum2 */
+            "    smlad r8, r9, r2, r8\n"            /* sum3, w1_2, x0, sum3 */
+            "    smlad r6, r1, r2, r5\n"            /* sum4, w0_1, x0, sum5 */
+            "    smlabt r5, r1, r2, r5\n"           /* sum5, w0_1, x0, sum5 */
+            "    smlatb r12, r11, r3, r12\n"        /* sum2, w3_4, x1, sum2 */
+            "    smlad r8, r11, r3, r8\n"           /* sum3, w3_4, x1, sum3 */
+            "    smlad r6, r10, r3, r6\n"           /* sum4, w2_3, x1, sum4 */
+            "    smlad r5, r9, r3, r5\n"            /* sum5, w1_2, x1, sum5 */
+            "    ldr r2, [r4, #64]\n"               /* x0, [plane, #64] */
+            "    smlatb r6, r11, r2, r6\n"          /* sum4, w3_4, x0, sum4 */
+            "    smlad r5, r11, r2, r5\n"           /* sum5, w3_4, x0, sum5 */
+            "    add r4, r4, #112\n"                /* plane, plane, #112 */
+            "    ldmia lr!, {r1, r9}\n"             /* stream!, {w0_1, w1_2} */
+            "    sxtb16 r10, r1, ror #8\n"          /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r1, r1\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r9, ror #8\n"          /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r9, r9\n"                   /* w1_2, w1_2 */
+            "    ldr r2, [r4]\n"                    /* x0, [plane] */
+            "    ldr r3, [r4, #16]\n"               /* x1, [plane, #16] */
+            "    smlad r0, r1, r2, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r7, r1, r2, r7\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, r10, r3, r0\n"           /* sum0, w2_3, x1, sum0 */
+            "    smlad r7, r9, r3, r7\n"            /* sum1, w1_2, x1, sum1 */
+            "    smlad r12, r1, r3, r12\n"          /* sum2, w0_1, x1, sum2 */
+            "    smlabt r8, r1, r3, r8\n"           /* sum3, w0_1, x1, sum3 */
+            "    ldr r2, [r4, #32]\n"               /* x0, [plane, #32] */
+            "    ldr r3, [r4, #48]\n"               /* x1, [plane, #48] */
+            "    smlatb r0, r11, r2, r0\n"          /* sum0, w3_4, x0, sum0 */
+            "    smlad r7, r11, r2, r7\n"           /* sum1, w3_4, x0, sum1 */
+            "    smlad r12, r10, r2, r12\n"         /* sum2, w2_3, x0, sum2 */
+            "    smlad r8, r9, r2, r8\n"            /* sum3, w1_2, x0, sum3 */
+            "    smlad r6, r1, r2, r6\n"            /* sum4, w0_1, x0, sum4 */
+            "    smlabt r5, r1, r2, r5\n"           /* sum5, w0_1, x0, sum5 */
+            "    smlatb r12, r11, r3, r12\n"        /* sum2, w3_4, x1, sum2 */
+            "    smlad r8, r11, r3, r8\n"           /* sum3, w3_4, x1, sum3 */
+            "    smlad r6, r10, r3, r6\n"           /* sum4, w2_3, x1, sum4 */
+            "    smlad r5, r9, r3, r5\n"            /* sum5, w1_2, x1, sum5 */
+            "    ldr r2, [r4, #64]\n"               /* x0, [plane, #64] */
+            "    smlatb r6, r11, r2, r6\n"          /* sum4, w3_4, x0, sum4 */
+            "    smlad r5, r11, r2, r5\n"           /* sum5, w3_4, x0, sum5 */
+            "    add r4, r4, #112\n"                /* plane, plane, #112 */
+            "    ldmia lr!, {r1, r9}\n"             /* stream!, {w0_1, w1_2} */
+            "    sxtb16 r10, r1, ror #8\n"          /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r1, r1\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r9, ror #8\n"          /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r9, r9\n"                   /* w1_2, w1_2 */
+            "    ldr r2, [r4]\n"                    /* x0, [plane] */
+            "    ldr r3, [r4, #16]\n"               /* x1, [plane, #16] */
+            "    smlad r0, r1, r2, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r7, r1, r2, r7\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, r10, r3, r0\n"           /* sum0, w2_3, x1, sum0 */
+            "    smlad r7, r9, r3, r7\n"            /* sum1, w1_2, x1, sum1 */
+            "    smlad r12, r1, r3, r12\n"          /* sum2, w0_1, x1, sum2 */
+            "    smlabt r8, r1, r3, r8\n"           /* sum3, w0_1, x1, sum3 */
+            "    ldr r2, [r4, #32]\n"               /* x0, [plane, #32] */
+            "    ldr r3, [r4, #48]\n"               /* x1, [plane, #48] */
+            "    smlatb r0, r11, r2, r0\n"          /* sum0, w3_4, x0, sum0 */
+            "    smlad r7, r11, r2, r7\n"           /* sum1, w3_4, x0, sum1 */
+            "    smlad r12, r10, r2, r12\n"         /* sum2, w2_3, x0, sum2 */
+            "    smlad r8, r9, r2, r8\n"            /* sum3, w1_2, x0, sum3 */
+            "    smlad r6, r1, r2, r6\n"            /* sum4, w0_1, x0, sum4 */
+            "    smlabt r5, r1, r2, r5\n"           /* sum5, w0_1, x0, sum5 */
+            "    smlatb r12, r11, r3, r12\n"        /* sum2, w3_4, x1, sum2 */
+            "    smlad r8, r11, r3, r8\n"           /* sum3, w3_4, x1, sum3 */
+            "    smlad r6, r10, r3, r6\n"           /* sum4, w2_3, x1, sum4 */
+            "    smlad r5, r9, r3, r5\n"            /* sum5, w1_2, x1, sum5 */
+            "    ldr r2, [r4, #64]\n"               /* x0, [plane, #64] */
+            "    smlatb r6, r11, r2, r6\n"          /* sum4, w3_4, x0, sum4 */
+            "    smlad r5, r11, r2, r5\n"           /* sum5, w3_4, x0, sum5 */
+            "    add r4, r4, #112\n"                /* plane, plane, #112 */
+            "    ldmia lr!, {r1, r9}\n"             /* stream!, {w0_1, w1_2} */
+            "    sxtb16 r10, r1, ror #8\n"          /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r1, r1\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r9, ror #8\n"          /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r9, r9\n"                   /* w1_2, w1_2 */
+            "    ldr r2, [r4]\n"                    /* x0, [plane] */
+            "    ldr r3, [r4, #16]\n"               /* x1, [plane, #16] */
+            "    smlad r0, r1, r2, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r7, r1, r2, r7\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, r10, r3, r0\n"           /* sum0, w2_3, x1, sum0 */
+            "    smlad r7, r9, r3, r7\n"            /* sum1, w1_2, x1, sum1 */
+            "    smlad r12, r1, r3, r12\n"          /* sum2, w0_1, x1, sum2 */
+            "    smlabt r8, r1, r3, r8\n"           /* sum3, w0_1, x1, sum3 */
+            "    ldr r2, [r4, #32]\n"               /* x0, [plane, #32] */
+            "    ldr r3, [r4, #48]\n"               /* x1, [plane, #48] */
+            "    smlatb r0, r11, r2, r0\n"          /* sum0, w3_4, x0, sum0 */
+            "    smlad r7, r11, r2, r7\n"           /* sum1, w3_4, x0, sum1 */
+            "    smlad r12, r10, r2, r12\n"         /* sum2, w2_3, x0, sum2 */
+            "    smlad r8, r9, r2, r8\n"            /* sum3, w1_2, x0, sum3 */
+            "    smlad r6, r1, r2, r6\n"            /* sum4, w0_1, x0, sum4 */
+            "    smlabt r5, r1, r2, r5\n"           /* sum5, w0_1, x0, sum5 */
+            "    smlatb r12, r11, r3, r12\n"        /* sum2, w3_4, x1, sum2 */
+            "    smlad r8, r11, r3, r8\n"           /* sum3, w3_4, x1, sum3 */
+            "    smlad r6, r10, r3, r6\n"           /* sum4, w2_3, x1, sum4 */
+            "    smlad r5, r9, r3, r5\n"            /* sum5, w1_2, x1, sum5 */
+            "    ldr r2, [r4, #64]\n"               /* x0, [plane, #64] */
+            "    smlatb r6, r11, r2, r6\n"          /* sum4, w3_4, x0, sum4 */
+            "    smlad r5, r11, r2, r5\n"           /* sum5, w3_4, x0, sum5 */
+            "    add r4, r4, #112\n"                /* plane, plane, #112 */
+            "    ldmia lr!, {r1, r9}\n"             /* stream!, {w0_1, w1_2} */
+            "    sxtb16 r10, r1, ror #8\n"          /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r1, r1\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r9, ror #8\n"          /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r9, r9\n"                   /* w1_2, w1_2 */
+            "    ldr r2, [r4]\n"                    /* x0, [plane] */
+            "    ldr r3, [r4, #16]\n"               /* x1, [plane, #16] */
+            "    smlad r0, r1, r2, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r7, r1, r2, r7\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, r10, r3, r0\n"           /* sum0, w2_3, x1, sum0 */
+            "    smlad r7, r9, r3, r7\n"            /* sum1, w1_2, x1, sum1 */
+            "    smlad r12, r1, r3, r12\n"          /* sum2, w0_1, x1, sum2 */
+            "    smlabt r8, r1, r3, r8\n"           /* sum3, w0_1, x1, sum3 */
+            "    ldr r2, [r4, #32]\n"               /* x0, [plane, #32] */
+            "    ldr r3, [r4, #48]\n"               /* x1, [plane, #48] */
+            "    smlatb r0, r11, r2, r0\n"          /* sum0, w3_4, x0, sum0 */
+            "    smlad r7, r11, r2, r7\n"           /* sum1, w3_4, x0, sum1 */
+            "    smlad r12, r10, r2, r12\n"         /* sum2, w2_3, x0, sum2 */
+            "    smlad r8, r9, r2, r8\n"            /* sum3, w1_2, x0, sum3 */
+            "    smlad r6, r1, r2, r6\n"            /* sum4, w0_1, x0, sum4 */
+            "    smlabt r5, r1, r2, r5\n"           /* sum5, w0_1, x0, sum5 */
+            "    smlatb r12, r11, r3, r12\n"        /* sum2, w3_4, x1, sum2 */
+            "    smlad r8, r11, r3, r8\n"           /* sum3, w3_4, x1, sum3 */
+            "    smlad r6, r10, r3, r6\n"           /* sum4, w2_3, x1, sum4 */
+            "    smlad r5, r9, r3, r5\n"            /* sum5, w1_2, x1, sum5 */
+            "    ldr r2, [r4, #64]\n"               /* x0, [plane, #64] */
+            "    smlatb r6, r11, r2, r6\n"          /* sum4, w3_4, x0, sum4 */
+            "    smlad r5, r11, r2, r5\n"           /* sum5, w3_4, x0, sum5 */
+            "    vmov r1, r2, d3\n"                 /* scale, addend, scale_addend */
+            "    cmp r1, #0\n"                      /* scale, #0 */
+            "    ble 6f\n"
+            "    smmla r0, r0, r1, r2\n"            /* sum0, sum0, scale, addend */
+            "    smmla r7, r7, r1, r2\n"            /* sum1, sum1, scale, addend */
+            "    smmla r12, r12, r1, r2\n"          /* sum2, sum2, scale, addend */
+            "    smmla r8, r8, r1, r2\n"            /* sum3, sum3, scale, addend */
+            "    smmla r6, r6, r1, r2\n"            /* sum4, sum4, scale, addend */
+            "    smmla r5, r5, r1, r2\n"            /* sum5, sum5, scale, addend */
+            "    ssat r0, #8, r0, asr #4\n"         /* sum0, #8, sum0, asr #4 */
+            "    ssat r7, #8, r7, asr #4\n"         /* sum1, #8, sum1, asr #4 */
+            "    ssat r12, #8, r12, asr #4\n"       /* sum2, #8, sum2, asr #4 */
+            "    ssat r8, #8, r8, asr #4\n"         /* sum3, #8, sum3, asr #4 */
+            "    ssat r6, #8, r6, asr #4\n"         /* sum4, #8, sum4, asr #4 */
+            "    ssat r5, #8, r5, asr #4\n"         /* sum5, #8, sum5, asr #4 */
             "7:\n"
+            "    vmov r3, r1, d1\n"                 /* y, step, y_step */
+            "    strb r0, [r3]\n"                   /* sum0, [y] */
+            "    strb r7, [r3, r1]\n"               /* sum1, [y, step] */
+            "    add r3, r3, r1, lsl #1\n"          /* y, y, step, lsl #1 */
+            "    strb r12, [r3]\n"                  /* sum2, [y] */
+            "    strb r8, [r3, r1]\n"               /* sum3, [y, step] */
+            "    add r3, r3, r1, lsl #1\n"          /* y, y, step, lsl #1 */
+            "    strb r6, [r3]\n"                   /* sum4, [y] */
+            "    strb r5, [r3, r1]\n"               /* sum5, [y, step] */
+            "    add r3, r3, r1, lsl #1\n"          /* y, y, step, lsl #1 */
+            "    vmov s2, r3\n"                     /* y_step.low, y */
+            "    vmov r4, s8\n"                     /* plane, plane_stream.low */
+            "    addw r4, r4, #48\n"                /* plane, plane, #48 */
+            "    vmov s8, r4\n"                     /* plane_stream.low, plane */
+            "    vmov r4, lr, d4\n"                 /* plane, stream, plane_stream */
+            "    vmov r8, s22\n"                    /* sum3, bias */
+            "    ldmia lr!, {r1, r9}\n"             /* stream!, {w0_1, w1_2} */
+            "    sxtb16 r10, r1, ror #8\n"          /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r1, r1\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r9, ror #8\n"          /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r9, r9\n"                   /* w1_2, w1_2 */
+            "    ldr r2, [r4]\n"                    /* x0, [plane] */
+            "    ldr r3, [r4, #16]\n"               /* x1, [plane, #16] */
+            "    ldr r5, [r4, #32]\n"               /* x2, [plane, #32] */
+            "    ldr r6, [r4, #48]\n"               /* x3, [plane, #48] */
+            "    smlad r0, r1, r2, r8\n"            /* sum0, w0_1, x0, sum3 */
+            "    smlabt r7, r1, r2, r8\n"           /* sum1, w0_1, x0, sum3 */
+            "    smlad r0, r10, r3, r0\n"           /* sum0, w2_3, x1, sum0 */
+            "    smlad r7, r9, r3, r7\n"            /* sum1, w1_2, x1, sum1 */
+            "    smlad r12, r1, r3, r8\n"           /* sum2, w0_1, x1, sum3 */
+            "    smlabt r8, r1, r3, r8\n"           /* sum3, w0_1, x1, sum3 */
+            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3_4, x2, sum0 */
+            "    smlad r7, r11, r5, r7\n"           /* sum1, w3_4, x2, sum1 */
+            "    smlad r12, r10, r5, r12\n"         /* sum2, w2_3, x2, sum2 */
+            "    smlad r8, r9, r5, r8\n"            /* sum3, w1_2, x2, sum3 */
+            "    smlatb r12, r11, r6, r12\n"        /* sum2, w3_4, x3, sum2 */
+            "    smlad r8, r11, r6, r8\n"           /* sum3, w3_4, x3, sum3 */
+            "    add r4, r4, #112\n"                /* plane, plane, #112 */
+            "    ldmia lr!, {r1, r9}\n"             /* stream!, {w0_1, w1_2} */
+            "    sxtb16 r10, r1, ror #8\n"          /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r1, r1\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r9, ror #8\n"          /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r9, r9\n"                   /* w1_2, w1_2 */
+            "    ldr r2, [r4]\n"                    /* x0, [plane] */
+            "    ldr r3, [r4, #16]\n"               /* x1, [plane, #16] */
+            "    ldr r5, [r4, #32]\n"               /* x2, [plane, #32] */
+            "    ldr r6, [r4, #48]\n"               /* x3, [plane, #48] */
+            "    smlad r0, r1, r2, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r7, r1, r2, r7\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, r10, r3, r0\n"           /* sum0, w2_3, x1, sum0 */
+            "    smlad r7, r9, r3, r7\n"            /* sum1, w1_2, x1, sum1 */
+            "    smlad r12, r1, r3, r12\n"          /* sum2, w0_1, x1, sum2 */
+            "    smlabt r8, r1, r3, r8\n"           /* sum3, w0_1, x1, sum3 */
+            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3_4, x2, sum0 */
+            "    smlad r7, r11, r5, r7\n"           /* sum1, w3_4, x2, sum1 */
+            "    smlad r12, r10, r5, r12\n"         /* sum2, w2_3, x2, sum2 */
+            "    smlad r8, r9, r5, r8\n"            /* sum3, w1_2, x2, sum3 */
+            "    smlatb r12, r11, r6, r12\n"        /* sum2, w3_4, x3, sum2 */
+            "    smlad r8, r11, r6, r8\n"           /* sum3, w3_4, x3, sum3 */
+            "    add r4, r4, #112\n"                /* plane, plane, #112 */
+            "    ldmia lr!, {r1, r9}\n"             /* stream!, {w0_1, w1_2} */
+            "    sxtb16 r10, r1, ror #8\n"          /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r1, r1\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r9, ror #8\n"          /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r9, r9\n"                   /* w1_2, w1_2 */
+            "    ldr r2, [r4]\n"                    /* x0, [plane] */
+            "    ldr r3, [r4, #16]\n"               /* x1, [plane, #16] */
+            "    ldr r5, [r4, #32]\n"               /* x2, [plane, #32] */
+            "    ldr r6, [r4, #48]\n"               /* x3, [plane, #48] */
+            "    smlad r0, r1, r2, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r7, r1, r2, r7\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, r10, r3, r0\n"           /* sum0, w2_3, x1, sum0 */
+            "    smlad r7, r9, r3, r7\n"            /* sum1, w1_2, x1, sum1 */
+            "    smlad r12, r1, r3, r12\n"          /* sum2, w0_1, x1, sum2 */
+            "    smlabt r8, r1, r3, r8\n"           /* sum3, w0_1, x1, sum3 */
+            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3_4, x2, sum0 */
+            "    smlad r7, r11, r5, r7\n"           /* sum1, w3_4, x2, sum1 */
+            "    smlad r12, r10, r5, r12\n"         /* sum2, w2_3, x2, sum2 */
+            "    smlad r8, r9, r5, r8\n"            /* sum3, w1_2, x2, sum3 */
+            "    smlatb r12, r11, r6, r12\n"        /* sum2, w3_4, x3, sum2 */
+            "    smlad r8, r11, r6, r8\n"           /* sum3, w3_4, x3, sum3 */
+            "    add r4, r4, #112\n"                /* plane, plane, #112 */
+            "    ldmia lr!, {r1, r9}\n"             /* stream!, {w0_1, w1_2} */
+            "    sxtb16 r10, r1, ror #8\n"          /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r1, r1\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r9, ror #8\n"          /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r9, r9\n"                   /* w1_2, w1_2 */
+            "    ldr r2, [r4]\n"                    /* x0, [plane] */
+            "    ldr r3, [r4, #16]\n"               /* x1, [plane, #16] */
+            "    ldr r5, [r4, #32]\n"               /* x2, [plane, #32] */
+            "    ldr r6, [r4, #48]\n"               /* x3, [plane, #48] */
+            "    smlad r0, r1, r2, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r7, r1, r2, r7\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, r10, r3, r0\n"           /* sum0, w2_3, x1, sum0 */
+            "    smlad r7, r9, r3, r7\n"            /* sum1, w1_2, x1, sum1 */
+            "    smlad r12, r1, r3, r12\n"          /* sum2, w0_1, x1, sum2 */
+            "    smlabt r8, r1, r3, r8\n"           /* sum3, w0_1, x1, sum3 */
+            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3_4, x2, sum0 */
+            "    smlad r7, r11, r5, r7\n"           /* sum1, w3_4, x2, sum1 */
+            "    smlad r12, r10, r5, r12\n"         /* sum2, w2_3, x2, sum2 */
+            "    smlad r8, r9, r5, r8\n"            /* sum3, w1_2, x2, sum3 */
+            "    smlatb r12, r11, r6, r12\n"        /* sum2, w3_4, x3, sum2 */
+            "    smlad r8, r11, r6, r8\n"           /* sum3, w3_4, x3, sum3 */
+            "    add r4, r4, #112\n"                /* plane, plane, #112 */
+            "    ldmia lr!, {r1, r9}\n"             /* stream!, {w0_1, w1_2} */
+            "    sxtb16 r10, r1, ror #8\n"          /* w2_3, w0_1, ror #8 */
+            "    sxtb16 r1, r1\n"                   /* w0_1, w0_1 */
+            "    sxtb16 r11, r9, ror #8\n"          /* w3_4, w1_2, ror #8 */
+            "    sxtb16 r9, r9\n"                   /* w1_2, w1_2 */
+            "    ldr r2, [r4]\n"                    /* x0, [plane] */
+            "    ldr r3, [r4, #16]\n"               /* x1, [plane, #16] */
+            "    ldr r5, [r4, #32]\n"               /* x2, [plane, #32] */
+            "    ldr r6, [r4, #48]\n"               /* x3, [plane, #48] */
+            "    smlad r0, r1, r2, r0\n"            /* sum0, w0_1, x0, sum0 */
+            "    smlabt r7, r1, r2, r7\n"           /* sum1, w0_1, x0, sum1 */
+            "    smlad r0, r10, r3, r0\n"           /* sum0, w2_3, x1, sum0 */
+            "    smlad r7, r9, r3, r7\n"            /* sum1, w1_2, x1, sum1 */
+            "    smlad r12, r1, r3, r12\n"          /* sum2, w0_1, x1, sum2 */
+            "    smlabt r8, r1, r3, r8\n"           /* sum3, w0_1, x1, sum3 */
+            "    smlatb r0, r11, r5, r0\n"          /* sum0, w3_4, x2, sum0 */
+            "    smlad r7, r11, r5, r7\n"           /* sum1, w3_4, x2, sum1 */
+            "    smlad r12, r10, r5, r12\n"         /* sum2, w2_3, x2, sum2 */
+            "    smlad r8, r9, r5, r8\n"            /* sum3, w1_2, x2, sum3 */
+            "    smlatb r12, r11, r6, r12\n"        /* sum2, w3_4, x3, sum2 */
+            "    smlad r8, r11, r6, r8\n"           /* sum3, w3_4, x3, sum3 */
+            "    vmov r1, r2, d3\n"                 /* scale, addend, scale_addend */
+            "    cmp r1, #0\n"                      /* scale, #0 */
+            "    ble 8f\n"
+            "    smmla r0, r0, r1, r2\n"            /* sum0, sum0, scale, addend */
+            "    smmla r7, r7, r1, r2\n"            /* sum1, sum1, scale, addend */
+            "    smmla r12, r12, r1, r2\n"          /* sum2, sum2, scale, addend */
+            "    smmla r8, r8, r1, r2\n"            /* sum3, sum3, scale, addend */
+            "    ssat r0, #8, r0, asr #4\n"         /* sum0, #8, sum0, asr #4 */
+            "    ssat r7, #8, r7, asr #4\n"         /* sum1, #8, sum1, asr #4 */
+            "    ssat r12, #8, r12, asr #4\n"       /* sum2, #8, sum2, asr #4 */
+            "    ssat r8, #8, r8, asr #4\n"         /* sum3, #8, sum3, asr #4 */
+            "9:\n"
+            "    vmov r3, r1, d1\n"                 /* y, step, y_step */
+            "    strb r0, [r3]\n"                   /* sum0, [y] */
+            "    strb r7, [r3, r1]\n"               /* sum1, [y, step] */
+            "    add r3, r3, r1, lsl #1\n"          /* y, y, step, lsl #1 */
+            "    strb r12, [r3]\n"                  /* sum2, [y] */
+            "    strb r8, [r3, r1]\n"               /* sum3, [y, step] */
+            "    add r3, r3, r1, lsl #1\n"          /* y, y, step, lsl #1 */
+            "    vmov s2, r3\n"                     /* y_step.low, y */
+            "    vmov r4, r3, d5\n"                 /* plane, y, line_plane_y */
+            "    vmov r0, s21\n"                    /* line_step, line_step */
+            "    add r3, r3, r0\n"                  /* y, y, line_step */
+            "    add r4, r4, #112\n"                /* plane, plane, #112 */
+            "    vmov d5, r4, r3\n"                 /* line_plane_y, plane, y */
+            "    vmov s8, r4\n"                     /* plane_stream.low, plane */
+            "    vmov s2, r3\n"                     /* y_step.low, y */
+            "    vmov r0, s23\n"                    /* left, lines_left */
+            "    subs r0, r0, #1\n"                 /* left, left, #1 */
+            "    vmov s23, r0\n"                    /* lines_left, left */
+            "    bne 5b\n"
+            "    vmov r4, r3, d2\n"                 /* plane, y, plane_y */
+            "    add r3, r3, #1\n"                  /* y, y, #1 */
+            "    add r4, r4, #4\n"                  /* plane, plane, #4 */
+            "    vmov d2, r4, r3\n"                 /* plane_y, plane, y */
+            "    vmov r3, s16\n"                    /* end, planes_begin */
+            "    add r3, r3, #16\n"                 /* end, end, #16 */
+            "    cmp r4, r3\n"                      /* plane, end */
+            "    bne 4b\n"
+            "    vmov r2, r3, d0\n"                 /* pixels, y, four_x_y */
+            "    add r2, r2, #4\n"                  /* pixels, pixels, #4 */
+            "    add r3, r3, #4\n"                  /* y, y, #4 */
+            "    vmov d0, r2, r3\n"                 /* four_x_y, pixels, y */
+            "    vmov r5, s20\n"                    /* taps, next_taps */
+            "    vmov r3, s19\n"                    /* end, taps_end */
+            "    cmp r5, r3\n"                      /* taps, end */
+            "    bne 2b\n"
+            "    b 11f\n"
+            "6:\n"
+            "    bl 10f\n"
+            "12:\n"
+            "    b 7b\n"
+            "8:\n"
+            "    mov r6, r0\n"                      /* sum4, sum0 */
+            "    mov r5, r0\n"                      /* sum5, sum0 */
+            "    bl 10f\n"
+            "13:\n"
+            "    b 9b\n"
+            "10:\n"
+            /* No integers round this filter. */
+            "    vmov r1, s17\n"                    /* zero, numbers */
+            "    ldr r1, [r1, #12]\n"               /* zero, [zero, #12] */
+            "    vmov d6, r0, r7\n"                 /* pair, sum0, sum1 */
+            "    vmov d7, r12, r2\n"                /* last, sum2, addend */
+            "    vcvt.f32.s32 s12, s12\n"           /* pair.low, pair.low */
+            "    vcvt.f32.s32 s13, s13\n"           /* pair.high, pair.high */
+            "    vcvt.f32.s32 s14, s14\n"           /* last.low, last.low */
+            "    vmul.f32 s12, s12, s15\n"          /* pair.low, pair.low, last.high */
+            "    vmul.f32 s13, s13, s15\n"          /* pair.high, pair.high, last.high */
+            "    vmul.f32 s14, s14, s15\n"          /* last.low, last.low, last.high */
+            "    vcvtr.s32.f32 s12, s12\n"          /* pair.low, pair.low */
+            "    vcvtr.s32.f32 s13, s13\n"          /* pair.high, pair.high */
+            "    vcvtr.s32.f32 s14, s14\n"          /* last.low, last.low */
+            "    vmov r0, r7, d6\n"                 /* sum0, sum1, pair */
+            "    vmov r12, s14\n"                   /* sum2, last.low */
+            "    vmov d6, r8, r6\n"                 /* pair, sum3, sum4 */
+            "    vmov d7, r5, r2\n"                 /* last, sum5, addend */
+            "    vcvt.f32.s32 s12, s12\n"           /* pair.low, pair.low */
+            "    vcvt.f32.s32 s13, s13\n"           /* pair.high, pair.high */
+            "    vcvt.f32.s32 s14, s14\n"           /* last.low, last.low */
+            "    vmul.f32 s12, s12, s15\n"          /* pair.low, pair.low, last.high */
+            "    vmul.f32 s13, s13, s15\n"          /* pair.high, pair.high, last.high */
+            "    vmul.f32 s14, s14, s15\n"          /* last.low, last.low, last.high */
+            "    vcvtr.s32.f32 s12, s12\n"          /* pair.low, pair.low */
+            "    vcvtr.s32.f32 s13, s13\n"          /* pair.high, pair.high */
+            "    vcvtr.s32.f32 s14, s14\n"          /* last.low, last.low */
+            "    vmov r8, r6, d6\n"                 /* sum3, sum4, pair */
+            "    vmov r5, s14\n"                    /* sum5, last.low */
+            "    qadd r0, r0, r1\n"                 /* sum0, sum0, zero */
+            "    ssat r0, #8, r0\n"                 /* sum0, #8, sum0 */
+            "    qadd r7, r7, r1\n"                 /* sum1, sum1, zero */
+            "    ssat r7, #8, r7\n"                 /* sum1, #8, sum1 */
+            "    qadd r12, r12, r1\n"               /* sum2, sum2, zero */
+            "    ssat r12, #8, r12\n"               /* sum2, #8, sum2 */
+            "    qadd r8, r8, r1\n"                 /* sum3, sum3, zero */
+            "    ssat r8, #8, r8\n"                 /* sum3, #8, sum3 */
+            "    qadd r6, r6, r1\n"                 /* sum4, sum4, zero */
+            "    ssat r6, #8, r6\n"                 /* sum4, #8, sum4 */
+            "    qadd r5, r5, r1\n"                 /* sum5, sum5, zero */
+            "    ssat r5, #8, r5\n"                 /* sum5, #8, sum5 */
+            "    bx lr\n"
+            "11:\n"
+            "    vpop {d8-d11}\n"
             "    pop {r4-r11, pc}\n");
     /* clang-format on */
-}
-
-MCU_FUNCTION void _mcu_dsp_depthwise_depthwise5x5_dsp(const int8_t *x, int8_t *y,
-                                                      const uint32_t *taps, const int32_t *shape,
-                                                      uint8_t *scratch) {
-    const int32_t channels = shape[5];
-    /* Four channels at a time, whose planes are the scratch. A band's input is in them before its
-     * outputs are written, which may lie on it. Padding stays 0 on both sides of the lines. */
-    memset(scratch, 0, 1344);
-    for (int32_t channel = 0; channel < channels; channel += 4) {
-        /* Where fewer than four are left, those before them are taken again, and not convolved. */
-        const int32_t first = channel + 4 <= channels ? channel : channels - 4, last = first + 4;
-        const int8_t *from = x + first;
-        int8_t *to = y;
-        int32_t left = 8, wanted = 10;
-        uint8_t *next = scratch + 224;
-        /* `wanted` lines follow those that the band before left; where the image ends, zeros. */
-        for (int32_t band = 0; band < 1; band++) {
-            const int32_t taken = left < wanted ? left : wanted;
-            if (taken > 0) {
-                _mcu_dsp_depthwise_gather_planes_dsp(from, next, taken, shape + 3);
-            }
-            for (int32_t k = channel - first; k < last - first; k++) {
-                const int32_t filter = first + k;
-                _mcu_dsp_depthwise_depthwise_plane_dsp(taps + 13 * filter, scratch + 4 * k, to + filter, shape);
-            }
-        }
-    }
 }
 
 MCU_FUNCTION void _mcu_dsp_depthwise_reorder_4x80_int8(const int8_t *x, int8_t *y) {
@@ -611,8 +640,7 @@ static void _mcu_dsp_depthwise_layers(mcu_instance_t *instance) {
     int8_t *const depthwise_1 = (int8_t *)(ws + 1344);
     uint8_t *const depthwise_1_scratch = (uint8_t *)(ws + 0);
     MCU_LAYER(1, _mcu_dsp_depthwise_depthwise5x5_dsp(
-        reshape_1_reorder, depthwise_1, _mcu_dsp_depthwise_depthwise_1_taps,
-        _mcu_dsp_depthwise_depthwise_1_shape, depthwise_1_scratch));
+        reshape_1_reorder, depthwise_1, _mcu_dsp_depthwise_depthwise_1_taps, depthwise_1_scratch));
 
     /* depthwise_1_reorder: Reorder, y0 reordered: int8[1,4,8,10] NHWC -> int8[1,4,8,10] */
     int8_t *const depthwise_1_reorder = (int8_t *)(ws + 0);

@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 9726ee3c31b15eb27a219ebf311fb865d8ff8acf3afbb0212a7426ab0ad04a0a
- *   constants     236 bytes, as a file: SHA-256
- *                 285d153bd57baa80f7fbec65a3cb0153e30897ae8663c44b8dbee013dc556360
+ *   constants     232 bytes, as a file: SHA-256
+ *                 12833855b6e993c85387159c0435770d1016c8ce2c8b306eb4d94a39033620e5
  *   workspace     1,664 bytes
  *   layers        3 with 8,000 multiply-accumulates
  *

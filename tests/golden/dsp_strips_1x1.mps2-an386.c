@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 ee9cb5ea008b35df6c29e20bb5ac8f1a4ca41bdc8dba2c0bfe4187d546dc9c25
- *   constants     192 bytes, as a file: SHA-256
- *                 83181fd683dfd67648e778e31b6ad8755e7268d72da141e75ebf7e9d5d2d96c1
+ *   constants     152 bytes, as a file: SHA-256
+ *                 d4dbe7eb98ed5adf7e874fde1e54ba796a78dc51b52fc7eae1fd65f5600ba760
  *   workspace     3,136 bytes
  *   layers        3 with 20,280 multiply-accumulates
  *
@@ -39,7 +39,7 @@
 __asm__(".pushsection .rodata._mcu_dsp_strips_1x1_weights, \"a\", %progbits\n"
         ".balign 16\n"
         ".type _mcu_dsp_strips_1x1_weights, %object\n"
-        ".size _mcu_dsp_strips_1x1_weights, 192\n"
+        ".size _mcu_dsp_strips_1x1_weights, 152\n"
         "_mcu_dsp_strips_1x1_weights:\n"
         ".incbin \"network_dsp_strips_1x1.weights.bin\"\n"
         ".popsection");
@@ -49,9 +49,8 @@ __asm__(".pushsection .rodata._mcu_dsp_strips_1x1_weights, \"a\", %progbits\n"
     __asm__(".set " #name ", _mcu_dsp_strips_1x1_weights + " #offset "\n" \
             ".type " #name ", %object\n"                                  \
             ".size " #name ", " #bytes)
-MCU_CONSTANT(_mcu_dsp_strips_1x1_conv_1_taps,    uint32_t, 20,   0, 80);
-MCU_CONSTANT(_mcu_dsp_strips_1x1_conv_1_shape,   int32_t,  10,  80, 40);
-MCU_CONSTANT(_mcu_dsp_strips_1x1_conv_1_weights, uint32_t, 18, 120, 72);
+MCU_CONSTANT(_mcu_dsp_strips_1x1_conv_1_taps,    uint32_t, 20,  0, 80);
+MCU_CONSTANT(_mcu_dsp_strips_1x1_conv_1_weights, uint32_t, 18, 80, 72);
 #undef MCU_CONSTANT
 /* clang-format on */
 
@@ -70,363 +69,348 @@ MCU_FUNCTION void _mcu_dsp_strips_1x1_reorder_390x4_uint8(const uint8_t *x, uint
     }
 }
 
-/* Lines of four channels to their planes: of each pair of pixels four words, in each a channel's
- * (x[2 n] - zero point, x[2 n + 1] - zero point) as int16, or 0 where the image has no pixel. A
- * line of the planes has 128 bytes. */
-MCU_KERNEL void _mcu_dsp_strips_1x1_gather_planes_dsp(const uint8_t *pixels MCU_UNUSED,
-                                                      uint8_t *planes MCU_UNUSED,
-                                                      int32_t lines MCU_UNUSED) {
-    /* clang-format off */
-    __asm__(".syntax unified\n"
-            "    push {r4-r7}\n"
-            "    movw r3, #128\n"                   /* end, #128 */
-            "    mla r3, r3, r2, r1\n"              /* end, end, lines, planes */
-            "    vmov s0, r3\n"                     /* planes_end, end */
-            "    movw r12, #65286\n"                /* minus_zero, #65286 */
-            "    movt r12, #65286\n"                /* minus_zero, #65286 */
-            "1:\n"
-            "    ldr r2, [r0]\n"                    /* left0, [pixels] */
-            "    ldr r4, [r0, #4]\n"                /* right0, [pixels, #4] */
-            "    ldr r5, [r0, #8]\n"                /* left1, [pixels, #8] */
-            "    ldr r6, [r0, #12]\n"               /* right1, [pixels, #12] */
-            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
-            "    pkhtb r7, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
-            "    uxtab16 r2, r12, r3\n"             /* channel0, minus_zero, channels01 */
-            "    uxtab16 r3, r12, r3, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
-            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
-            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
-            /* planes!, {channel0, channel1, channel2, channel3} */
-            "    stmia r1!, {r2-r4, r7}\n"
-            "    pkhbt r3, r5, r6, lsl #16\n"       /* channels01, left1, right1, lsl #16 */
-            "    pkhtb r7, r6, r5, asr #16\n"       /* channels23, right1, left1, asr #16 */
-            "    uxtab16 r2, r12, r3\n"             /* channel0, minus_zero, channels01 */
-            "    uxtab16 r3, r12, r3, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
-            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
-            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
-            /* planes!, {channel0, channel1, channel2, channel3} */
-            "    stmia r1!, {r2-r4, r7}\n"
-            "    ldr r2, [r0, #16]\n"               /* left0, [pixels, #16] */
-            "    ldr r4, [r0, #20]\n"               /* right0, [pixels, #20] */
-            "    ldr r5, [r0, #24]\n"               /* left1, [pixels, #24] */
-            "    ldr r6, [r0, #28]\n"               /* right1, [pixels, #28] */
-            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
-            "    pkhtb r7, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
-            "    uxtab16 r2, r12, r3\n"             /* channel0, minus_zero, channels01 */
-            "    uxtab16 r3, r12, r3, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
-            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
-            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
-            /* planes!, {channel0, channel1, channel2, channel3} */
-            "    stmia r1!, {r2-r4, r7}\n"
-            "    pkhbt r3, r5, r6, lsl #16\n"       /* channels01, left1, right1, lsl #16 */
-            "    pkhtb r7, r6, r5, asr #16\n"       /* channels23, right1, left1, asr #16 */
-            "    uxtab16 r2, r12, r3\n"             /* channel0, minus_zero, channels01 */
-            "    uxtab16 r3, r12, r3, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
-            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
-            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
-            /* planes!, {channel0, channel1, channel2, channel3} */
-            "    stmia r1!, {r2-r4, r7}\n"
-            "    ldr r2, [r0, #32]\n"               /* left0, [pixels, #32] */
-            "    ldr r4, [r0, #36]\n"               /* right0, [pixels, #36] */
-            "    ldr r5, [r0, #40]\n"               /* left1, [pixels, #40] */
-            "    ldr r6, [r0, #44]\n"               /* right1, [pixels, #44] */
-            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
-            "    pkhtb r7, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
-            "    uxtab16 r2, r12, r3\n"             /* channel0, minus_zero, channels01 */
-            "    uxtab16 r3, r12, r3, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
-            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
-            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
-            /* planes!, {channel0, channel1, channel2, channel3} */
-            "    stmia r1!, {r2-r4, r7}\n"
-            "    pkhbt r3, r5, r6, lsl #16\n"       /* channels01, left1, right1, lsl #16 */
-            "    pkhtb r7, r6, r5, asr #16\n"       /* channels23, right1, left1, asr #16 */
-            "    uxtab16 r2, r12, r3\n"             /* channel0, minus_zero, channels01 */
-            "    uxtab16 r3, r12, r3, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
-            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
-            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
-            /* planes!, {channel0, channel1, channel2, channel3} */
-            "    stmia r1!, {r2-r4, r7}\n"
-            "    ldr r2, [r0, #48]\n"               /* left0, [pixels, #48] */
-            "    ldr r4, [r0, #52]\n"               /* right0, [pixels, #52] */
-            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
-            "    pkhtb r7, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
-            "    uxtab16 r2, r12, r3\n"             /* channel0, minus_zero, channels01 */
-            "    uxtab16 r3, r12, r3, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
-            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
-            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
-            /* planes!, {channel0, channel1, channel2, channel3} */
-            "    stmia r1!, {r2-r4, r7}\n"
-            "    ldr r2, [r0, #56]\n"               /* left0, [pixels, #56] */
-            "    movw r4, #64250\n"                 /* right0, #64250 */
-            "    movt r4, #64250\n"                 /* right0, #64250 */
-            "    pkhbt r3, r2, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
-            "    pkhtb r7, r4, r2, asr #16\n"       /* channels23, right0, left0, asr #16 */
-            "    uxtab16 r2, r12, r3\n"             /* channel0, minus_zero, channels01 */
-            "    uxtab16 r3, r12, r3, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
-            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
-            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
-            /* planes!, {channel0, channel1, channel2, channel3} */
-            "    stmia r1!, {r2-r4, r7}\n"
-            "    add r0, r0, #60\n"                 /* pixels, pixels, #60 */
-            "    vmov r3, s0\n"                     /* end, planes_end */
-            "    cmp r1, r3\n"                      /* planes, end */
-            "    bne 1b\n"
-            "    pop {r4-r7}\n"
-            "    bx lr\n");
-    /* clang-format on */
-}
-
-/* Lines of a channel by a 3x3 kernel, rows of the image or columns: y[i][j] = sat((start + gain
- * sum(w[k][l] x[i'][j'])) scale >> 40), rounded down, with x[i'][j'] what w[k][l] meets, as the
- * plane has it, or 0 beyond. start has the bias times the gain, and the zero point of y and a
- * half, which become its units by the scale.
+/* A 3x3 kernel for each channel f: y[i][j][f] = sat((start[f] + gain[f] sum(w[k][l]
+ * x[i'][j'][f])) scale[f] >> 40), rounded down, with x[i'][j'] what w[k][l] meets without the
+ * zero point of x, or 0 beyond the image. start has the bias times the gain, and the zero point
+ * of y and a half, which become its units by the scale. Lines i are rows of the image.
+ * x and y: [row][column][channel].
  * taps, words, those in brackets by their bytes from the lowest on: (w[0][0], w[0][1], w[0][2],
  * gain), (w[1][0], w[1][1], w[1][2], number of the channel's first late sum or 0), (w[2][0],
  * w[2][1], w[2][2], 0), start, scale.
- * The weights times their gain: of each row w0 w1 and w1 w2. */
-MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise_plane_dsp(const uint32_t *taps MCU_UNUSED,
-                                                        const uint8_t *plane MCU_UNUSED,
-                                                        uint8_t *y MCU_UNUSED) {
+ * scratch: 4 lines of four channels, of 128 bytes: of each pair of pixels a word of each
+ * channel, two int16.
+ * A band's input is in the scratch before its outputs are written, which may lie on it. */
+MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise3x3_4_dsp(const uint8_t *x MCU_UNUSED,
+                                                       uint8_t *y MCU_UNUSED,
+                                                       const uint32_t *taps MCU_UNUSED,
+                                                       uint8_t *scratch MCU_UNUSED) {
     /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
-            "    ldmia r0, {r0, r3-r6}\n"           /* taps, {taps0, taps1, taps2, start, scale} */
-            "    vmov d0, r5, r5\n"                 /* starts, start, start */
-            "    lsr r5, r0, #24\n"                 /* gain, taps0, #24 */
+            "    vmov d0, r0, r1\n"                 /* four_x_y, x, y */
+            "    vmov s6, r3\n"                     /* planes_begin, scratch */
+            "    add r0, r2, #80\n"                 /* end, taps, #80 */
+            "    vmov s7, r0\n"                     /* taps_end, end */
+            "    vmov s8, r2\n"                     /* next_taps, taps */
+            /* Four channels: their lines to the planes, from there to each filter's outputs. */
+            "1:\n"
+            "    vmov r2, r5, d0\n"                 /* pixels, y, four_x_y */
+            "    vmov r3, s6\n"                     /* planes, planes_begin */
+            "    vmov d1, r2, r5\n"                 /* band_x_y, pixels, y */
+            "    add r0, r3, #512\n"                /* end, planes, #512 */
+            "    vmov s4, r0\n"                     /* planes_end, end */
+            "    movw r12, #65286\n"                /* minus_zero, #65286 */
+            "    movt r12, #65286\n"                /* minus_zero, #65286 */
+            "2:\n"
+            "    ldr r0, [r2]\n"                    /* left0, [pixels] */
+            "    ldr r4, [r2, #4]\n"                /* right0, [pixels, #4] */
+            "    ldr r5, [r2, #8]\n"                /* left1, [pixels, #8] */
+            "    ldr r6, [r2, #12]\n"               /* right1, [pixels, #12] */
+            "    pkhbt r1, r0, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r7, r4, r0, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    uxtab16 r0, r12, r1\n"             /* channel0, minus_zero, channels01 */
+            "    uxtab16 r1, r12, r1, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
+            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
+            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r3!, {r0, r1, r4, r7}\n"
+            "    pkhbt r1, r5, r6, lsl #16\n"       /* channels01, left1, right1, lsl #16 */
+            "    pkhtb r7, r6, r5, asr #16\n"       /* channels23, right1, left1, asr #16 */
+            "    uxtab16 r0, r12, r1\n"             /* channel0, minus_zero, channels01 */
+            "    uxtab16 r1, r12, r1, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
+            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
+            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r3!, {r0, r1, r4, r7}\n"
+            "    ldr r0, [r2, #16]\n"               /* left0, [pixels, #16] */
+            "    ldr r4, [r2, #20]\n"               /* right0, [pixels, #20] */
+            "    ldr r5, [r2, #24]\n"               /* left1, [pixels, #24] */
+            "    ldr r6, [r2, #28]\n"               /* right1, [pixels, #28] */
+            "    pkhbt r1, r0, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r7, r4, r0, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    uxtab16 r0, r12, r1\n"             /* channel0, minus_zero, channels01 */
+            "    uxtab16 r1, r12, r1, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
+            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
+            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r3!, {r0, r1, r4, r7}\n"
+            "    pkhbt r1, r5, r6, lsl #16\n"       /* channels01, left1, right1, lsl #16 */
+            "    pkhtb r7, r6, r5, asr #16\n"       /* channels23, right1, left1, asr #16 */
+            "    uxtab16 r0, r12, r1\n"             /* channel0, minus_zero, channels01 */
+            "    uxtab16 r1, r12, r1, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
+            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
+            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r3!, {r0, r1, r4, r7}\n"
+            "    ldr r0, [r2, #32]\n"               /* left0, [pixels, #32] */
+            "    ldr r4, [r2, #36]\n"               /* right0, [pixels, #36] */
+            "    ldr r5, [r2, #40]\n"               /* left1, [pixels, #40] */
+            "    ldr r6, [r2, #44]\n"               /* right1, [pixels, #44] */
+            "    pkhbt r1, r0, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r7, r4, r0, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    uxtab16 r0, r12, r1\n"             /* channel0, minus_zero, channels01 */
+            "    uxtab16 r1, r12, r1, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
+            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
+            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r3!, {r0, r1, r4, r7}\n"
+            "    pkhbt r1, r5, r6, lsl #16\n"       /* channels01, left1, right1, lsl #16 */
+            "    pkhtb r7, r6, r5, asr #16\n"       /* channels23, right1, left1, asr #16 */
+            "    uxtab16 r0, r12, r1\n"             /* channel0, minus_zero, channels01 */
+            "    uxtab16 r1, r12, r1, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
+            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
+            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r3!, {r0, r1, r4, r7}\n"
+            "    ldr r0, [r2, #48]\n"               /* left0, [pixels, #48] */
+            "    ldr r4, [r2, #52]\n"               /* right0, [pixels, #52] */
+            "    pkhbt r1, r0, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r7, r4, r0, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    uxtab16 r0, r12, r1\n"             /* channel0, minus_zero, channels01 */
+            "    uxtab16 r1, r12, r1, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
+            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
+            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r3!, {r0, r1, r4, r7}\n"
+            "    ldr r0, [r2, #56]\n"               /* left0, [pixels, #56] */
+            "    movw r4, #64250\n"                 /* right0, #64250 */
+            "    movt r4, #64250\n"                 /* right0, #64250 */
+            "    pkhbt r1, r0, r4, lsl #16\n"       /* channels01, left0, right0, lsl #16 */
+            "    pkhtb r7, r4, r0, asr #16\n"       /* channels23, right0, left0, asr #16 */
+            "    uxtab16 r0, r12, r1\n"             /* channel0, minus_zero, channels01 */
+            "    uxtab16 r1, r12, r1, ror #8\n"     /* channel1, minus_zero, channels01, ror #8 */
+            "    uxtab16 r4, r12, r7\n"             /* channel2, minus_zero, channels23 */
+            "    uxtab16 r7, r12, r7, ror #8\n"     /* channel3, minus_zero, channels23, ror #8 */
+            /* planes!, {channel0, channel1, channel2, channel3} */
+            "    stmia r3!, {r0, r1, r4, r7}\n"
+            "    add r2, r2, #60\n"                 /* pixels, pixels, #60 */
+            "    vmov r0, s4\n"                     /* end, planes_end */
+            "    cmp r3, r0\n"                      /* planes, end */
+            "    bne 2b\n"
+            "    vmov r4, s6\n"                     /* plane, planes_begin */
+            "    vmov r5, s3\n"                     /* y, band_x_y.high */
+            "    vmov d1, r4, r5\n"                 /* plane_y, plane, y */
+            "3:\n"
+            "    vmov r1, s8\n"                     /* taps, next_taps */
+            "    add r0, r1, #20\n"                 /* end, taps, #20 */
+            "    vmov s8, r0\n"                     /* next_taps, end */
+            "    vmov r4, r5, d1\n"                 /* plane, y, plane_y */
+            /* The weights times their gain: of each row w0 w1 and w1 w2. */
+            "    ldmia r1, {r0-r3, r6}\n"           /* taps, {taps0, taps1, taps2, start, scale} */
+            "    vmov d2, r3, r3\n"                 /* starts, start, start */
+            "    lsr r3, r0, #24\n"                 /* gain, taps0, #24 */
             "    sxtb16 r7, r0\n"                   /* w0_w2, taps0 */
             "    sxtb16 r0, r0, ror #8\n"           /* w1, taps0, ror #8 */
-            "    smulbb r0, r0, r5\n"               /* w1, w1, gain */
-            "    smulbb r12, r7, r5\n"              /* row0_w01, w0_w2, gain */
-            "    smultb lr, r7, r5\n"               /* row0_w12, w0_w2, gain */
+            "    smulbb r0, r0, r3\n"               /* w1, w1, gain */
+            "    smulbb r12, r7, r3\n"              /* row0_w01, w0_w2, gain */
+            "    smultb lr, r7, r3\n"               /* row0_w12, w0_w2, gain */
             "    pkhbt r12, r12, r0, lsl #16\n"     /* row0_w01, row0_w01, w1, lsl #16 */
             "    pkhbt lr, r0, lr, lsl #16\n"       /* row0_w12, w1, row0_w12, lsl #16 */
-            "    sxtb16 r7, r3\n"                   /* w0_w2, taps1 */
-            "    sxtb16 r0, r3, ror #8\n"           /* w1, taps1, ror #8 */
-            "    smulbb r0, r0, r5\n"               /* w1, w1, gain */
-            "    smulbb r3, r7, r5\n"               /* row1_w01, w0_w2, gain */
-            "    smultb r8, r7, r5\n"               /* row1_w12, w0_w2, gain */
-            "    pkhbt r3, r3, r0, lsl #16\n"       /* row1_w01, row1_w01, w1, lsl #16 */
+            "    sxtb16 r7, r1\n"                   /* w0_w2, taps1 */
+            "    sxtb16 r0, r1, ror #8\n"           /* w1, taps1, ror #8 */
+            "    smulbb r0, r0, r3\n"               /* w1, w1, gain */
+            "    smulbb r1, r7, r3\n"               /* row1_w01, w0_w2, gain */
+            "    smultb r8, r7, r3\n"               /* row1_w12, w0_w2, gain */
+            "    pkhbt r1, r1, r0, lsl #16\n"       /* row1_w01, row1_w01, w1, lsl #16 */
             "    pkhbt r8, r0, r8, lsl #16\n"       /* row1_w12, w1, row1_w12, lsl #16 */
-            "    sxtb16 r7, r4\n"                   /* w0_w2, taps2 */
-            "    sxtb16 r0, r4, ror #8\n"           /* w1, taps2, ror #8 */
-            "    smulbb r0, r0, r5\n"               /* w1, w1, gain */
-            "    smulbb r4, r7, r5\n"               /* row2_w01, w0_w2, gain */
-            "    smultb r5, r7, r5\n"               /* row2_w12, w0_w2, gain */
-            "    pkhbt r4, r4, r0, lsl #16\n"       /* row2_w01, row2_w01, w1, lsl #16 */
-            "    pkhbt r5, r0, r5, lsl #16\n"       /* row2_w12, w1, row2_w12, lsl #16 */
+            "    sxtb16 r7, r2\n"                   /* w0_w2, taps2 */
+            "    sxtb16 r0, r2, ror #8\n"           /* w1, taps2, ror #8 */
+            "    smulbb r0, r0, r3\n"               /* w1, w1, gain */
+            "    smulbb r2, r7, r3\n"               /* row2_w01, w0_w2, gain */
+            "    smultb r3, r7, r3\n"               /* row2_w12, w0_w2, gain */
+            "    pkhbt r2, r2, r0, lsl #16\n"       /* row2_w01, row2_w01, w1, lsl #16 */
+            "    pkhbt r3, r0, r3, lsl #16\n"       /* row2_w12, w1, row2_w12, lsl #16 */
             /* Output lines that see rows 0, 1, 2 of the kernel. */
-            "    add r0, r1, #256\n"                /* end, plane, #256 */
-            "    vmov s2, r0\n"                     /* lines_end, end */
-            "1:\n"
-            "    vmov r0, s0\n"                     /* sum0, starts.low */
-            "    ldr r7, [r1]\n"                    /* x0, [plane] */
-            "    ldr r9, [r1, #128]\n"              /* x1, [plane, #128] */
-            "    ldr r10, [r1, #256]\n"             /* x2, [plane, #256] */
+            "    add r0, r4, #256\n"                /* end, plane, #256 */
+            "    vmov s9, r0\n"                     /* lines_end, end */
+            "4:\n"
+            "    vmov r0, s4\n"                     /* sum0, starts.low */
+            "    ldr r7, [r4]\n"                    /* x0, [plane] */
+            "    ldr r9, [r4, #128]\n"              /* x1, [plane, #128] */
+            "    ldr r10, [r4, #256]\n"             /* x2, [plane, #256] */
             "    smlad r0, r7, lr, r0\n"            /* sum0, x0, row0_w12, sum0 */
             "    smlad r0, r9, r8, r0\n"            /* sum0, x1, row1_w12, sum0 */
-            "    smlad r0, r10, r5, r0\n"           /* sum0, x2, row2_w12, sum0 */
+            "    smlad r0, r10, r3, r0\n"           /* sum0, x2, row2_w12, sum0 */
             "    smmul r0, r0, r6\n"                /* sum0, sum0, scale */
             "    usat r0, #8, r0, asr #8\n"         /* sum0, #8, sum0, asr #8 */
-            "    strb r0, [r2]\n"                   /* sum0, [y] */
-            "    vmov r0, r11, d0\n"                /* sum0, sum1, starts */
+            "    strb r0, [r5]\n"                   /* sum0, [y] */
+            "    vmov r0, r11, d2\n"                /* sum0, sum1, starts */
             "    smlad r0, r7, r12, r0\n"           /* sum0, x0, row0_w01, sum0 */
             "    smlatb r11, r7, r12, r11\n"        /* sum1, x0, row0_w01, sum1 */
-            "    smlad r0, r9, r3, r0\n"            /* sum0, x1, row1_w01, sum0 */
-            "    smlatb r11, r9, r3, r11\n"         /* sum1, x1, row1_w01, sum1 */
-            "    smlad r0, r10, r4, r0\n"           /* sum0, x2, row2_w01, sum0 */
-            "    smlatb r11, r10, r4, r11\n"        /* sum1, x2, row2_w01, sum1 */
-            "    ldr r7, [r1, #16]\n"               /* x0, [plane, #16] */
-            "    ldr r9, [r1, #144]\n"              /* x1, [plane, #144] */
-            "    ldr r10, [r1, #272]\n"             /* x2, [plane, #272] */
+            "    smlad r0, r9, r1, r0\n"            /* sum0, x1, row1_w01, sum0 */
+            "    smlatb r11, r9, r1, r11\n"         /* sum1, x1, row1_w01, sum1 */
+            "    smlad r0, r10, r2, r0\n"           /* sum0, x2, row2_w01, sum0 */
+            "    smlatb r11, r10, r2, r11\n"        /* sum1, x2, row2_w01, sum1 */
+            "    ldr r7, [r4, #16]\n"               /* x0, [plane, #16] */
+            "    ldr r9, [r4, #144]\n"              /* x1, [plane, #144] */
+            "    ldr r10, [r4, #272]\n"             /* x2, [plane, #272] */
             "    smlabt r0, r7, lr, r0\n"           /* sum0, x0, row0_w12, sum0 */
             "    smlad r11, r7, lr, r11\n"          /* sum1, x0, row0_w12, sum1 */
             "    smlabt r0, r9, r8, r0\n"           /* sum0, x1, row1_w12, sum0 */
             "    smlad r11, r9, r8, r11\n"          /* sum1, x1, row1_w12, sum1 */
-            "    smlabt r0, r10, r5, r0\n"          /* sum0, x2, row2_w12, sum0 */
-            "    smlad r11, r10, r5, r11\n"         /* sum1, x2, row2_w12, sum1 */
+            "    smlabt r0, r10, r3, r0\n"          /* sum0, x2, row2_w12, sum0 */
+            "    smlad r11, r10, r3, r11\n"         /* sum1, x2, row2_w12, sum1 */
             "    smmul r0, r0, r6\n"                /* sum0, sum0, scale */
             "    smmul r11, r11, r6\n"              /* sum1, sum1, scale */
             "    usat r0, #8, r0, asr #8\n"         /* sum0, #8, sum0, asr #8 */
             "    usat r11, #8, r11, asr #8\n"       /* sum1, #8, sum1, asr #8 */
-            "    strb r0, [r2, #4]\n"               /* sum0, [y, #4] */
-            "    strb r11, [r2, #8]\n"              /* sum1, [y, #8] */
-            "    vmov r0, r11, d0\n"                /* sum0, sum1, starts */
+            "    strb r0, [r5, #4]\n"               /* sum0, [y, #4] */
+            "    strb r11, [r5, #8]\n"              /* sum1, [y, #8] */
+            "    vmov r0, r11, d2\n"                /* sum0, sum1, starts */
             "    smlad r0, r7, r12, r0\n"           /* sum0, x0, row0_w01, sum0 */
             "    smlatb r11, r7, r12, r11\n"        /* sum1, x0, row0_w01, sum1 */
-            "    smlad r0, r9, r3, r0\n"            /* sum0, x1, row1_w01, sum0 */
-            "    smlatb r11, r9, r3, r11\n"         /* sum1, x1, row1_w01, sum1 */
-            "    smlad r0, r10, r4, r0\n"           /* sum0, x2, row2_w01, sum0 */
-            "    smlatb r11, r10, r4, r11\n"        /* sum1, x2, row2_w01, sum1 */
-            "    ldr r7, [r1, #32]\n"               /* x0, [plane, #32] */
-            "    ldr r9, [r1, #160]\n"              /* x1, [plane, #160] */
-            "    ldr r10, [r1, #288]\n"             /* x2, [plane, #288] */
+            "    smlad r0, r9, r1, r0\n"            /* sum0, x1, row1_w01, sum0 */
+            "    smlatb r11, r9, r1, r11\n"         /* sum1, x1, row1_w01, sum1 */
+            "    smlad r0, r10, r2, r0\n"           /* sum0, x2, row2_w01, sum0 */
+            "    smlatb r11, r10, r2, r11\n"        /* sum1, x2, row2_w01, sum1 */
+            "    ldr r7, [r4, #32]\n"               /* x0, [plane, #32] */
+            "    ldr r9, [r4, #160]\n"              /* x1, [plane, #160] */
+            "    ldr r10, [r4, #288]\n"             /* x2, [plane, #288] */
             "    smlabt r0, r7, lr, r0\n"           /* sum0, x0, row0_w12, sum0 */
             "    smlad r11, r7, lr, r11\n"          /* sum1, x0, row0_w12, sum1 */
             "    smlabt r0, r9, r8, r0\n"           /* sum0, x1, row1_w12, sum0 */
             "    smlad r11, r9, r8, r11\n"          /* sum1, x1, row1_w12, sum1 */
-            "    smlabt r0, r10, r5, r0\n"          /* sum0, x2, row2_w12, sum0 */
-            "    smlad r11, r10, r5, r11\n"         /* sum1, x2, row2_w12, sum1 */
+            "    smlabt r0, r10, r3, r0\n"          /* sum0, x2, row2_w12, sum0 */
+            "    smlad r11, r10, r3, r11\n"         /* sum1, x2, row2_w12, sum1 */
             "    smmul r0, r0, r6\n"                /* sum0, sum0, scale */
             "    smmul r11, r11, r6\n"              /* sum1, sum1, scale */
             "    usat r0, #8, r0, asr #8\n"         /* sum0, #8, sum0, asr #8 */
             "    usat r11, #8, r11, asr #8\n"       /* sum1, #8, sum1, asr #8 */
-            "    strb r0, [r2, #12]\n"              /* sum0, [y, #12] */
-            "    strb r11, [r2, #16]\n"             /* sum1, [y, #16] */
-            "    vmov r0, r11, d0\n"                /* sum0, sum1, starts */
+            "    strb r0, [r5, #12]\n"              /* sum0, [y, #12] */
+            "    strb r11, [r5, #16]\n"             /* sum1, [y, #16] */
+            "    vmov r0, r11, d2\n"                /* sum0, sum1, starts */
             "    smlad r0, r7, r12, r0\n"           /* sum0, x0, row0_w01, sum0 */
             "    smlatb r11, r7, r12, r11\n"        /* sum1, x0, row0_w01, sum1 */
-            "    smlad r0, r9, r3, r0\n"            /* sum0, x1, row1_w01, sum0 */
-            "    smlatb r11, r9, r3, r11\n"         /* sum1, x1, row1_w01, sum1 */
-            "    smlad r0, r10, r4, r0\n"           /* sum0, x2, row2_w01, sum0 */
-            "    smlatb r11, r10, r4, r11\n"        /* sum1, x2, row2_w01, sum1 */
-            "    ldr r7, [r1, #48]\n"               /* x0, [plane, #48] */
-            "    ldr r9, [r1, #176]\n"              /* x1, [plane, #176] */
-            "    ldr r10, [r1, #304]\n"             /* x2, [plane, #304] */
+            "    smlad r0, r9, r1, r0\n"            /* sum0, x1, row1_w01, sum0 */
+            "    smlatb r11, r9, r1, r11\n"         /* sum1, x1, row1_w01, sum1 */
+            "    smlad r0, r10, r2, r0\n"           /* sum0, x2, row2_w01, sum0 */
+            "    smlatb r11, r10, r2, r11\n"        /* sum1, x2, row2_w01, sum1 */
+            "    ldr r7, [r4, #48]\n"               /* x0, [plane, #48] */
+            "    ldr r9, [r4, #176]\n"              /* x1, [plane, #176] */
+            "    ldr r10, [r4, #304]\n"             /* x2, [plane, #304] */
             "    smlabt r0, r7, lr, r0\n"           /* sum0, x0, row0_w12, sum0 */
             "    smlad r11, r7, lr, r11\n"          /* sum1, x0, row0_w12, sum1 */
             "    smlabt r0, r9, r8, r0\n"           /* sum0, x1, row1_w12, sum0 */
             "    smlad r11, r9, r8, r11\n"          /* sum1, x1, row1_w12, sum1 */
-            "    smlabt r0, r10, r5, r0\n"          /* sum0, x2, row2_w12, sum0 */
-            "    smlad r11, r10, r5, r11\n"         /* sum1, x2, row2_w12, sum1 */
+            "    smlabt r0, r10, r3, r0\n"          /* sum0, x2, row2_w12, sum0 */
+            "    smlad r11, r10, r3, r11\n"         /* sum1, x2, row2_w12, sum1 */
             "    smmul r0, r0, r6\n"                /* sum0, sum0, scale */
             "    smmul r11, r11, r6\n"              /* sum1, sum1, scale */
             "    usat r0, #8, r0, asr #8\n"         /* sum0, #8, sum0, asr #8 */
             "    usat r11, #8, r11, asr #8\n"       /* sum1, #8, sum1, asr #8 */
-            "    strb r0, [r2, #20]\n"              /* sum0, [y, #20] */
-            "    strb r11, [r2, #24]\n"             /* sum1, [y, #24] */
-            "    vmov r0, r11, d0\n"                /* sum0, sum1, starts */
+            "    strb r0, [r5, #20]\n"              /* sum0, [y, #20] */
+            "    strb r11, [r5, #24]\n"             /* sum1, [y, #24] */
+            "    vmov r0, r11, d2\n"                /* sum0, sum1, starts */
             "    smlad r0, r7, r12, r0\n"           /* sum0, x0, row0_w01, sum0 */
             "    smlatb r11, r7, r12, r11\n"        /* sum1, x0, row0_w01, sum1 */
-            "    smlad r0, r9, r3, r0\n"            /* sum0, x1, row1_w01, sum0 */
-            "    smlatb r11, r9, r3, r11\n"         /* sum1, x1, row1_w01, sum1 */
-            "    smlad r0, r10, r4, r0\n"           /* sum0, x2, row2_w01, sum0 */
-            "    smlatb r11, r10, r4, r11\n"        /* sum1, x2, row2_w01, sum1 */
-            "    ldr r7, [r1, #64]\n"               /* x0, [plane, #64] */
-            "    ldr r9, [r1, #192]\n"              /* x1, [plane, #192] */
-            "    ldr r10, [r1, #320]\n"             /* x2, [plane, #320] */
+            "    smlad r0, r9, r1, r0\n"            /* sum0, x1, row1_w01, sum0 */
+            "    smlatb r11, r9, r1, r11\n"         /* sum1, x1, row1_w01, sum1 */
+            "    smlad r0, r10, r2, r0\n"           /* sum0, x2, row2_w01, sum0 */
+            "    smlatb r11, r10, r2, r11\n"        /* sum1, x2, row2_w01, sum1 */
+            "    ldr r7, [r4, #64]\n"               /* x0, [plane, #64] */
+            "    ldr r9, [r4, #192]\n"              /* x1, [plane, #192] */
+            "    ldr r10, [r4, #320]\n"             /* x2, [plane, #320] */
             "    smlabt r0, r7, lr, r0\n"           /* sum0, x0, row0_w12, sum0 */
             "    smlad r11, r7, lr, r11\n"          /* sum1, x0, row0_w12, sum1 */
             "    smlabt r0, r9, r8, r0\n"           /* sum0, x1, row1_w12, sum0 */
             "    smlad r11, r9, r8, r11\n"          /* sum1, x1, row1_w12, sum1 */
-            "    smlabt r0, r10, r5, r0\n"          /* sum0, x2, row2_w12, sum0 */
-            "    smlad r11, r10, r5, r11\n"         /* sum1, x2, row2_w12, sum1 */
+            "    smlabt r0, r10, r3, r0\n"          /* sum0, x2, row2_w12, sum0 */
+            "    smlad r11, r10, r3, r11\n"         /* sum1, x2, row2_w12, sum1 */
             "    smmul r0, r0, r6\n"                /* sum0, sum0, scale */
             "    smmul r11, r11, r6\n"              /* sum1, sum1, scale */
             "    usat r0, #8, r0, asr #8\n"         /* sum0, #8, sum0, asr #8 */
             "    usat r11, #8, r11, asr #8\n"       /* sum1, #8, sum1, asr #8 */
-            "    strb r0, [r2, #28]\n"              /* sum0, [y, #28] */
-            "    strb r11, [r2, #32]\n"             /* sum1, [y, #32] */
-            "    vmov r0, r11, d0\n"                /* sum0, sum1, starts */
+            "    strb r0, [r5, #28]\n"              /* sum0, [y, #28] */
+            "    strb r11, [r5, #32]\n"             /* sum1, [y, #32] */
+            "    vmov r0, r11, d2\n"                /* sum0, sum1, starts */
             "    smlad r0, r7, r12, r0\n"           /* sum0, x0, row0_w01, sum0 */
             "    smlatb r11, r7, r12, r11\n"        /* sum1, x0, row0_w01, sum1 */
-            "    smlad r0, r9, r3, r0\n"            /* sum0, x1, row1_w01, sum0 */
-            "    smlatb r11, r9, r3, r11\n"         /* sum1, x1, row1_w01, sum1 */
-            "    smlad r0, r10, r4, r0\n"           /* sum0, x2, row2_w01, sum0 */
-            "    smlatb r11, r10, r4, r11\n"        /* sum1, x2, row2_w01, sum1 */
-            "    ldr r7, [r1, #80]\n"               /* x0, [plane, #80] */
-            "    ldr r9, [r1, #208]\n"              /* x1, [plane, #208] */
-            "    ldr r10, [r1, #336]\n"             /* x2, [plane, #336] */
+            "    smlad r0, r9, r1, r0\n"            /* sum0, x1, row1_w01, sum0 */
+            "    smlatb r11, r9, r1, r11\n"         /* sum1, x1, row1_w01, sum1 */
+            "    smlad r0, r10, r2, r0\n"           /* sum0, x2, row2_w01, sum0 */
+            "    smlatb r11, r10, r2, r11\n"        /* sum1, x2, row2_w01, sum1 */
+            "    ldr r7, [r4, #80]\n"               /* x0, [plane, #80] */
+            "    ldr r9, [r4, #208]\n"              /* x1, [plane, #208] */
+            "    ldr r10, [r4, #336]\n"             /* x2, [plane, #336] */
             "    smlabt r0, r7, lr, r0\n"           /* sum0, x0, row0_w12, sum0 */
             "    smlad r11, r7, lr, r11\n"          /* sum1, x0, row0_w12, sum1 */
             "    smlabt r0, r9, r8, r0\n"           /* sum0, x1, row1_w12, sum0 */
             "    smlad r11, r9, r8, r11\n"          /* sum1, x1, row1_w12, sum1 */
-            "    smlabt r0, r10, r5, r0\n"          /* sum0, x2, row2_w12, sum0 */
-            "    smlad r11, r10, r5, r11\n"         /* sum1, x2, row2_w12, sum1 */
+            "    smlabt r0, r10, r3, r0\n"          /* sum0, x2, row2_w12, sum0 */
+            "    smlad r11, r10, r3, r11\n"         /* sum1, x2, row2_w12, sum1 */
             "    smmul r0, r0, r6\n"                /* sum0, sum0, scale */
             "    smmul r11, r11, r6\n"              /* sum1, sum1, scale */
             "    usat r0, #8, r0, asr #8\n"         /* sum0, #8, sum0, asr #8 */
             "    usat r11, #8, r11, asr #8\n"       /* sum1, #8, sum1, asr #8 */
-            "    strb r0, [r2, #36]\n"              /* sum0, [y, #36] */
-            "    strb r11, [r2, #40]\n"             /* sum1, [y, #40] */
-            "    vmov r0, r11, d0\n"                /* sum0, sum1, starts */
+            "    strb r0, [r5, #36]\n"              /* sum0, [y, #36] */
+            "    strb r11, [r5, #40]\n"             /* sum1, [y, #40] */
+            "    vmov r0, r11, d2\n"                /* sum0, sum1, starts */
             "    smlad r0, r7, r12, r0\n"           /* sum0, x0, row0_w01, sum0 */
             "    smlatb r11, r7, r12, r11\n"        /* sum1, x0, row0_w01, sum1 */
-            "    smlad r0, r9, r3, r0\n"            /* sum0, x1, row1_w01, sum0 */
-            "    smlatb r11, r9, r3, r11\n"         /* sum1, x1, row1_w01, sum1 */
-            "    smlad r0, r10, r4, r0\n"           /* sum0, x2, row2_w01, sum0 */
-            "    smlatb r11, r10, r4, r11\n"        /* sum1, x2, row2_w01, sum1 */
-            "    ldr r7, [r1, #96]\n"               /* x0, [plane, #96] */
-            "    ldr r9, [r1, #224]\n"              /* x1, [plane, #224] */
-            "    ldr r10, [r1, #352]\n"             /* x2, [plane, #352] */
+            "    smlad r0, r9, r1, r0\n"            /* sum0, x1, row1_w01, sum0 */
+            "    smlatb r11, r9, r1, r11\n"         /* sum1, x1, row1_w01, sum1 */
+            "    smlad r0, r10, r2, r0\n"           /* sum0, x2, row2_w01, sum0 */
+            "    smlatb r11, r10, r2, r11\n"        /* sum1, x2, row2_w01, sum1 */
+            "    ldr r7, [r4, #96]\n"               /* x0, [plane, #96] */
+            "    ldr r9, [r4, #224]\n"              /* x1, [plane, #224] */
+            "    ldr r10, [r4, #352]\n"             /* x2, [plane, #352] */
             "    smlabt r0, r7, lr, r0\n"           /* sum0, x0, row0_w12, sum0 */
             "    smlad r11, r7, lr, r11\n"          /* sum1, x0, row0_w12, sum1 */
             "    smlabt r0, r9, r8, r0\n"           /* sum0, x1, row1_w12, sum0 */
             "    smlad r11, r9, r8, r11\n"          /* sum1, x1, row1_w12, sum1 */
-            "    smlabt r0, r10, r5, r0\n"          /* sum0, x2, row2_w12, sum0 */
-            "    smlad r11, r10, r5, r11\n"         /* sum1, x2, row2_w12, sum1 */
+            "    smlabt r0, r10, r3, r0\n"          /* sum0, x2, row2_w12, sum0 */
+            "    smlad r11, r10, r3, r11\n"         /* sum1, x2, row2_w12, sum1 */
             "    smmul r0, r0, r6\n"                /* sum0, sum0, scale */
             "    smmul r11, r11, r6\n"              /* sum1, sum1, scale */
             "    usat r0, #8, r0, asr #8\n"         /* sum0, #8, sum0, asr #8 */
             "    usat r11, #8, r11, asr #8\n"       /* sum1, #8, sum1, asr #8 */
-            "    strb r0, [r2, #44]\n"              /* sum0, [y, #44] */
-            "    strb r11, [r2, #48]\n"             /* sum1, [y, #48] */
-            "    vmov r0, r11, d0\n"                /* sum0, sum1, starts */
+            "    strb r0, [r5, #44]\n"              /* sum0, [y, #44] */
+            "    strb r11, [r5, #48]\n"             /* sum1, [y, #48] */
+            "    vmov r0, r11, d2\n"                /* sum0, sum1, starts */
             "    smlad r0, r7, r12, r0\n"           /* sum0, x0, row0_w01, sum0 */
             "    smlatb r11, r7, r12, r11\n"        /* sum1, x0, row0_w01, sum1 */
-            "    smlad r0, r9, r3, r0\n"            /* sum0, x1, row1_w01, sum0 */
-            "    smlatb r11, r9, r3, r11\n"         /* sum1, x1, row1_w01, sum1 */
-            "    smlad r0, r10, r4, r0\n"           /* sum0, x2, row2_w01, sum0 */
-            "    smlatb r11, r10, r4, r11\n"        /* sum1, x2, row2_w01, sum1 */
-            "    ldr r7, [r1, #112]\n"              /* x0, [plane, #112] */
-            "    ldr r9, [r1, #240]\n"              /* x1, [plane, #240] */
-            "    ldr r10, [r1, #368]\n"             /* x2, [plane, #368] */
+            "    smlad r0, r9, r1, r0\n"            /* sum0, x1, row1_w01, sum0 */
+            "    smlatb r11, r9, r1, r11\n"         /* sum1, x1, row1_w01, sum1 */
+            "    smlad r0, r10, r2, r0\n"           /* sum0, x2, row2_w01, sum0 */
+            "    smlatb r11, r10, r2, r11\n"        /* sum1, x2, row2_w01, sum1 */
+            "    ldr r7, [r4, #112]\n"              /* x0, [plane, #112] */
+            "    ldr r9, [r4, #240]\n"              /* x1, [plane, #240] */
+            "    ldr r10, [r4, #368]\n"             /* x2, [plane, #368] */
             "    smlabt r0, r7, lr, r0\n"           /* sum0, x0, row0_w12, sum0 */
             "    smlad r11, r7, lr, r11\n"          /* sum1, x0, row0_w12, sum1 */
             "    smlabt r0, r9, r8, r0\n"           /* sum0, x1, row1_w12, sum0 */
             "    smlad r11, r9, r8, r11\n"          /* sum1, x1, row1_w12, sum1 */
-            "    smlabt r0, r10, r5, r0\n"          /* sum0, x2, row2_w12, sum0 */
-            "    smlad r11, r10, r5, r11\n"         /* sum1, x2, row2_w12, sum1 */
+            "    smlabt r0, r10, r3, r0\n"          /* sum0, x2, row2_w12, sum0 */
+            "    smlad r11, r10, r3, r11\n"         /* sum1, x2, row2_w12, sum1 */
             "    smmul r0, r0, r6\n"                /* sum0, sum0, scale */
             "    smmul r11, r11, r6\n"              /* sum1, sum1, scale */
             "    usat r0, #8, r0, asr #8\n"         /* sum0, #8, sum0, asr #8 */
             "    usat r11, #8, r11, asr #8\n"       /* sum1, #8, sum1, asr #8 */
-            "    strb r0, [r2, #52]\n"              /* sum0, [y, #52] */
-            "    strb r11, [r2, #56]\n"             /* sum1, [y, #56] */
-            "    add r1, r1, #128\n"                /* plane, plane, #128 */
-            "    add r2, r2, #60\n"                 /* y, y, #60 */
-            "    vmov r0, s2\n"                     /* end, lines_end */
-            "    cmp r1, r0\n"                      /* plane, end */
+            "    strb r0, [r5, #52]\n"              /* sum0, [y, #52] */
+            "    strb r11, [r5, #56]\n"             /* sum1, [y, #56] */
+            "    add r4, r4, #128\n"                /* plane, plane, #128 */
+            "    add r5, r5, #60\n"                 /* y, y, #60 */
+            "    vmov r0, s9\n"                     /* end, lines_end */
+            "    cmp r4, r0\n"                      /* plane, end */
+            "    bne 4b\n"
+            "    vmov r4, r5, d1\n"                 /* plane, y, plane_y */
+            "    add r5, r5, #1\n"                  /* y, y, #1 */
+            "    add r4, r4, #4\n"                  /* plane, plane, #4 */
+            "    vmov d1, r4, r5\n"                 /* plane_y, plane, y */
+            "    vmov r0, s6\n"                     /* end, planes_begin */
+            "    add r0, r0, #16\n"                 /* end, end, #16 */
+            "    cmp r4, r0\n"                      /* plane, end */
+            "    bne 3b\n"
+            "    vmov r2, r5, d0\n"                 /* pixels, y, four_x_y */
+            "    add r2, r2, #4\n"                  /* pixels, pixels, #4 */
+            "    add r5, r5, #4\n"                  /* y, y, #4 */
+            "    vmov d0, r2, r5\n"                 /* four_x_y, pixels, y */
+            "    vmov r1, s8\n"                     /* taps, next_taps */
+            "    vmov r0, s7\n"                     /* end, taps_end */
+            "    cmp r1, r0\n"                      /* taps, end */
             "    bne 1b\n"
             "    pop {r4-r11, pc}\n");
     /* clang-format on */
-}
-
-MCU_FUNCTION void _mcu_dsp_strips_1x1_depthwise_late(const uint32_t *taps, const uint32_t *late,
-                                                     const void *plane, const int32_t *shape,
-                                                     void *y) {
-    const int32_t stride = shape[2], pitch = 8 * ((shape[1] + 1) / 2), step = shape[8];
-    const uint32_t lines = (uint32_t)shape[0], pixels = (uint32_t)shape[1];
-    const uint32_t small = late[0] & 0xFF;
-    for (int32_t line = 0; line < shape[5]; line++) {
-        uint8_t *out = (uint8_t *)y + line * shape[7];
-        for (int32_t pixel = 0; pixel < shape[6]; pixel++, out += step) {
-            /* Few outputs are what a late sum gives; of these the sum is looked at. */
-            if (*out != small) {
-                continue;
-            }
-            const int32_t above = line * stride - shape[3], x = pixel * stride - shape[4];
-            /* Two pixels are neighbours, and four channels on are the next two. */
-            const int32_t a = 4 * x - 3 * (x & 1), b = 4 * x + 3 * (x & 1) + 1, c = a + 8;
-            int32_t sum = 0;
-            for (int32_t row = 0; row < 3; row++) {
-                if ((uint32_t)(above + row) < lines) {
-                    const int16_t *at = (const int16_t *)plane + pitch * (above + row);
-                    const uint32_t w = taps[row];
-                    if ((uint32_t)x < pixels) {
-                        sum += (int8_t)w * at[a];
-                    }
-                    if ((uint32_t)(x + 1) < pixels) {
-                        sum += (int8_t)(w >> 8) * at[b];
-                    }
-                    if ((uint32_t)(x + 2) < pixels) {
-                        sum += (int8_t)(w >> 16) * at[c];
-                    }
-                }
-            }
-            if (sum == (int32_t)late[1]) {
-                *out = (uint8_t)(small + 1);
-            }
-        }
-    }
 }
 
 /* y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of pixels p,
@@ -595,7 +579,6 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UN
 
 MCU_FUNCTION void _mcu_dsp_strips_1x1_conv1x1_4x4_depthwise3x3_dsp(const uint8_t *x, uint8_t *y,
                                                                    const uint32_t *taps,
-                                                                   const int32_t *shape,
                                                                    const uint32_t *weights,
                                                                    uint8_t *scratch) {
     uint8_t *const strip = (uint8_t *)scratch;
@@ -615,30 +598,7 @@ MCU_FUNCTION void _mcu_dsp_strips_1x1_conv1x1_4x4_depthwise3x3_dsp(const uint8_t
         memset(next + 60 * taken, 250, (size_t)(60 * (wanted - taken)));
         source += 60 * taken;
         left -= taken;
-        {
-            /* Four channels at a time, whose planes are 512 bytes of the scratch.
-             * A band's input is in them before its outputs are written, which may lie on it. */
-            for (int32_t channel = 0; channel < 4; channel += 4) {
-                const uint8_t *from = strip + channel;
-                uint8_t *to = target + channel;
-                _mcu_dsp_strips_1x1_gather_planes_dsp(from, work, 4);
-                for (int32_t k = 0; k < 4; k++) {
-                    const uint32_t *const tap = taps + 5 * (channel + k);
-                    const uint8_t *const plane = work + 4 * k;
-                    uint8_t *const out = to + k;
-                    _mcu_dsp_strips_1x1_depthwise_plane_dsp(tap, plane, out);
-                    if (tap[1] >> 24 != 0) {
-                        /* The channel's first late sum, and those that follow it. */
-                        const uint32_t *late = taps + 4 * 5;
-                        late += 2 * ((tap[1] >> 24) - 1);
-                        do {
-                            _mcu_dsp_strips_1x1_depthwise_late(tap, late, plane, shape, out);
-                            late += 2;
-                        } while (late[-2] >> 8 != 0);
-                    }
-                }
-            }
-        }
+        _mcu_dsp_strips_1x1_depthwise3x3_4_dsp(strip, target, taps, work);
         target += 120;
         wanted = 2;
         next = strip + 120;
@@ -671,7 +631,7 @@ static void _mcu_dsp_strips_1x1_layers(mcu_instance_t *instance) {
     uint8_t *const conv_1_scratch = (uint8_t *)(ws + 0);
     MCU_LAYER(1, _mcu_dsp_strips_1x1_conv1x1_4x4_depthwise3x3_dsp(
         reshape_1_reorder, conv_1, _mcu_dsp_strips_1x1_conv_1_taps,
-        _mcu_dsp_strips_1x1_conv_1_shape, _mcu_dsp_strips_1x1_conv_1_weights, conv_1_scratch));
+        _mcu_dsp_strips_1x1_conv_1_weights, conv_1_scratch));
 
     /* conv_1_reorder: Reorder, d0 reordered: uint8[1,4,26,15] NHWC -> uint8[1,4,26,15] */
     uint8_t *const conv_1_reorder = (uint8_t *)(ws + 0);

@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 ee9cb5ea008b35df6c29e20bb5ac8f1a4ca41bdc8dba2c0bfe4187d546dc9c25
- *   constants     192 bytes, as a file: SHA-256
- *                 83181fd683dfd67648e778e31b6ad8755e7268d72da141e75ebf7e9d5d2d96c1
+ *   constants     152 bytes, as a file: SHA-256
+ *                 d4dbe7eb98ed5adf7e874fde1e54ba796a78dc51b52fc7eae1fd65f5600ba760
  *   workspace     3,136 bytes
  *   layers        3 with 20,280 multiply-accumulates
  *

@@ -19,18 +19,17 @@ from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, depthwise_any
 from mcu_deploy.backends.interface import Target, layer_of
 from mcu_deploy.backends.isa import Assembly
-from mcu_deploy.backends.isa.dsp.blocks import Blocks
+from mcu_deploy.backends.isa.dsp.blocks import NUMBERS, Blocks
 from mcu_deploy.backends.isa.function import framed
 from mcu_deploy.backends.isa.instruction import Note
-from mcu_deploy.backends.isa.interpreter import Data, Program, call
+from mcu_deploy.backends.isa.interpreter import Data, call
 from mcu_deploy.backends.quantized.dense_product import shift
 from mcu_deploy.backends.quantized.layers import Convolution, read
-from mcu_deploy.backends.quantized.lines import LANES, BareLines, Lines
+from mcu_deploy.backends.quantized.lines import BareLines, Lines
 from mcu_deploy.ir.view import view_of_all
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
-_X, _Y, _PLANES, _STAGED = 0x2000_0000, 0x2010_0000, 0x2020_0000, 0x2030_0000
-_TAPS, _SHAPE = 0x1000_0000, 0x1010_0000
+_X, _Y, _TAPS, _SCRATCH = 0x2000_0000, 0x2010_0000, 0x1000_0000, 0x2020_0000
 _EVERY = 6 - examples(5, 1)  # of the kernels that one is tried; with `--all` all are
 Kernel = depthwise.Kernel | depthwise_any.Kernel
 
@@ -66,7 +65,9 @@ def _kernels(layer: Convolution) -> Iterator[Kernel]:
     """All that a layer may be computed by, of blocks of each size."""
     if not depthwise.refusal(layer):
         bare = [BareLines.of(layer, False), BareLines.of(layer, True), BareLines.of_any(layer)]
-        yield from (depthwise.Kernel(layer, lines) for lines in bare if lines.is_reachable)
+        has_late = any(how.late for how in depthwise.roundings(layer))
+        usable = [lines for lines in bare if lines.is_reachable]
+        yield from (depthwise.Kernel(layer, lines, has_late) for lines in usable)
     if not depthwise_any.refusal(layer):
         for is_transposed in (False, True):
             lines = Lines.of(layer, is_transposed)
@@ -88,7 +89,7 @@ def test_kernels_write_what_their_layers_have(layers: Sequence[Convolution]) -> 
         sums = _sums(layer, x)
         kernels = [*_kernels(layer)]
         for kernel in kernels[number % _EVERY :: _EVERY] or kernels[:1]:
-            wanted = _elements(kernel, sums)
+            wanted = [layer.channel(index).element(of) for index, of in enumerate(sums)]
             assert np.array_equal(_written(kernel, x), wanted), (number, kernel)
             kinds.add((type(kernel), kernel.lines.is_transposed))
     assert len(kinds) == 4
@@ -96,7 +97,7 @@ def test_kernels_write_what_their_layers_have(layers: Sequence[Convolution]) -> 
 
 def test_headers_say_where_the_weights_are(layers: Sequence[Convolution]) -> None:
     for kernel in [kernel for layer in layers for kernel in _kernels(layer)][::_EVERY]:
-        words, names = _constant(kernel, "taps"), _stream(kernel.rows)
+        words, names = kernel.taps().value[_ahead(kernel) :], _stream(kernel.code)
         for index, filter_ in enumerate(kernel.layer.weights[:, 0]):
             weights = filter_.T if kernel.lines.is_transposed else filter_
             found = np.full(weights.shape, 999)
@@ -106,6 +107,11 @@ def test_headers_say_where_the_weights_are(layers: Sequence[Convolution]) -> Non
                         found[int(tap[1]), int(tap[2])] = (byte ^ 128) - 128
                     assert byte == 0 or part != "0"
             assert np.array_equal(found, weights), (index, names)
+
+
+def _ahead(kernel: Kernel) -> int:
+    """Words in front of the taps."""
+    return kernel.lines.is_any if isinstance(kernel.lines, BareLines) else NUMBERS
 
 
 def _stream(code: Assembly) -> list[tuple[str, ...]]:
@@ -134,63 +140,15 @@ def _sums(layer: Convolution, x: np.ndarray) -> np.ndarray:
     return sums
 
 
-def _elements(kernel: Kernel, sums: np.ndarray) -> np.ndarray:
-    """What is to be written for sums: of late ones one less, to which C adds one."""
-    elements = np.empty_like(sums)
-    for index, of in enumerate(sums):
-        elements[index] = kernel.layer.channel(index).element(of)
-        if isinstance(kernel, depthwise.Kernel):
-            late = [sum_ for sum_, _ in kernel.roundings[index].late]
-            elements[index] -= np.isin(of - kernel.layer.bias[index], late)
-    return elements
-
-
-def _constant(kernel: Kernel, stem: str) -> np.ndarray:
-    return next(constant.value for constant in kernel.constants() if constant.stem == stem)
-
-
 def _written(kernel: Kernel, x: np.ndarray) -> np.ndarray:
-    """What the C of the kernel's template has its two functions do: [filter, row, column]. x:
-    [channel, row, column]."""
-    layer, lines, channels = kernel.layer, kernel.lines, x.shape[0]
-    filters, line, words = layer.weights.shape[0], lines.line_bytes, len(_stream(kernel.rows))
-    is_staged = isinstance(lines, BareLines) and lines.is_any
-    is_whole = isinstance(lines, BareLines) and lines.is_whole
-    pitch: tuple[int, ...] = () if isinstance(lines, BareLines) else (_SHAPE + 12,)
-    numbers: tuple[int, ...] = () if isinstance(lines, BareLines) else (_SHAPE,)
-    read, written = lines.pitches(layer)
-    gather, rows = (Program(framed(code.items)) for code in (kernel.gather, kernel.rows))
-    memory = Data()
-    planes = memory.lay(_PLANES, bytes(lines.plane_bytes))
-    staged = memory.lay(_STAGED, bytes(LANES * lines.band * lines.output[1]))
-    y = memory.lay(_Y, bytes(filters * int(np.prod(layer.window.output))))
+    """What the kernel makes of an image: [filter, row, column]. x: [channel, row, column]."""
+    layer, memory = kernel.layer, Data()
+    filters = layer.weights.shape[0]
     pixels = np.moveaxis(x, 0, 2).astype(layer.x.dtype.numpy)
-    taps, shape = (_constant(kernel, stem).tobytes() for stem in ("taps", "shape"))
-    for address, content in ((_X, pixels.tobytes()), (_TAPS, taps), (_SHAPE, shape)):
-        memory.lay(address, content, is_constant=True)
-    for channel in range(0, channels, LANES):
-        first = max(0, min(channel, channels - LANES))
-        planes[:] = bytes(len(planes))
-        at = 0 if is_whole else lines.before[0]
-        done, wanted = 0, lines.held - at
-        for band in range(lines.bands):
-            taken = max(0, min(lines.input[0] - done, wanted))
-            if taken:
-                source, to = _X + first + read[1] * done, _PLANES + line * at
-                call(gather, (source, to, taken, *((channels,) if is_staged else pitch)), memory)
-            planes[line * (at + taken) :] = bytes(line * (wanted - taken))
-            out = _Y + written[1] * lines.band * band
-            for filter_ in range(filters):
-                k = filter_ * channels // filters - first
-                if channel - first <= k < LANES:
-                    given = _TAPS + 4 * words * filter_, _PLANES + 4 * k
-                    to = _STAGED + k if is_staged else out + filter_
-                    call(rows, (*given, to, *numbers), memory)
-            for n in range(lines.band * lines.output[1] if is_staged else 0):
-                begin = out - _Y + channels * n + channel
-                y[begin : begin + LANES] = staged[LANES * n : LANES * (n + 1)]
-            kept = planes[line * lines.band * lines.strides[0] :][: line * lines.lead]
-            planes[: len(kept)] = kept
-            done, at, wanted = done + taken, lines.lead, lines.band * lines.strides[0]
+    memory.lay(_X, pixels.tobytes(), is_constant=True)
+    memory.lay(_TAPS, kernel.taps().value.tobytes(), is_constant=True)
+    memory.lay(_SCRATCH, bytes([0xA5]) * kernel.scratch_bytes)
+    y = memory.lay(_Y, bytes(filters * int(np.prod(layer.window.output))))
+    call(framed(kernel.code.items), (_X, _Y, _TAPS, _SCRATCH), memory)
     elements = np.frombuffer(bytes(y), layer.y.dtype.numpy)
     return np.moveaxis(elements.reshape(*layer.window.output, filters), 2, 0)

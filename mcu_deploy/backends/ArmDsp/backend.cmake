@@ -1,4 +1,3 @@
-# The C files of ArmDsp; the rest of its C is generated. Python reads this list too
+# ArmDsp has no C files; its C is generated. Python reads such lists too
 # (mcu_deploy/backends/file_lists.py).
-mcu_backend(ArmDsp
-    SOURCES c/depthwise_late.c)
+mcu_backend(ArmDsp)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from mcu_deploy.backends.interface import (
     Argument,
     CFunction,
@@ -15,9 +17,12 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.isa import Assembly, kernel
 from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, pointer, scalar
+from mcu_deploy.backends.kit.kit import Kit
 from mcu_deploy.ir import TensorType
 
 ID = "ArmDsp"
+# For the C of drivers.
+KIT = Kit(ID, Path(__file__).parent)
 # The layouts of a proposal with one node.
 CHANNELS_LAST = (LayoutRule.CHANNELS_LAST,)
 

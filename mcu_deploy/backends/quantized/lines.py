@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 from mcu_deploy.backends.quantized.layers import Convolution
 
@@ -31,6 +31,7 @@ class Lines:
     dilations: tuple[int, int]
     before: tuple[int, int]
     is_transposed: bool
+    is_bare: ClassVar[bool] = False
 
     @classmethod
     def of(cls, layer: Convolution, is_transposed: bool) -> Self:
@@ -100,6 +101,21 @@ class Lines:
         return self.held * self.line_bytes
 
     @property
+    def above(self) -> int:
+        """Lines of zeros in front of those of the image."""
+        return self.before[0]
+
+    @property
+    def has_zeros(self) -> bool:
+        """Whether no pixel is ever at some places that are read, which are 0 from the start."""
+        return True
+
+    @property
+    def staged_bytes(self) -> int:
+        """Of a band's outputs of four channels, where they are written behind the planes first."""
+        return 0
+
+    @property
     def is_reachable(self) -> bool:
         """Whether the offsets of a block's words fit."""
         block = MOST_OUTPUTS * self.strides[1] + self.span[1]
@@ -134,6 +150,7 @@ class BareLines(Lines):
 
     pitch: Pitch = ((0, 0), (0, 0))
     is_any: bool = False
+    is_bare: ClassVar[bool] = True
 
     @classmethod
     def of(cls, layer: Convolution, is_transposed: bool) -> Self:
@@ -148,7 +165,6 @@ class BareLines(Lines):
 
     @property
     def staged_bytes(self) -> int:
-        """Of a band's outputs of four channels, where they are written behind the planes first."""
         return LANES * self.band * self.output[1] if self.is_any else 0
 
     @property
@@ -172,6 +188,14 @@ class BareLines(Lines):
     @property
     def held(self) -> int:
         return self.input[0] if self.is_whole else super().held
+
+    @property
+    def above(self) -> int:
+        return 0 if self.is_whole else super().above
+
+    @property
+    def has_zeros(self) -> bool:
+        return self.bands == 1 and not self.is_whole
 
     @property
     def is_reachable(self) -> bool:

@@ -16,9 +16,9 @@ import numpy as np
 
 from mcu_deploy.backends.ArmDsp import pairs
 from mcu_deploy.backends.ArmDsp.chains import fused, reader
-from mcu_deploy.backends.ArmDsp.kernels import addition, convolution, depthwise, tables
+from mcu_deploy.backends.ArmDsp.kernels import addition, convolution, tables
 from mcu_deploy.backends.ArmDsp.pairs import Walk
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, function_of, workload
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, KIT, function_of, workload
 from mcu_deploy.backends.interface import (
     Constant,
     Costs,
@@ -320,7 +320,7 @@ def _constants(strips: Strips, sum_: Sum) -> Constant:
 def body_of(strips: Strips, between: tables.Middle, sum_: Sum | None, stems: Sequence[str]) -> str:
     before, behind = strips.before.layer, strips.behind.layer
     row, moved, step = strips.row_bytes, strips.rows * strips.stride, before.window.strides[0]
-    return depthwise.KIT.render(
+    return KIT.render(
         "convolution_strips.c.j2",
         between_call=between.call("next", f"{row} * (until - made)"),
         strips=strips, row=row, written=strips.written, before=stems[0], behind=stems[1],

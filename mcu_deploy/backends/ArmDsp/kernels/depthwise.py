@@ -16,32 +16,31 @@ on the input.
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, function_of, workload
 from mcu_deploy.backends.interface import (
     CFunction,
     Constant,
     Costs,
     InPlace,
     Layer,
-    Parameter,
     Price,
     Proposal,
     SubgraphView,
+    Target,
     Workload,
+    layer_of,
 )
-from mcu_deploy.backends.isa import Assembly, kernel
-from mcu_deploy.backends.isa.dsp import planes
-from mcu_deploy.backends.kit.c_files import helper
-from mcu_deploy.backends.kit.kit import Kit
+from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa.dsp import plane_lines, planes
+from mcu_deploy.backends.isa.dsp.fours import Fours
+from mcu_deploy.backends.isa.dsp.late_sums import LATE_WORDS, LateSums
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.lines import LANES, BareLines
 from mcu_deploy.backends.quantized.requantization import (
@@ -52,20 +51,11 @@ from mcu_deploy.backends.quantized.requantization import (
 from mcu_deploy.backends.quantized.staircases import Channel, Staircases
 
 OPERATORS = ("Conv", "tflite::Conv")
-GATHER, ROWS = "gather_planes_dsp", "depthwise_plane_dsp"
-_LEAST_GAIN, _MOST_GAIN = planes.LEAST_GAIN, 255
+_LEAST_GAIN, _MOST_GAIN = plane_lines.LEAST_GAIN, 255
 _FEW = 8  # gains that are tried with late sums
 _GAINS = 24  # that are tried at a time
 _MARGIN = 2**20  # of an accumulator, for what rounds it
-_TAP_WORDS, _LATE_WORDS = 5, 2  # of a channel's constants, and of a late sum
-# The cycles of the C around the assembler, for a channel and for four.
-_CALL, _PLANES = 40, 60
-# Of a byte that is written behind the planes first.
-_STAGED = 2
-# Of an output that is looked at for a late sum, with the sums of those that look like it.
-_LOOK = 15
-KIT = Kit("ArmDsp", Path(__file__).parents[1])
-LATE = replace(helper(KIT.folder, "c/depthwise_late.c"), inline=False)
+TAP_WORDS = 5  # of a channel
 
 
 def refusal(layer: Convolution) -> str:
@@ -82,11 +72,11 @@ def refusal(layer: Convolution) -> str:
         return f"it takes channels by {LANES}, and there are {channels}"
     if not any(BareLines.of(layer, transposed).is_reachable for transposed in (False, True)):
         return f"{channels} channels of {window.input} pixels are out of the reach of its offsets"
-    if planes.shift(layer) < 0:
+    if plane_lines.shift(layer) < 0:
         return "its factors are too large for a 31-bit scale"
     low, high = layer.reach
-    if max(-low.min(), high.max()) * planes.LEAST_GAIN + _MARGIN >= 2**31:
-        return f"a sum of its weights times {planes.LEAST_GAIN} could leave 32 bits"
+    if max(-low.min(), high.max()) * _LEAST_GAIN + _MARGIN >= 2**31:
+        return f"a sum of its weights times {_LEAST_GAIN} could leave 32 bits"
     found = roundings(layer)
     if not found:
         return "a channel of it is rounded as no single multiplication does"
@@ -102,26 +92,21 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return layer
     if not layer.is_depthwise or refusal(layer):
         return ""
-    part = view.part([node.node.id])
-    kernels = [Kernel.of(layer), Kernel.of_any(layer)]
+    part, has_late = view.part([node.node.id]), may_be_late(view, layer, node.target)
+    kernels = [Kernel.of(layer, has_late), Kernel.of_any(layer, has_late)]
     return [_proposal(part, kernel) for kernel in kernels if kernel.lines.is_reachable]
 
 
 def _proposal(part: SubgraphView, kernel: Kernel) -> Proposal:
     layer = kernel.layer
-    channels = layer.weights.shape[0]
+    products = layer.pixels * layer.weights.size
     price = Price(
-        Costs(9 * layer.pixels * channels, cycles=kernel.cycles, flash=kernel.constant_bytes),
-        kernel.code,
-        kernel.lines.plane_bytes + kernel.lines.staged_bytes,
-        kernel.in_place,
-    )
-    name = "any" if kernel.lines.is_any else channels
+        Costs(products, cycles=kernel.cycles, flash=kernel.constant_bytes),
+        kernel.bytes, kernel.scratch_bytes, kernel.in_place,
+    )  # fmt: skip
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        body, constants = kernel.text("x", "y"), kernel.constants()
-        helpers = kernel.helpers(layers[0].target.fpu)
-        return (workload(layers[0], f"depthwise3x3_{name}_dsp", body, constants, price, helpers),)
+        return (workload(layers[0], kernel.stem, kernel.code, (kernel.taps(),), price),)
 
     title = f"depthwise3x3{' of any channels' if kernel.lines.is_any else ''}"
     return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title)
@@ -129,37 +114,51 @@ def _proposal(part: SubgraphView, kernel: Kernel) -> Proposal:
 
 @dataclass(frozen=True)
 class Kernel:
-    """The two pieces of assembler that a layer's function is made of, and what they cost."""
+    """The kernel of a layer that goes over the image by such lines. has_late: it looks for late
+    sums (`may_be_late`)."""
 
     layer: Convolution
     lines: BareLines
+    has_late: bool
 
     @staticmethod
-    def of(layer: Convolution) -> Kernel:
+    def of(layer: Convolution, has_late: bool) -> Kernel:
         """The cheaper of the two ways over the image."""
-        both = [Kernel(layer, BareLines.of(layer, transposed)) for transposed in (False, True)]
-        usable = [k for k in both if k.lines.is_reachable]
+        both = [BareLines.of(layer, is_transposed) for is_transposed in (False, True)]
+        usable = [Kernel(layer, lines, has_late) for lines in both if lines.is_reachable]
         return min(usable, key=lambda kernel: kernel.cycles)
 
     @staticmethod
-    def of_any(layer: Convolution) -> Kernel:
+    def of_any(layer: Convolution, has_late: bool) -> Kernel:
         """For layers of other channels, too."""
-        return Kernel(layer, BareLines.of_any(layer))
+        return Kernel(layer, BareLines.of_any(layer), has_late)
 
     @functools.cached_property
-    def gather(self) -> Assembly:
-        return (planes.gather_any if self.lines.is_any else planes.gather)(self.layer, self.lines)
-
-    @functools.cached_property
-    def rows(self) -> Assembly:
-        return planes.rows(self.layer, self.lines)
+    def code(self) -> Assembly:
+        late = self._late / self.layer.weights.shape[0] if self.has_late else None
+        return assemble(self.layer, self.lines, late)
 
     @property
     def cycles(self) -> int:
-        channels, bands = int(self.layer.weights.shape[0]), self.lines.bands
-        rows = channels * bands * (self.rows.cycles + _CALL)
-        four = self.gather.cycles + bands * _PLANES + _STAGED * self.lines.staged_bytes * bands
-        return round(rows + channels // LANES * four + self.layer.pixels * _LOOK * self._late)
+        return round(self.code.cycles)
+
+    @property
+    def stem(self) -> str:
+        name = "any" if self.lines.is_any else self.layer.weights.shape[0]
+        return f"depthwise3x3_{name}_dsp"
+
+    @property
+    def bytes(self) -> dict[str, int]:
+        """As `Price` has the code."""
+        return {f"{self.stem} {self.code.digest}": self.code.bytes}
+
+    @property
+    def scratch_bytes(self) -> int:
+        return self.lines.plane_bytes + self.lines.staged_bytes
+
+    @property
+    def in_place(self) -> tuple[InPlace, ...]:
+        return (InPlace(0, 0, exactly=True),) if self.lines.may_lie_on_input else ()
 
     @functools.cached_property
     def roundings(self) -> list[Rounding]:
@@ -172,71 +171,80 @@ class Kernel:
         return sum(len(how.late) for how in self.roundings)
 
     @property
-    def code(self) -> dict[str, int]:
-        """As `Price` has it."""
-        parts = (self.text("x", "y"), self.gather.digest, self.rows.digest)
-        whole = hashlib.sha256(" ".join(parts).encode()).hexdigest()
-        return {whole: self.gather.bytes + self.rows.bytes + 160, LATE.stem: 180}
-
-    @property
-    def in_place(self) -> tuple[InPlace, ...]:
-        return (InPlace(0, 0, exactly=True),) if self.lines.may_lie_on_input else ()
-
-    @property
     def constant_bytes(self) -> int:
-        return 4 * (_TAP_WORDS * int(self.layer.weights.shape[0]) + _LATE_WORDS * self._late)
+        taps = TAP_WORDS * int(self.layer.weights.shape[0])
+        return 4 * (self.lines.is_any + taps + LATE_WORDS * self._late)
 
-    def constants(self) -> tuple[Constant, ...]:
-        """`taps` and `shape`, as the body's function takes them."""
-        lines, layer = self.lines, self.layer
-        channels = layer.weights.shape[0]
-        above = lines.before[0] if lines.is_whole else 0
-        shape = [
-            lines.held, lines.input[1], lines.strides[0], above, lines.before[1], lines.band,
-            lines.output[1], lines.pitch[1][1], lines.pitch[1][0], channels,
-        ]  # fmt: skip
-        return (
-            Constant("taps", pack(layer, self.roundings, lines.is_transposed)),
-            Constant("shape", np.array(shape, np.int32)),
-        )
+    def taps(self) -> Constant:
+        """The stream."""
+        words = pack(self.layer, self.roundings, self.lines.is_transposed)
+        if self.lines.is_any:
+            words = np.append(np.uint32(self.layer.weights.shape[0]), words)
+        return Constant("taps", words)
 
-    def helpers(self, fpu: bool) -> tuple[CFunction, ...]:
-        """What `text` calls."""
-        pitch = [Parameter("int32_t", "pitch")] if self.lines.is_any else []
-        gather = (*gathered(self.layer), *pitch)
-        return (
-            kernel(GATHER, gather, self.gather, fpu=fpu),
-            kernel(ROWS, convolved(self.layer), self.rows, fpu=fpu),
-            LATE,
-        )
-
-    def text(self, x: str, y: str, scratch: str = "scratch") -> str:
-        """A C block that convolves x to y, with `taps` and `shape`, by the `helpers`."""
-        lines, layer = self.lines, self.layer
-        return KIT.render(
-            "depthwise.c.j2",
-            x=x, y=y, scratch=scratch, into=layer.x.dtype.c_type, out_of=layer.y.dtype.c_type,
-            channels=layer.weights.shape[0], tap_words=_TAP_WORDS, lines=lines,
-            line=lines.line_bytes, held=lines.held, gather=GATHER, rows=ROWS,
-        )  # fmt: skip
+    def function(self, fpu: bool) -> CFunction:
+        """For a driver that calls it with an image of its own."""
+        return function_of(self.stem, self.layer.x, self.layer.y, self.code, fpu, "taps")
 
 
-def gathered(layer: Convolution) -> tuple[Parameter, ...]:
-    """Of a kernel that fills planes."""
-    return (
-        Parameter(f"const {layer.x.dtype.c_type} *", "pixels"),
-        Parameter("uint8_t *", "planes"),
-        Parameter("int32_t", "lines"),
+def assemble(layer: Convolution, lines: BareLines, late: float | None) -> Assembly:
+    """The kernel: image, output, taps, scratch. late: sums of a channel that are rounded too late,
+    on average; None where it looks for none."""
+    code = Assembly()
+    fours = Fours(code, lines, TAP_WORDS, int(layer.weights.shape[0]))
+    _describe(code, layer, lines, late is not None)
+    fours.begin(numbers=1 if lines.is_any else 0)
+    late_sums = None if late is None else LateSums(code, lines, fours, TAP_WORDS, late)
+
+    def fill() -> None:
+        (planes.gather_any if lines.is_any else planes.gather)(code, layer, lines, fours)
+
+    def convolve() -> None:
+        plane_lines.convolve(code, layer, lines, fours)
+        if late_sums is not None:
+            late_sums.look()
+
+    def finish() -> None:
+        if lines.is_any:
+            planes.unstage(code, lines, fours)
+        else:
+            code.offset(fours.y, lines.band * lines.pitch[1][1], code.register("free"))
+
+    fours.all(fill, convolve, finish)
+    if late_sums is not None:
+        late_sums.correct()
+    return code
+
+
+def _describe(code: Assembly, layer: Convolution, lines: BareLines, has_late: bool) -> None:
+    code.note(
+        "A 3x3 kernel for each channel f: y[i][j][f] = sat((start[f] + gain[f] sum(w[k][l] "
+        f"x[i'][j'][f])) scale[f] >> {32 + plane_lines.shift(layer)}), rounded down, with "
+        "x[i'][j'] what w[k][l] meets without the zero point of x, or 0 beyond the image. start "
+        "has the bias times the gain, and the zero point of y and a half, which become its units "
+        f"by the scale. Lines i are {'columns' if lines.is_transposed else 'rows'} of the image."
+    )  # fmt: skip
+    code.note(
+        "x and y: [row][column][channel]."
+        + " In front of taps is a word, how many channels." * lines.is_any
     )
-
-
-def convolved(layer: Convolution) -> tuple[Parameter, ...]:
-    """Of a kernel that convolves a plane."""
-    return (
-        Parameter("const uint32_t *", "taps"),
-        Parameter("const uint8_t *", "plane"),
-        Parameter(f"{layer.y.dtype.c_type} *", "y"),
+    code.note(
+        "taps, words, those in brackets by their bytes from the lowest on: "
+        "(w[0][0], w[0][1], w[0][2], gain), "
+        "(w[1][0], w[1][1], w[1][2], number of the channel's first late sum or 0), "
+        "(w[2][0], w[2][1], w[2][2], 0), start, scale."
+        + " Behind those of all channels are late sums, whose output is one too small: that "
+        "output, with 256 where another one of the channel follows, and the sum of products."
+        * has_late
     )
+    code.note(
+        f"scratch: {lines.held} lines of four channels, of {lines.line_bytes} bytes: of each pair "
+        "of pixels a word of each channel, two int16."
+        + f" Behind them outputs of a band, [{lines.band}][{lines.output[1]}][4]."
+        * lines.is_any
+    )
+    may = ", which may lie on it" if lines.may_lie_on_input else ""
+    code.note(f"A band's input is in the scratch before its outputs are written{may}.")
 
 
 class Rounding(NamedTuple):
@@ -249,11 +257,25 @@ class Rounding(NamedTuple):
     late: tuple[tuple[int, int], ...] = ()
 
 
+def may_be_late(view: SubgraphView, layer: Convolution, target: Target) -> bool:
+    """Whether sums of a layer of the view are rounded too late, or those of another one with its
+    window, which may share the kernel then."""
+    windows = view.known.get(("windows with late sums", target))
+    if windows is None:
+        found = [read(layer_of(view, node, target)) for node in view.nodes if node.op == "Conv"]
+        windows = view.known["windows with late sums", target] = {
+            of.window for of in found
+            if isinstance(of, Convolution) and of.is_depthwise and not refusal(of)
+            if any(how.late for how in roundings(of))
+        }  # fmt: skip
+    return layer.window in windows
+
+
 @functools.lru_cache(4)
 def roundings(layer: Convolution) -> list[Rounding]:
     """Of each channel; empty where one has none."""
     channels = [layer.channel(n) for n in range(len(layer.bias))]
-    found = round_channels(channels, layer.bias.tolist(), planes.shift(layer))
+    found = round_channels(channels, layer.bias.tolist(), plane_lines.shift(layer))
     return [how for how in found if how is not None] if None not in found else []
 
 
@@ -332,7 +354,7 @@ def pack(layer: Convolution, roundings: Sequence[Rounding], is_transposed: bool)
     stream: list[int] = []
     late: list[int] = []
     for (first, second, third), how in zip(taps.tolist(), roundings, strict=True):
-        which = len(late) // _LATE_WORDS + 1 if how.late else 0
+        which = len(late) // LATE_WORDS + 1 if how.late else 0
         stream += [first | how.gain << 24, second | which << 24, third, how.start, how.scale]
         for left, (sum_, output) in zip(range(len(how.late))[::-1], how.late, strict=True):
             late += [output & 0xFF | (left > 0) << 8, sum_]

@@ -9,7 +9,6 @@ blocks.py. Planes of a large image hold a band of it.
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,33 +19,27 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.kernels import depthwise
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
 from mcu_deploy.backends.interface import (
-    CFunction,
     Constant,
     Costs,
     InPlace,
     Layer,
-    Parameter,
     Price,
     Proposal,
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly, kernel
-from mcu_deploy.backends.isa.dsp.blocks import Blocks, gather
+from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa.dsp.blocks import HEADER, NUMBERS, Blocks
 from mcu_deploy.backends.quantized.dense_product import shift
 from mcu_deploy.backends.quantized.layers import Convolution, read
-from mcu_deploy.backends.quantized.lines import LANES, Lines
+from mcu_deploy.backends.quantized.lines import Lines
 from mcu_deploy.backends.quantized.requantization import accumulations
 from mcu_deploy.backends.quantized.staircases import Staircases
 
 OPERATORS = ("Conv", "tflite::Conv")
-_HEADER = 3  # words of a filter's constants before its weights
 _MARGIN = 2**16  # of an accumulator, for what rounds it
 # Sizes of blocks that are tried, from the largest on.
 _TRIED = 3
-# The cycles of the C around the assembler: for a filter, for four channels; of a byte that is
-# copied or filled with zeros.
-_CALL, _PLANES, _COPIED = 20, 60, 0.5
 
 
 def refusal(layer: Convolution) -> str:
@@ -84,30 +77,29 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 
 
 def _proposal(part: SubgraphView, kernel: Kernel) -> Proposal:
-    layer, lines = kernel.layer, kernel.lines
-    rows, columns = layer.window.kernel
+    layer = kernel.layer
+    name = "depthwise{}x{}".format(*layer.window.kernel)
+    stem = f"{name}_dsp"
     price = Price(
         Costs(
             layer.pixels * layer.weights.size,
             cycles=kernel.cycles, flash=kernel.constant_bytes,
         ),
-        kernel.code,
-        lines.plane_bytes,
+        {f"{stem} {kernel.code.digest}": kernel.code.bytes},
+        kernel.scratch_bytes,
         (InPlace(0, 0, exactly=True),) if kernel.may_lie_on_input else (),
     )  # fmt: skip
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        stem = f"depthwise{rows}x{columns}_dsp"
-        helpers = kernel.helpers(layers[0].target.fpu)
-        return (workload(layers[0], stem, kernel.body(), kernel.constants(), price, helpers),)
+        return (workload(layers[0], stem, kernel.code, (kernel.taps(),), price),)
 
-    title = f"depthwise{rows}x{columns}{'' if kernel.blocks.is_unrolled else ', small code'}"
+    title = f"{name}{'' if kernel.blocks.is_unrolled else ', small code'}"
     return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title)
 
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """The two pieces of assembler that a layer's function is made of, and what they cost."""
+    """The kernel of a layer that goes over it by such blocks."""
 
     layer: Convolution
     blocks: Blocks
@@ -137,28 +129,16 @@ class Kernel:
         return int(self.layer.x.shape[1])
 
     @functools.cached_property
-    def gather(self) -> Assembly:
-        return gather(self.layer, self.lines)
-
-    @functools.cached_property
-    def rows(self) -> Assembly:
-        return assembled(self.blocks)
-
-    @functools.cached_property
-    def cycles(self) -> int:
-        lines, filters = self.lines, int(self.layer.weights.shape[0])
-        copied = lines.line_bytes * lines.lead * lines.bands if lines.bands > 1 else 0
-        four = self.gather.cycles + lines.bands * _PLANES + _COPIED * copied
-        filter_ = lines.bands * (self.rows.cycles + _CALL)
-        all_fours = -(-self.channels // LANES) * four
-        return round(filters * filter_ + all_fours + _COPIED * lines.plane_bytes)
+    def code(self) -> Assembly:
+        return self.blocks.assemble(self.layer)
 
     @property
-    def code(self) -> dict[str, int]:
-        """As `Price` has it."""
-        parts = (self.body(), self.gather.digest, self.rows.digest)
-        whole = hashlib.sha256(" ".join(parts).encode()).hexdigest()
-        return {whole: self.gather.bytes + self.rows.bytes + 160}
+    def cycles(self) -> int:
+        return round(self.code.cycles)
+
+    @property
+    def scratch_bytes(self) -> int:
+        return self.lines.plane_bytes
 
     @property
     def may_lie_on_input(self) -> bool:
@@ -166,49 +146,19 @@ class Kernel:
         return self.layer.weights.shape[0] == self.channels and self.lines.may_lie_on_input
 
     @property
-    def tap_words(self) -> int:
-        return _HEADER + self.lines.kernel[0] * self.blocks.row_words
-
-    @property
     def constant_bytes(self) -> int:
-        return 4 * self.tap_words * int(self.layer.weights.shape[0])
+        words = HEADER + self.lines.kernel[0] * self.blocks.row_words
+        return 4 * (NUMBERS + words * int(self.layer.weights.shape[0]))
 
-    def constants(self) -> tuple[Constant, ...]:
-        """`taps` and `shape`, as the body's function takes them."""
-        lines = self.lines
-        read, written = lines.pitches(self.layer)
-        shape = [
-            *written, self.layer.zero_points[1],
-            read[0], read[1] - lines.taken * read[0], self.channels, read[1],
+    def taps(self) -> Constant:
+        """The stream."""
+        read, written = self.lines.pitches(self.layer)
+        numbers = [
+            self.channels, *written, self.layer.zero_points[1],
+            read[0], read[1] - self.lines.taken * read[0],
         ]  # fmt: skip
-        return (
-            Constant("taps", pack(self.layer, self.blocks)),
-            Constant("shape", np.array(shape, np.int32)),
-        )
-
-    def body(self) -> str:
-        """Of a function that convolves x to y."""
-        return depthwise.KIT.render(
-            "depthwise_any.c.j2", gather=depthwise.GATHER, rows=depthwise.ROWS,
-            into=self.layer.x.dtype.c_type, out_of=self.layer.y.dtype.c_type, lines=self.lines,
-            filters=self.layer.weights.shape[0] // self.channels, tap_words=self.tap_words,
-            is_by_byte=self.channels < LANES, may_lie_on_input=self.may_lie_on_input,
-        )  # fmt: skip
-
-    def helpers(self, fpu: bool) -> tuple[CFunction, ...]:
-        """What the body calls."""
-        gather = (*depthwise.gathered(self.layer), Parameter("const int32_t *", "pitch"))
-        rows = (*depthwise.convolved(self.layer), Parameter("const int32_t *", "shape"))
-        return (
-            kernel(depthwise.GATHER, gather, self.gather, fpu=fpu),
-            kernel(depthwise.ROWS, rows, self.rows, fpu=fpu),
-        )
-
-
-@functools.lru_cache(256)
-def assembled(blocks: Blocks) -> Assembly:
-    """Layers of other channels have the same."""
-    return blocks.assemble()
+        words = np.array(numbers, np.int32).view(np.uint32)
+        return Constant("taps", np.concatenate([words, pack(self.layer, self.blocks)]))
 
 
 def pack(layer: Convolution, blocks: Blocks) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import indent
 from typing import Any
 
 from mcu_deploy.backends.ArmDsp.chains import followed, fused
@@ -21,6 +20,7 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.quantized.layers import Convolution, read
 
 OPERATORS = ("Conv", "tflite::Conv")
+_DRIVER_BYTES = 40
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -34,25 +34,25 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if found is None or not found[0].is_pixelwise or pointwise.refusal(found[0]):
         return ""
     behind, part = found
-    return [_proposal(part, before, behind, is_double) for is_double in pointwise.ways(behind)]
+    kernel = depthwise.Kernel.of(before, depthwise.may_be_late(view, before, node.target))
+    return [_proposal(part, kernel, behind, is_double) for is_double in pointwise.ways(behind)]
 
 
 def _proposal(
-    part: SubgraphView, before: Convolution, behind: Convolution, is_double: bool
+    part: SubgraphView, kernel: depthwise.Kernel, behind: Convolution, is_double: bool
 ) -> Proposal:
     channels, filters = behind.x.shape[1], behind.y.shape[1]
-    kernel = depthwise.Kernel.of(before)
     product, code = pointwise.product(behind, is_double), pointwise.assemble(behind, is_double)
+    ctype = behind.x.dtype.c_type
     stem = f"depthwise3x3_conv1x1_{channels}x{filters}_dsp"
     behind_stem = f"conv1x1_{channels}x{filters}_dsp"
-    scratch = max(kernel.lines.plane_bytes, pointwise.scratch_bytes(channels, filters))
+    scratch = max(kernel.scratch_bytes, pointwise.scratch_bytes(channels, filters))
     # What is between the two lies at the end of the output, which follows it and never catches up.
     ahead = behind.pixels * (filters - channels)
-    ctype = behind.y.dtype.c_type
-    middle = "y" if ahead == 0 else f"y + {ahead}"
+    middle = f"y + {ahead}" if ahead else "y"
     if ahead < 0 or ahead % 4:
         scratch = -(-scratch // 4) * 4
-        middle = f"({ctype} *)(scratch + {scratch})"
+        middle = f"scratch + {scratch}"
         scratch += behind.x.bytes
     price = Price(
         Costs(
@@ -60,20 +60,20 @@ def _proposal(
             cycles=kernel.cycles + round(code.cycles),
             flash=kernel.constant_bytes + product.constant_bytes,
         ),
-        {**kernel.code, f"{stem} {code.digest}": code.bytes},
+        {**kernel.bytes, f"{behind_stem} {code.digest}": code.bytes, stem: _DRIVER_BYTES},
         scratch,
         kernel.in_place if middle == "y" else (),
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         body = (
-            f"{{\n    {ctype} *const middle = {middle};\n"
-            + indent(kernel.text("x", "middle"), " " * 4)
-            + f"\n    ${behind_stem}(middle, y, weights, scratch);\n}}"
+            f"{{\n    {ctype} *const middle = ({ctype} *)({middle});\n"
+            f"    ${kernel.stem}(x, middle, taps, scratch);\n"
+            f"    ${behind_stem}(middle, y, weights, scratch);\n}}"
         )
         fpu = layers[0].target.fpu
-        helpers = (*kernel.helpers(fpu), function_of(behind_stem, behind.x, behind.y, code, fpu))
-        constants = (*kernel.constants(), Constant("weights", product.pack()))
+        helpers = (kernel.function(fpu), function_of(behind_stem, behind.x, behind.y, code, fpu))
+        constants = (kernel.taps(), Constant("weights", product.pack()))
         return (workload(layers[0], stem, body, constants, price, helpers),)
 
     replacement = fused(part, "DepthwisePointwise")

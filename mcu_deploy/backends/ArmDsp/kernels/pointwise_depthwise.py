@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from textwrap import indent
 from typing import Any
 
 from mcu_deploy.backends.ArmDsp.chains import followed, fused
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise, tables
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, function_of, workload
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, KIT, function_of, workload
 from mcu_deploy.backends.interface import (
     Constant,
     Costs,
@@ -40,14 +39,15 @@ class Strips:
 
     before: Convolution
     behind: Convolution
+    has_late: bool
     rows: int
 
     @staticmethod
-    def of(before: Convolution, behind: Convolution) -> Strips:
+    def of(before: Convolution, behind: Convolution, has_late: bool) -> Strips:
         """The tallest strips that are small, of those that divide the output."""
         height = behind.window.output[0]
         sizes = [n for n in range(1, min(height, _MOST_ROWS) + 1) if height % n == 0]
-        found = [Strips(before, behind, n) for n in sizes]
+        found = [Strips(before, behind, has_late, n) for n in sizes]
         small = [strips for strips in found if strips.scratch_bytes <= _STRIP_BYTES]
         return small[-1] if small else found[0]
 
@@ -76,12 +76,12 @@ class Strips:
             lines, input=(self.held, lines.input[1]), output=(self.rows, lines.output[1]),
             before=(0, lines.before[1]),
         )  # fmt: skip
-        return depthwise.Kernel(self.behind, strip)
+        return depthwise.Kernel(self.behind, strip, self.has_late)
 
     @property
     def scratch_bytes(self) -> int:
         one = pointwise.scratch_bytes(self.before.x.shape[1], self.before.y.shape[1])
-        return self.strip_bytes + max(one, self.kernel.lines.plane_bytes)
+        return self.strip_bytes + max(one, self.kernel.scratch_bytes)
 
     @property
     def distance(self) -> int:
@@ -106,7 +106,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if found is None or not found[0].is_depthwise or depthwise.refusal(found[0]):
         return ""
     behind, part = found[0], view.part([*between.nodes, *found[1].node_ids])
-    strips = Strips.of(before, behind)
+    strips = Strips.of(before, behind, depthwise.may_be_late(view, behind, node.target))
     kernel = strips.kernel
     if before.window.input[1] % 3 or strips.rows * strips.stride < kernel.lines.lead:
         return ""
@@ -130,14 +130,14 @@ def _proposal(
             cycles=round(code.cycles) + number * (kernel.cycles + _STRIP_CYCLES) + between.cycles,
             flash=constant_bytes + between.constant_bytes,
         ),
-        {**kernel.code, **between.code, f"{stem} {code.digest}": code.bytes + 200},
+        {**kernel.bytes, **between.code, f"{stem} {code.digest}": code.bytes + 200},
         strips.scratch_bytes,
         (InPlace(0, 0, strips.distance),),
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         window = behind.window
-        body = depthwise.KIT.render(
+        body = KIT.render(
             "pointwise_depthwise.c.j2",
             ctype=behind.x.dtype.c_type, into=before.x.dtype.c_type, out_of=behind.y.dtype.c_type,
             strip=strips.strip_bytes, strips=number, height=window.input[0], held=strips.held,
@@ -147,13 +147,13 @@ def _proposal(
             written=strips.rows * window.output[1] * filters, step=strips.rows * strips.stride,
             pointwise=first_stem,
             between_call=between.call("next", f"{strips.row_bytes} * taken"),
-            depthwise=indent(kernel.text("strip", "target", "work"), " " * 8),
+            depthwise=kernel.stem,
         )  # fmt: skip
         weights = Constant("weights", product.pack())
-        constants = (*kernel.constants(), weights, *between.constants)
+        constants = (kernel.taps(), weights, *between.constants)
         fpu = layers[0].target.fpu
         first = function_of(first_stem, before.x, before.y, code, fpu)
-        helpers = (*kernel.helpers(fpu), first, *between.helpers)
+        helpers = (kernel.function(fpu), first, *between.helpers)
         return (workload(layers[0], stem, body, constants, price, helpers),)
 
     replacement = fused(part, "PointwiseDepthwise")

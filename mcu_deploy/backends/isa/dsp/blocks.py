@@ -13,93 +13,34 @@ from functools import cached_property
 from itertools import pairwise
 
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register, physical
-from mcu_deploy.backends.isa.dsp.planes import Gathering, unrolled
+from mcu_deploy.backends.isa.dsp.fours import Fours
+from mcu_deploy.backends.isa.dsp.planes import gather_padded
 from mcu_deploy.backends.isa.dsp.six_sums import Sums, round_in_float, round_twice
 from mcu_deploy.backends.quantized.layers import Convolution
-from mcu_deploy.backends.quantized.lines import LANES, MOST_OUTPUTS, PAIR, Lines
+from mcu_deploy.backends.quantized.lines import MOST_OUTPUTS, PAIR, Lines
 
+# Of the words in front of the taps, of which there are so many.
+NUMBERS, STEP, ZERO_POINT = 6, 1, 3
+HEADER = 3  # words of a filter's taps before its weights
 _REGISTERS = 12  # of a block: its sums, weights, and words of the line
 # Taps of a row, by their numbers, that are the halves of a register; None: nothing.
 Halves = tuple[int, int | None]
 
 
-def gather(layer: Convolution, lines: Lines) -> Assembly:
-    """Lines of four channels to the planes: the first pixel, planes, how many lines, and where the
-    bytes from a pixel to the next are, and from behind a line to the next.
-
-    Layers of two or three channels are taken byte by byte: a word would end behind the image.
-    """
-    code = Assembly()
-    first = lines.before[1] // 2
-    to = Gathering(code, layer, lines.line_bytes)
-    pixel_bytes, between, element = code.registers("pixel_bytes between element")
-    line_end, kept = code.registers("line_end between_lines", kind=Kind.SINGLE)
-    code.ldrd(pixel_bytes, between, to.pitch[0])
-    code.vmov(kept, between)
-    if first:
-        code.addw(to.planes, to.planes, PAIR * first)
-
-    def pair(*are_there: bool) -> None:
-        """Two pixels of the planes, of which the image may lack one."""
-        channels = layer.x.shape[1]
-        if channels < LANES:
-            load = code.ldrsb if layer.extend == "sxtb16" else code.ldrb
-            for half in (half for half in (0, 1) if are_there[half]):
-                for lane in range(channels):
-                    load(element, to.pixels[lane])
-                    code.add(element, element, to.minus_zero)
-                    code.strh(element, to.planes[4 * lane + 2 * half])
-                code.add(to.pixels, to.pixels, pixel_bytes)
-            code.add(to.planes, to.planes, PAIR)
-            return
-        both = (to.left[0], to.right[0])
-        there = [pixel for pixel, is_there in zip(both, are_there, strict=True) if is_there]
-        for n, pixel in enumerate(there):
-            code.ldr(pixel, to.pixels[pixel_bytes] if n else to.pixels[0])
-        code.add(to.pixels, to.pixels, pixel_bytes.lsl(1) if len(there) == 2 else pixel_bytes)
-        for pixel in both:
-            if pixel not in there:
-                to.nothing(pixel)
-        to.widen()
-
-    leads = lines.before[1] % 2
-    pairs, last = divmod(lines.taken - leads, 2)
-    steps, times = unrolled(pairs)
-    with code.repeat(lines.input[0]):
-        if leads:
-            pair(False, True)
-        if times > 1:
-            code.offset(to.end, PAIR * steps * times, to.end, to.planes)
-            code.vmov(line_end, to.end)
-            with code.repeat(times):
-                for _ in range(steps):
-                    pair(True, True)
-                code.vmov(to.end, line_end)
-                code.cmp(to.planes, to.end)
-        for _ in range(pairs - steps * times if times > 1 else pairs):
-            pair(True, True)
-        if last:
-            pair(True, False)
-        code.offset(to.planes, lines.line_bytes - PAIR * (leads + pairs + last), to.amount)
-        code.vmov(between, kept)
-        code.add(to.pixels, to.pixels, between)
-        to.compare(PAIR * first)
-    return code
-
-
 class _Block:
-    """The registers of a kernel that convolves a plane by blocks.
+    """The registers of what convolves a plane by blocks.
 
     plane, y: what is read and written next; stream: of the weights; step: from an output to the
     next. sums: of neighbours; weights: of each of the kernel's chunks the taps, two in a register.
     In D registers lie the beginnings of a line, in plane and output; a block's, in plane and
     weights; its first output and the step; scale and addend. In S registers, where the line's last
-    whole block ends, the bytes to the next line of outputs, how many lines are left, the bias, the
-    zero point, and where the weights end.
+    whole block ends, the bytes to the next line of outputs, how many lines are left, the bias, and
+    where the weights end.
     """
 
-    def __init__(self, code: Assembly, chunks: Sequence[Sequence[Halves]]) -> None:
-        self.taps, self.plane, self.y, self.shape = code.arguments("taps plane y shape")
+    def __init__(self, code: Assembly, fours: Fours, chunks: Sequence[Sequence[Halves]]) -> None:
+        self.fours = fours
+        self.taps, self.plane, self.y = fours.taps, fours.plane, fours.y
         self.stream, self.step = code.registers("stream step")
         self.sums = code.registers(" ".join(f"sum{n}" for n in range(MOST_OUTPUTS)))
         self.weights = [
@@ -113,10 +54,8 @@ class _Block:
         self.line, self.block, self.output, self.scaling = code.registers(
             "line_plane_y plane_stream y_step scale_addend", kind=Kind.DOUBLE
         )
-        self.bias, self.line_end, self.line_step, self.lines, self.zero_point, self.stream_end = (
-            code.registers(
-                "bias line_end line_step lines_left zero_point stream_end", kind=Kind.SINGLE
-            )
+        self.bias, self.line_end, self.line_step, self.lines, self.stream_end = code.registers(
+            "bias line_end line_step lines_left stream_end", kind=Kind.SINGLE
         )
 
 
@@ -182,23 +121,45 @@ class Blocks:
                 order += [low[0], high[0], low[1], high[1]]
         return order
 
-    def assemble(self) -> Assembly:
-        """All lines of a band: the filter's constants, its plane, the output; then where the bytes
-        from an output to the next are, those from a line to the next, and the zero point."""
+    def assemble(self, layer: Convolution) -> Assembly:
+        """The kernel: image, output, taps, scratch."""
         code, lines = Assembly(), self.lines
-        of = _Block(code, self.chunks)
+        filters, channels = int(layer.weights.shape[0]), int(layer.x.shape[1])
+        words = HEADER + lines.kernel[0] * self.row_words
+        fours = Fours(code, lines, words, channels, filters // channels)
+        of = _Block(code, fours, self.chunks)
         self._describe(code)
-        bias, line_step = code.registers("bias line_step")
+        fours.begin(NUMBERS)
+        at, line_step = code.registers("numbers line_step")
+        code.vmov(at, fours.numbers)
+        code.ldrd(of.step, line_step, at[4 * STEP])
+        code.vmov(of.output.halves[1], of.step)
+        code.vmov(of.line_step, line_step)
+        ways: list[tuple[Label, int, Label]] = []
+
+        def finish() -> None:
+            code.vmov(line_step, of.line_step)
+            code.number(of.left, lines.band)
+            code.mla(of.y, line_step, of.left, of.y)
+
+        fours.all(
+            lambda: gather_padded(code, layer, lines, fours),
+            lambda: ways.extend(self._convolve(code, of)),
+            finish,
+        )
+        self._round_otherwise(code, of, ways)
+        return code
+
+    def _convolve(self, code: Assembly, of: _Block) -> Sequence[tuple[Label, int, Label]]:
+        """All lines of a band, by a filter. Gives what each block does."""
+        lines, bias, line_step = self.lines, *code.registers("bias line_step")
         code.ldmia(of.taps.moving, [bias, of.scale, of.addend])
-        code.ldmia(of.shape, [of.step, line_step, of.zero])
         code.vmov(of.bias, bias)
         code.vmov(of.scaling, of.scale, of.addend)
-        code.vmov(of.line_step, line_step)
-        code.vmov(of.zero_point, of.zero)
         code.vmov(of.block, of.plane, of.taps)
-        code.vmov(of.output, of.y, of.step)
+        code.vmov(of.output.halves[0], of.y)
         code.vmov(of.line, of.plane, of.y)
-        code.mov(of.left, lines.band)
+        code.number(of.left, lines.band)
         code.vmov(of.lines, of.left)
         if not self.is_unrolled:
             code.offset(of.end, 4 * self.row_words * lines.kernel[0], of.end, of.taps)
@@ -239,26 +200,39 @@ class Blocks:
             code.vmov(of.left, of.lines)
             code.subs(of.left, of.left, 1)
             code.vmov(of.lines, of.left)
-        self._round_otherwise(code, of, ways)
-        return code
+        return ways
 
     def _describe(self, code: Assembly) -> None:
-        rows, columns = self.lines.kernel
+        lines, (rows, columns) = self.lines, self.lines.kernel
         taps = ["0" if tap is None else f"w[k][{tap}]" for tap in self.order]
         words = ", ".join(f"({', '.join(taps[n : n + 4])})" for n in range(0, len(taps), 4))
         code.note(
-            f"Lines of a filter by a {rows}x{columns} kernel, rows of the image or columns: "
-            f"y[i][j] = sat((sum scale >> 32) + addend >> {self.shift}), rounded down, with sum = "
-            "bias + sum(w[k][l] x[i'][j']), x[i'][j'] what w[k][l] meets, as the plane has it. "
-            "Where scale is not above 0, "
+            f"A {rows}x{columns} kernel for each filter f: "
+            f"y[i][j][f] = sat((sum scale >> 32) + addend >> {self.shift}), rounded down, with "
+            "sum = bias + sum(w[k][l] x[i'][j'][c]), x[i'][j'][c] what w[k][l] meets without the "
+            "zero point of x, or 0 beyond the image. Where scale is not above 0, "
             + ("as TFLite rounds twice, by the multiplier addend and the shift to the left scale."
                if self.rounds_twice else
-               "y[i][j] = sat(round(sum addend) + zero point), with addend a float32.")
+               "y[i][j][f] = sat(round(sum addend) + zero point), with addend a float32.")
+            + f" Lines i are {'columns' if lines.is_transposed else 'rows'} of the image."
         )  # fmt: skip
         code.note(
+            "x and y: [row][column][channel or filter]. In front of taps are words: channels; "
+            "bytes from an output to the next, and from a line of outputs to the next; the zero "
+            "point of y; bytes from a pixel to the next, and from behind a line to the next."
+        )
+        code.note(
             "taps, words, those in brackets by their bytes from the lowest on: bias, scale, "
-            f"addend, for k of 0 to {rows - 1}: {words}. shape, words: bytes from an output to the "
-            "next, bytes from a line of outputs to the next, zero point of y."
+            f"addend, for k of 0 to {rows - 1}: {words}."
+        )
+        code.note(
+            f"scratch: {lines.held} lines of four channels, of {lines.line_bytes} bytes: of each "
+            "pair of pixels a word of each channel, two int16."
+        )
+        may = ", which may lie on it where there are as many filters as channels"
+        code.note(
+            "A band's input is in the scratch before its outputs are written"
+            f"{may if lines.may_lie_on_input else ''}."
         )
 
     def _block(self, code: Assembly, of: _Block, outputs: int) -> tuple[Label, int, Label]:
@@ -378,7 +352,8 @@ class Blocks:
                 code.b(store)
             code.place(rounding)
             code.note("No integers round this filter.")
-            code.vmov(of.zero, of.zero_point)
+            code.vmov(of.zero, of.fours.numbers)
+            code.ldr(of.zero, of.zero[4 * ZERO_POINT])
             sums = Sums(tuple(of.sums[:3]), tuple(of.sums[3:]))
             factors = (of.addend, of.addend)
             if self.rounds_twice:

@@ -1,22 +1,16 @@
-"""The assembler of depthwise convolutions: filling planes of four channels, and convolving one."""
+"""Filling the planes of depthwise kernels: four channels of an image become lines of int16."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Callable
 
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.dsp.fours import Fours
 from mcu_deploy.backends.quantized.layers import Convolution
-from mcu_deploy.backends.quantized.lines import PAIR, REACH, BareLines
-from mcu_deploy.backends.quantized.requantization import shift_of
+from mcu_deploy.backends.quantized.lines import LANES, PAIR, REACH, BareLines, Lines
 
-LEAST_GAIN = 91
+PIXEL_BYTES = 4  # of the words in front of the taps
 _MOST_UNROLLED = 6  # pairs of pixels
-
-
-def shift(layer: Convolution) -> int:
-    """Coarse, as the gain makes up for it: more layers share a function."""
-    return shift_of(layer.factors, LEAST_GAIN, 8)
 
 
 def unrolled(count: int) -> tuple[int, int]:
@@ -28,30 +22,24 @@ def unrolled(count: int) -> tuple[int, int]:
 
 
 class Gathering:
-    """The registers of a kernel that fills planes, and how it begins.
+    """The registers of what fills planes, and how it begins.
 
-    pixels: the next one, four channels of it; planes: where it goes; lines: how many; pitch: its
-    last argument, if it has one. minus_zero: twice the zero point's opposite; planes_end: behind
-    the last line. left, right: two pixels, of two pairs; amount: nothing's for long.
+    pixels: the next one, four channels of it; planes: where it goes. minus_zero: twice the zero
+    point's opposite; pixel_bytes: to the next one, where the stream says it. left, right: two
+    pixels, of two pairs; amount: nothing's for long.
     """
 
-    def __init__(self, code: Assembly, layer: Convolution, line_bytes: int) -> None:
-        arguments = code.arguments("pixels planes lines pitch")
-        self.pixels, self.planes, self.lines, self.pitch = arguments
-        self.minus_zero, self.end, self.amount = code.registers("minus_zero end amount")
-        self.planes_end = code.register("planes_end", kind=Kind.SINGLE)
+    def __init__(self, code: Assembly, layer: Convolution, fours: Fours) -> None:
+        self.pixels, self.planes = fours.pixels, fours.planes
+        self.minus_zero, self.end, self.amount, self.pixel_bytes = code.registers(
+            "minus_zero end amount pixel_bytes"
+        )
+        self.line_end = code.register("line_end", kind=Kind.SINGLE)
+        self._planes_end = fours.planes_end
         self.left, self.right = code.registers("left0 left1"), code.registers("right0 right1")
         self._channels01, self._channels23 = code.registers("channels01 channels23")
         self._channels = code.registers("channel0 channel1 channel2 channel3")
         self._code, self._layer = code, layer
-        code.note(
-            "Lines of four channels to their planes: of each pair of pixels four words, in each a "
-            "channel's (x[2 n] - zero point, x[2 n + 1] - zero point) as int16, or 0 where the "
-            f"image has no pixel. A line of the planes has {line_bytes} bytes."
-        )
-        code.movw(self.end, line_bytes)
-        code.mla(self.end, self.end, self.lines, self.planes)
-        code.vmov(self.planes_end, self.end)
         code.number(self.minus_zero, (-layer.zero_points[0] & 0xFFFF) * 0x10001)
 
     def widen(self, pair: int = 0) -> None:
@@ -70,23 +58,33 @@ class Gathering:
         """A pixel that the image does not have."""
         self._code.number(pixel, (self._layer.zero_points[0] & 0xFF) * 0x1010101)
 
-    def compare(self, ahead: int = 0) -> None:
-        """Whether the planes are full. ahead: bytes that `planes` is ahead of the line."""
-        if ahead:
-            self._code.sub(self.amount, self.planes, ahead)
-        self._code.vmov(self.end, self.planes_end)
-        self._code.cmp(self.amount if ahead else self.planes, self.end)
+    def compare(self) -> None:
+        """Whether the planes are full."""
+        self._code.vmov(self.end, self._planes_end)
+        self._code.cmp(self.planes, self.end)
+
+    def pairs(self, pairs: int, some: Callable[[int], None]) -> None:
+        """So many pairs of a line, by `some` of fewer, in a loop if they are many."""
+        code = self._code
+        steps, times = unrolled(pairs)
+        if times > 1:
+            code.offset(self.end, PAIR * steps * times, self.end, self.planes)
+            code.vmov(self.line_end, self.end)
+            with code.repeat(times):
+                some(steps)
+                code.vmov(self.end, self.line_end)
+                code.cmp(self.planes, self.end)
+        some(pairs - steps * times if times > 1 else pairs)
 
 
-def gather(layer: Convolution, lines: BareLines) -> Assembly:
-    """Lines of four channels: the first pixel, planes, how many lines; priced for all.
+def gather(code: Assembly, layer: Convolution, lines: BareLines, fours: Fours) -> None:
+    """Lines of four channels to their planes.
 
     A pair of pixels is two words of four bytes, and becomes four words of two int16.
     """
     pitch, line_pitch = lines.pitch[0]
     pairs = lines.input[1] // 2
-    code = Assembly()
-    to = Gathering(code, layer, lines.line_bytes)
+    to = Gathering(code, layer, fours)
     line_end = code.register("line_end")
 
     def some(count: int) -> None:
@@ -105,7 +103,7 @@ def gather(layer: Convolution, lines: BareLines) -> Assembly:
     if steps > in_reach:
         steps = next(n for n in range(in_reach, 0, -1) if pairs % n == 0 or n == 1)
         times = pairs // steps
-    with code.repeat(lines.input[0]):
+    with code.repeat(lines.input[0] / lines.bands):
         taken = 0
         if times > 1:
             code.add(line_end, to.planes, PAIR * steps * times)
@@ -131,257 +129,114 @@ def gather(layer: Convolution, lines: BareLines) -> Assembly:
         if line_pitch != taken:
             code.offset(to.pixels, line_pitch - taken, to.amount)
         to.compare()
-    return code
 
 
-def gather_any(layer: Convolution, lines: BareLines) -> Assembly:
-    """As `gather`, of rows, and behind how many of them the bytes of a pixel."""
-    code = Assembly()
-    to = Gathering(code, layer, lines.line_bytes)
-    line_end = code.register("line_end", kind=Kind.SINGLE)
+def gather_any(code: Assembly, layer: Convolution, lines: BareLines, fours: Fours) -> None:
+    """As `gather`, of rows of any number of channels, which the stream says."""
+    to = Gathering(code, layer, fours)
+    pairs, last = divmod(lines.input[1], 2)
+    code.vmov(to.pixel_bytes, fours.numbers)
+    code.ldr(to.pixel_bytes, to.pixel_bytes[0])
 
     def some(count: int) -> None:
         for _ in range(count):
             code.ldr(to.left[0], to.pixels[0])
-            code.ldr(to.right[0], to.pixels[to.pitch])
-            code.add(to.pixels, to.pixels, to.pitch.lsl(1))
+            code.ldr(to.right[0], to.pixels[to.pixel_bytes])
+            code.add(to.pixels, to.pixels, to.pixel_bytes.lsl(1))
             to.widen()
 
-    pairs = lines.input[1] // 2
-    steps, times = unrolled(pairs)
-    with code.repeat(lines.input[0]):
-        if times > 1:
-            code.add(to.end, to.planes, PAIR * steps * times)
-            code.vmov(line_end, to.end)
-            with code.repeat(times):
-                some(steps)
-                code.vmov(to.end, line_end)
-                code.cmp(to.planes, to.end)
-        some(pairs - steps * times if times > 1 else pairs)
-        if lines.input[1] % 2:
+    with code.repeat(lines.input[0] / lines.bands):
+        to.pairs(pairs, some)
+        if last:
             code.ldr(to.left[0], to.pixels[0])
-            code.add(to.pixels, to.pixels, to.pitch)
+            code.add(to.pixels, to.pixels, to.pixel_bytes)
             to.nothing(to.right[0])
             to.widen()
         to.compare()
-    return code
 
 
-class _Convolving:
-    """The registers of a kernel that convolves a plane.
+def gather_padded(code: Assembly, layer: Convolution, lines: Lines, fours: Fours) -> None:
+    """As `gather`, of lines with padding, of any kernel.
 
-    plane, y: what is read and written next. weights: of each row of the kernel (w0, w1) and
-    (w1, w2), times the gain. x: a word of the line that each of these rows is at; start: of the
-    sums, where a register has it. S registers: `starts` twice the start, where lines end.
+    Layers of two or three channels are taken byte by byte: a word would end behind the image.
     """
+    first = lines.before[1] // 2
+    to = Gathering(code, layer, fours)
+    pixel_bytes, between, element = to.pixel_bytes, *code.registers("between element")
+    kept = code.register("between_lines", kind=Kind.SINGLE)
+    code.vmov(to.end, fours.numbers)
+    code.ldrd(pixel_bytes, between, to.end[4 * PIXEL_BYTES])
+    code.vmov(kept, between)
 
-    def __init__(self, code: Assembly) -> None:
-        self.taps, self.plane, self.y = code.arguments("taps plane y")
-        self.weights = [
-            tuple(code.registers(f"row{row}_w01 row{row}_w12")) for row in range(3)
-        ]  # fmt: skip
-        self.x, self.sums = code.registers("x0 x1 x2"), code.registers("sum0 sum1")
-        self.start, self.scale = code.registers("start scale")
-        self.end, self.amount = code.registers("end amount")
-        self.starts = code.register("starts", kind=Kind.DOUBLE)
-        self.lines_end, self.line_end = code.registers("lines_end line_end", kind=Kind.SINGLE)
+    def pair(*are_there: bool) -> None:
+        """Two pixels of the planes, of which the image may lack one."""
+        channels = layer.x.shape[1]
+        if channels < LANES:
+            load = code.ldrsb if layer.extend == "sxtb16" else code.ldrb
+            for half in (half for half in (0, 1) if are_there[half]):
+                for lane in range(channels):
+                    load(element, to.pixels[lane])
+                    code.add(element, element, to.minus_zero)
+                    code.strh(element, to.planes[4 * lane + 2 * half])
+                code.add(to.pixels, to.pixels, pixel_bytes)
+            code.add(to.planes, to.planes, PAIR)
+            return
+        both = (to.left[0], to.right[0])
+        there = [pixel for pixel, is_there in zip(both, are_there, strict=True) if is_there]
+        for n, pixel in enumerate(there):
+            code.ldr(pixel, to.pixels[pixel_bytes] if n else to.pixels[0])
+        code.add(to.pixels, to.pixels, pixel_bytes.lsl(1) if len(there) == 2 else pixel_bytes)
+        for pixel in both:
+            if pixel not in there:
+                to.nothing(pixel)
+        to.widen()
 
+    def some(count: int) -> None:
+        for _ in range(count):
+            pair(True, True)
 
-def rows(layer: Convolution, lines: BareLines) -> Assembly:
-    """A channel's output lines of a band: its taps, its plane, the output."""
-    code = Assembly()
-    of = _Convolving(code)
-    code.note(
-        "Lines of a channel by a 3x3 kernel, rows of the image or columns: y[i][j] = sat((start + "
-        f"gain sum(w[k][l] x[i'][j'])) scale >> {32 + shift(layer)}), rounded down, with x[i'][j'] "
-        "what w[k][l] meets, as the plane has it, or 0 beyond. start has the bias times the gain, "
-        "and the zero point of y and a half, which become its units by the scale."
-    )
-    code.note(
-        "taps, words, those in brackets by their bytes from the lowest on: "
-        "(w[0][0], w[0][1], w[0][2], gain), "
-        "(w[1][0], w[1][1], w[1][2], number of the channel's first late sum or 0), "
-        "(w[2][0], w[2][1], w[2][2], 0), start, scale."
-    )
-    _take_weights(code, lines, of)
-    alike = groupby(range(lines.band), lines.rows_inside)
-    segments = [(inside, len([*those])) for inside, those in alike]
-    has_edges = segments[0] == ((1, 2), 1) and segments[-1] == ((0, 1), 1)
-    if has_edges:
-        _to_line(code, lines, of, 1)
-        segments = segments[1:-1]
-    for inside, count in segments:
-        code.note(f"Output lines that see rows {', '.join(map(str, inside))} of the kernel.")
-        if count == 1:
-            _Line(code, layer, lines, of, inside).all()
-            continue
-        code.offset(of.end, count * lines.strides[0] * lines.line_bytes, of.end, of.plane)
-        code.vmov(of.lines_end, of.end)
-        with code.repeat(count):
-            _Line(code, layer, lines, of, inside).all()
-            code.vmov(of.end, of.lines_end)
-            code.cmp(of.plane, of.end)
-    if has_edges:
-        code.note("The last line, and by the same code the first one.")
-        _edges(code, layer, lines, of)
-    return code
+    leads = lines.before[1] % 2
+    pairs, last = divmod(lines.taken - leads, 2)
+    with code.repeat(lines.input[0] / lines.bands):
+        code.offset(to.planes, PAIR * first, to.amount)
+        if leads:
+            pair(False, True)
+        to.pairs(pairs, some)
+        if last:
+            pair(True, False)
+        behind = lines.line_bytes - PAIR * (first + leads + pairs + last)
+        code.offset(to.planes, behind, to.amount)
+        code.vmov(between, kept)
+        code.add(to.pixels, to.pixels, between)
+        to.compare()
 
 
-def _take_weights(code: Assembly, lines: BareLines, of: _Convolving) -> None:
-    code.note("The weights times their gain: of each row w0 w1 and w1 w2.")
-    words = code.registers("taps0 taps1 taps2")
-    gain, outer, inner = code.registers("gain w0_w2 w1")
-    code.ldmia(of.taps, [*words, of.start, of.scale])
-    if lines.is_whole:
-        code.offset(of.plane, -lines.before[0] * lines.line_bytes, of.amount)
-    code.vmov(of.starts, of.start, of.start)
-    code.lsr(gain, words[0], 24)
-    for word, (first, second) in zip(words, of.weights, strict=True):
-        code.sxtb16(outer, word)
-        code.sxtb16(inner, word.ror(8))
-        code.smulbb(inner, inner, gain)
-        code.smulbb(first, outer, gain)
-        code.smultb(second, outer, gain)
-        code.pkhbt(first, first, inner.lsl(16))
-        code.pkhbt(second, inner, second.lsl(16))
+def unstage(code: Assembly, lines: BareLines, fours: Fours) -> None:
+    """A band's outputs, from behind the planes to `y`, which is behind them then."""
+    y, (staged, end, channels) = fours.y, code.registers("staged end channels")
+    outputs = code.registers("y0 y1 y2 y3")
+    count = lines.band * lines.output[1]
+    code.note("The band's outputs, to where they belong.")
+    code.vmov(channels, fours.numbers)
+    code.ldr(channels, channels[0])
+    code.vmov(staged, fours.planes_begin)
+    code.offset(staged, lines.plane_bytes, end)
 
+    def some(count: int) -> None:
+        if count > 1:
+            code.ldmia(staged.moving, outputs[:count])
+        elif count:
+            code.ldr(outputs[0], staged[0])
+        for output in outputs[:count]:
+            code.str(output, y[0])
+            code.add(y, y, channels)
 
-def _to_line(code: Assembly, lines: BareLines, of: _Convolving, by: int) -> None:
-    """So many output lines on, or back."""
-    code.offset(of.plane, by * lines.strides[0] * lines.line_bytes, of.amount)
-    code.offset(of.y, by * lines.pitch[1][1], of.amount)
-
-
-def _edges(code: Assembly, layer: Convolution, lines: BareLines, of: _Convolving) -> None:
-    """The first and the last line, which lack a row of the kernel each, by one piece of code.
-
-    It begins at the last line. The code has the kernel's rows 1 and 2, which it finds one line
-    further for the last line, and it gets rows 0 and 1 in their place for that.
-    """
-    last_plane, last_y = code.registers("last_plane last_y", kind=Kind.SINGLE)
-    last, none = code.registers("last none")
-    code.sub(last, of.plane, lines.line_bytes)
-    code.vmov(last_plane, last)
-    code.vmov(last_y, of.y)
-    _to_line(code, lines, of, 1 - lines.output[0])
-    again, done = code.label(), code.label()
-    code.place(again)
-    with code.times(2):
-        _Line(code, layer, lines, of, (1, 2)).all()
-        code.vmov(of.plane, last_plane)
-        code.cbz(of.plane, done)
-    code.vmov(of.y, last_y)
-    code.mov(none, 0)
-    code.vmov(last_plane, none)
-    for row in (2, 1):
-        for pair, before in zip(of.weights[row], of.weights[row - 1], strict=True):
-            code.mov(pair, before)
-    code.b(again)
-    code.place(done)
-
-
-class _Line:
-    """One line of outputs. `read` and `written`: bytes that plane and y went on since its start."""
-
-    def __init__(
-        self, code: Assembly, layer: Convolution, lines: BareLines, of: _Convolving,
-        rows: Sequence[int],
-    ) -> None:  # fmt: skip
-        self.code, self.layer, self.lines, self.of, self.rows = code, layer, lines, of, rows
-        self.shift = shift(layer)
-        # Where a row of the kernel needs no register, one holds what all sums begin with.
-        self.holds_start = len(rows) < 3
-        self.held = -1  # the word of each row that is in a register
-        self.read = self.written = 0
-
-    def steps(self, output: int) -> list[tuple[int, str, int]]:
-        """What an output's taps add: a word, the instruction, (w0, w1) or (w1, w2)."""
-        start = output * self.lines.strides[0] - self.lines.before[1]
-        first, is_odd = divmod(start, 2)
-        both = (
-            ((first, "smlatb", 0), (first + 1, "smlad", 1))
-            if is_odd
-            else ((first, "smlad", 0), (first + 1, "smlabt", 1))
-        )
-        return [step for step in both if 0 <= step[0] < self.lines.pairs]
-
-    def load(self, word: int) -> None:
-        if word != self.held:
-            offset = PAIR * word - self.read
-            for k in self.rows:
-                self.code.ldr(self.of.x[k], self.of.plane[offset + k * self.lines.line_bytes])
-            self.held = word
-
-    def outputs(self, first: int, count: int) -> None:
-        """One or two neighbours."""
-        code, of, sums = self.code, self.of, self.of.sums[:count]
-        if not self.holds_start:
-            code.vmov(*sums, of.starts if count == 2 else of.starts.halves[0])
-        begun = set() if self.holds_start else {*sums}
-        steps = [(acc, *step) for n, acc in enumerate(sums) for step in self.steps(first + n)]
-        for word in sorted({step[1] for step in steps}):
-            self.load(word)
-            for k in self.rows:
-                for acc, at, multiply_add, half in steps:
-                    if at == word:
-                        start = acc if acc in begun else of.start
-                        getattr(code, multiply_add)(acc, of.x[k], of.weights[k][half], start)
-                        begun.add(acc)
-        for acc in sums:
-            code.smmul(acc, acc, of.scale)
-        for acc in sums:
-            by = acc.asr(self.shift) if self.shift else acc
-            getattr(code, self.layer.saturate)(acc, 8, by)
-        pitch = self.lines.pitch[1][0]
-        for n, acc in enumerate(sums):
-            offset = (first + n) * pitch - self.written
-            if offset > REACH:
-                step = min(offset, REACH)
-                code.addw(of.y, of.y, step)
-                self.written, offset = self.written + step, offset - step
-            code.strb(acc, of.y[offset])
-
-    def loop(self, first: int, steps: int, times: int) -> None:
-        """`times` iterations of `steps` pairs, whose words are all inside of the line."""
-        code, of = self.code, self.of
-        words, pitch = self.lines.strides[0] * steps, self.lines.pitch[1][0]
-        self.load(min(step[0] for step in self.steps(first)))
-        code.offset(of.end, PAIR * words * times, of.end, of.plane)
-        code.vmov(of.line_end, of.end)
-        with code.repeat(times):
-            before = self.written
-            for pair in range(steps):
-                self.outputs(first + 2 * pair, 2)
-            code.offset(of.y, before + 2 * steps * pitch - self.written, of.amount)
-            code.offset(of.plane, PAIR * words, of.amount)
-            code.vmov(of.end, of.line_end)
-            code.cmp(of.plane, of.end)
-        self.written = before + 2 * steps * pitch * times
-        self.read += PAIR * words * times
-        self.held += words * (times - 1)
-
-    def all(self) -> None:
-        code, of, lines = self.code, self.of, self.lines
-        outputs = lines.output[1]
-        if self.holds_start:
-            code.vmov(of.start, of.starts.halves[0])
-        # Two neighbours share their words if the first begins at an even column.
-        at = 1 if lines.strides[0] == 1 and lines.before[1] else 0
-        if at:
-            self.outputs(0, 1)
-        # A pair that begins or ends outside of the line is no step of a loop.
-        if at < outputs and len(self.steps(at)) < 2:
-            self.outputs(at, min(2, outputs - at))
-            at += 2
-        inside = 0
-        while at + 2 * inside + 1 < outputs and len(self.steps(at + 2 * inside + 1)) == 2:
-            inside += 1
-        steps, times = unrolled(inside)
-        if times > 1:
-            self.loop(at, steps, times)
-            at += 2 * steps * times
-        while at < outputs:
-            self.outputs(at, min(2, outputs - at))
-            at += 2
-        code.offset(of.plane, lines.strides[0] * lines.line_bytes - self.read, of.amount)
-        code.offset(of.y, lines.pitch[1][1] - self.written, of.amount)
+    if count >= 8:
+        code.offset(end, LANES * (count - count % 4), end, staged)
+        with code.repeat(count // 4):
+            some(4)
+            code.cmp(staged, end)
+        some(count % 4)
+    else:
+        some(count // 2)
+        some(count - count // 2)
