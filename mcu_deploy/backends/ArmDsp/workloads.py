@@ -50,7 +50,7 @@ def workload(
     if isinstance(code, str):
         function = CFunction(stem, parameters, code)
     else:
-        function = kernel(stem, parameters, code, fpu=layer.target.fpu)
+        function = kernel(stem, parameters, code, fpu=layer.target.fpu, core=layer.target.core)
     given = Argument(Role.INPUT, which), OUTPUT
     arguments = (*given, *places, *(Argument(Role.SCRATCH) for _ in scratch), *counted)
     return Workload(

@@ -29,6 +29,7 @@ from mcu_deploy.backends.isa.operands import (
     physical,
     words_of,
 )  # fmt: skip
+from mcu_deploy.backends.isa.schedule import SCHEDULED, scheduled
 from mcu_deploy.backends.isa.soft import soft
 
 _INDENT = len("    __asm__(")
@@ -43,17 +44,20 @@ def kernel(
     parameters: Sequence[Parameter],
     code: Assembly,
     fpu: bool,
+    core: str = "",
 ) -> CFunction:
     """The function; the code finds its arguments in r0-r3, and a fifth in r12, which the prologue
     loads from the stack. Notes before the first instruction stand over it. fpu: whether the core
-    has one; without, its registers are words of the stack (`soft`).
+    has one; without, its registers are words of the stack (`soft`). core:
+    whose, by which its instructions are ordered.
     """
     if len(parameters) > _ARGUMENTS:
         raise ValueError(f"{stem} has {len(parameters)} parameters, and a kernel has five at most")
     above = [item.text for item in itertools.takewhile(_is_note, code.items) if _is_note(item)]
-    items = framed(
-        [*code.items[len(above) :]] if fpu else soft(code.items[len(above) :]), len(parameters)
-    )
+    items = [*code.items[len(above) :]] if fpu else soft(code.items[len(above) :])
+    if core in SCHEDULED:
+        items = [*scheduled(tuple(items))]
+    items = framed(items, len(parameters))
     text = "\n".join(_strings(items))
     body = f'{{\n    __asm__(".syntax unified\\n"\n{text});\n}}'
     comment = tuple(line for text in above for line in textwrap.wrap(text, _WIDTH - 6))

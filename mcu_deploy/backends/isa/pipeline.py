@@ -1,0 +1,373 @@
+"""When the Cortex-M7 issues a kernel's instructions: in their order, up to two a cycle.
+
+The core publishes no timings. These were measured on STM32H743 and STM32H730 (jnk0le, "Pipeline
+cycle test", cortex_m7.md, github.com/jnk0le/random; quinapalus.com/cm7cycles.html); where the two
+differ, the first one's hold. Code and data answer at once, branches go where they went before: what
+a loop takes that is warm, and no measurement of a chip.
+
+- Two products, two stores, or a product and a store are never issued together; an instruction on
+  bytes, halfwords, bit-fields or saturating (DSP) is the older one of a pair, and never with one
+  that shifts an operand. Lists and pairs of words (LDM, STM, LDRD, STRD), and VMOV of two
+  registers, are alone. Two loads are a pair where they are of different banks, as neighbours are.
+- Addresses and what is shifted or extended are needed a cycle before other operands, the addend of
+  a product a cycle after its factors.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from mcu_deploy.backends.isa.instruction import Instruction
+from mcu_deploy.backends.isa.operands import (
+    Kind,
+    Memory,
+    Mode,
+    Moving,
+    Register,
+    Registers,
+    Shifted,
+)
+
+Resource = tuple[str, int]
+FLAGS, GREATER, FLOAT_FLAGS = ("nzcv", 0), ("ge", 0), ("fpscr", 0)
+
+
+class Class(IntEnum):
+    """What an instruction is for the core that issues it."""
+
+    ALU = 0
+    MAC = 1
+    DSP = 2
+    LOAD = 3
+    LOAD_PART = 4  # of bytes and halfwords, which arrive a cycle later
+    STORE = 5
+    MANY = 6
+    MOVE = 7  # between the files of registers
+    MOVE_TWO = 8
+    FLOAT = 9
+    BRANCH = 10
+    CONDITIONS = 11  # IT
+
+
+class Need(IntEnum):
+    """When an operand is needed: the index of its time in what `_ready` gives."""
+
+    LATE = 0
+    EARLY = 1
+    FACTOR = 2
+    ADDEND = 3
+    STORED = 4
+
+
+@dataclass(frozen=True)
+class Issue:
+    """An instruction as the core sees it. reads: each with the time when it is needed; moved: bases
+    that it moves on. words: of a list. bank: base and offset of a load of one word."""
+
+    kind: Class
+    reads: tuple[tuple[Resource, Need], ...]
+    writes: frozenset[Resource]
+    moved: frozenset[Resource]
+    words: int = 1
+    is_shifted: bool = False
+    is_quick: bool = False
+    bank: tuple[Resource, int] | None = None
+    loads: bool = False
+    stores: bool = False
+
+
+_MACS = re.compile(r"sml|smmla|smmlar|smmul|smul|smuad|smusd|mul|ml[as]|[us]mull|[us]mlal|umaal")
+_DSP = re.compile(
+    r"[su]xt|pkh|[su]sat|bf[ic]|[su]bfx|rbit|rev|clz|q(add|sub|dadd|dsub)|sel|usad"
+    r"|(s|q|sh|u|uq|uh)(add|sub|asx|sax)(8|16)?$"
+)
+_QUICK = ("add", "adds", "sub", "subs", "mov", "movs", "movw", "movt")
+_FLAG_WRITTEN = re.compile(r"\b([nzcv]|n, z, c, v) = ")
+_FLAG_READ = re.compile(r"[=(+] ?c\b|else c\b")
+_LARGEST_PLAIN, _LARGEST_ADDED = 255, 4096
+
+
+@functools.lru_cache(1 << 14)
+def issue_of(instruction: Instruction) -> Issue:
+    """ValueError, a sentence: the instruction has no meaning."""
+    name = instruction.name
+    kind = _class(instruction)
+    early, addends, stored = _early(instruction), _addends(instruction, kind), _stored(instruction)
+    reads = []
+    for register in instruction.read:
+        need = Need.LATE
+        if register in stored:
+            need = Need.STORED
+        elif register in early:
+            need = Need.EARLY
+        elif kind is Class.MAC or name.startswith("vfm"):
+            need = Need.FACTOR if kind is Class.MAC else Need.LATE
+        if register in addends:
+            need = Need.ADDEND
+        reads += [(word, need) for word in words_of(register)]
+    flags_read, flags_written = _flags(instruction)
+    shifted = any(isinstance(o, Shifted) for o in instruction.operands)
+    return Issue(
+        kind,
+        (*reads, *((flag, Need.LATE) for flag in flags_read)),
+        frozenset([w for r in instruction.written for w in words_of(r)] + flags_written),
+        frozenset(w for r in _moved(instruction) for w in words_of(r)),
+        max(1, sum(len(words_of(r)) for o in instruction.operands if isinstance(o, Registers)
+                   for r in o.registers) or 2 * (name in ("ldrd", "strd"))),
+        is_shifted=shifted or _is_large(instruction),
+        is_quick=name in _QUICK and not shifted,
+        bank=_bank(instruction) if kind is Class.LOAD else None,
+        loads=name.startswith(("ld", "vld", "pop", "vpop")),
+        stores=name.startswith(("st", "vst", "push", "vpush")),
+    )  # fmt: skip
+
+
+def words_of(register: Register) -> list[Resource]:
+    """The words of its file that a register is made of."""
+    assert register.place is not None, register
+    count = {Kind.CORE: 1, Kind.SINGLE: 1, Kind.DOUBLE: 2, Kind.VECTOR: 4}[register.kind]
+    file = "r" if register.kind is Kind.CORE else "s"
+    return [(file, count * register.place + n) for n in range(count)]
+
+
+def _class(instruction: Instruction) -> Class:
+    name = instruction.name
+    if name.startswith("it"):
+        return Class.CONDITIONS
+    if instruction.jumps_to or name in ("b", "bl", "bx", "cbz", "cbnz"):
+        return Class.BRANCH
+    if name in ("ldrd", "strd") or any(isinstance(o, Registers) for o in instruction.operands):
+        return Class.MANY
+    if name in ("ldr", "vldr"):
+        return Class.LOAD
+    if name.startswith("ldr"):
+        return Class.LOAD_PART
+    if name.startswith(("str", "vstr")):
+        return Class.STORE
+    if name == "vmov":
+        return Class.MOVE if len(instruction.operands) == 2 else Class.MOVE_TWO
+    if name.startswith("v"):
+        return Class.FLOAT
+    if _MACS.match(name):
+        return Class.MAC
+    return Class.DSP if _DSP.match(name) else Class.ALU
+
+
+def _early(instruction: Instruction) -> set[Register]:
+    """Addresses, and what is shifted or extended."""
+    found: set[Register] = set()
+    for operand in instruction.operands:
+        match operand:
+            case Shifted(register) | Moving(register):
+                found.add(register)
+            case Memory(base, offset):
+                found.add(base)
+                if isinstance(offset, Register | Shifted):
+                    found.add(offset if isinstance(offset, Register) else offset.register)
+    name = instruction.name
+    if name in ("ldmia", "stmia", "ldmdb", "stmdb", "vldmia", "vstmia"):
+        found |= {o for o in instruction.operands[:1] if isinstance(o, Register)}
+    last = instruction.operands[-1] if instruction.operands else None
+    sources = [o for o in instruction.operands[1:] if isinstance(o, Register)]
+    if re.match(r"[su]xt", name) and sources:
+        found.add(sources[-1])
+    elif re.match(r"[su]sat|[su]bfx|rbit|rev|bf[ic]", name) and sources:
+        found.add(sources[0])
+    elif name == "pkhtb" and isinstance(last, Register):
+        found |= set(sources)
+    return found
+
+
+def _addends(instruction: Instruction, kind: Class) -> set[Register]:
+    operands, name = instruction.operands, instruction.name
+    if kind is Class.MAC:
+        if re.match(r"[us]mlal|umaal|smlald", name):
+            return {o for o in operands[:2] if isinstance(o, Register)}
+        return {o for o in operands[3:4] if isinstance(o, Register)}
+    if re.match(r"vf?n?m[als]", name):
+        return {o for o in operands[:1] if isinstance(o, Register)} & set(instruction.read)
+    return set()
+
+
+def _stored(instruction: Instruction) -> set[Register]:
+    """What a store of one word or less writes, where it is no address as well."""
+    if not instruction.name.startswith(("str", "vstr")):
+        return set()
+    data = {o for o in instruction.operands if isinstance(o, Register)}
+    return data - _early(instruction)
+
+
+def _moved(instruction: Instruction) -> list[Register]:
+    return [
+        o.base if isinstance(o, Memory) else o.register for o in instruction.operands
+        if isinstance(o, Moving) or (isinstance(o, Memory) and o.mode is not Mode.OFFSET)
+    ]  # fmt: skip
+
+
+def _flags(instruction: Instruction) -> tuple[list[Resource], list[Resource]]:
+    """Those that it reads and writes. Who writes some of N, Z, C and V only reads the others."""
+    statement = instruction.meaning.statement
+    name = instruction.name
+    read: list[Resource] = []
+    written: list[Resource] = []
+    changed = {flag for found in _FLAG_WRITTEN.findall(statement) for flag in found.split(", ")}
+    if changed:
+        written.append(FLAGS)
+    is_partial = bool(changed) and changed != set("nzcv")
+    if instruction.condition or name.startswith("it") or is_partial or _FLAG_READ.search(statement):
+        read.append(FLAGS)
+    if "ge = " in statement:
+        written.append(GREATER)
+    if name == "sel":
+        read.append(GREATER)
+    if "fn, fz" in statement:
+        (read if name == "vmrs" else written).append(FLOAT_FLAGS)
+    return read, written
+
+
+def _is_large(instruction: Instruction) -> bool:
+    """Whether it has a number that is no byte, which takes the shifter."""
+    last = instruction.operands[-1] if instruction.operands else None
+    name = instruction.name.rstrip("s")
+    if not isinstance(last, int) or name in (
+        "mov",
+        "movw",
+        "movt",
+        "l",
+        "lsl",
+        "lsr",
+        "asr",
+        "ror",
+    ):
+        return False
+    is_added = name in ("add", "ub", "sub") and abs(last) < _LARGEST_ADDED
+    return _class(instruction) is Class.ALU and abs(last) > _LARGEST_PLAIN and not is_added
+
+
+def _bank(instruction: Instruction) -> tuple[Resource, int] | None:
+    memory = instruction.operands[-1]
+    if not isinstance(memory, Memory) or not isinstance(memory.offset, int):
+        return None
+    offset = memory.offset if memory.mode is Mode.OFFSET else 0
+    return words_of(memory.base)[0], offset
+
+
+Ready = tuple[int, int, int, int, int]
+
+
+def ready(issue: Issue, at: int, resource: Resource) -> Ready:
+    """When one of those that it writes can be used, as each `Need` has it. at: when it is issued."""
+    if resource in issue.moved:
+        return at + 1, at + 1, at + 1, at, at
+    match issue.kind:
+        case Class.MAC:
+            return at + 2, at + 3, at + 2, at + 1, at + 1
+        case Class.LOAD:
+            return at + 1, at + 2, at + 2, at + 1, at
+        case Class.LOAD_PART:
+            return at + 2, at + 3, at + 3, at + 1, at
+        case Class.DSP:
+            return at + 1, at + 2, at + 1, at + 1, at
+        case Class.MANY:
+            last = at + (issue.words + 1) // 2 - 1
+            return last + 1, last + 2, last + 2, last + 1, last
+        case Class.MOVE | Class.MOVE_TWO:
+            return at + 2, at + 3, at + 2, at + 1, at + 1
+        case Class.FLOAT:
+            return at + 3, at + 4, at + 3, at + 3, at + 3
+    if issue.is_quick:
+        return at + 1, at + 1, at + 1, at, at
+    return at + 1, at + 2, at + 1, at, at
+
+
+_ALONE = (Class.MANY, Class.MOVE_TWO)
+_LOADS = (Class.LOAD, Class.LOAD_PART)
+_NEVER_TWO = (Class.MAC, Class.STORE, Class.FLOAT)
+_NEVER_TOGETHER = ({Class.MAC, Class.STORE}, {Class.MOVE, Class.FLOAT})
+# Of each class those that one cycle may issue behind it.
+_PARTNERS = {
+    older: [
+        not (older in _ALONE or younger in _ALONE or younger is Class.DSP)
+        and not (older is younger and older in _NEVER_TWO)
+        and {older, younger} not in _NEVER_TOGETHER
+        for younger in Class
+    ]
+    for older in Class
+}
+
+
+def may_pair(older: Issue, younger: Issue) -> bool:
+    """Whether one cycle may issue both, whatever they need and write."""
+    if not _PARTNERS[older.kind][younger.kind]:
+        return False
+    if younger.is_shifted and (older.is_shifted or older.kind is Class.DSP):
+        return False
+    if older.kind in _LOADS and younger.kind in _LOADS:
+        one, other = older.bank, younger.bank
+        return (
+            one is not None and other is not None and one[0] == other[0]
+            and (one[1] - other[1]) // 4 % 2 == 1
+        )  # fmt: skip
+    return True
+
+
+class Pipeline:
+    """The core while it issues: `cycle` is the present one."""
+
+    def __init__(self) -> None:
+        self.cycle = 0
+        self._older: Issue | None = None  # what this cycle has issued already
+        self._is_full = False
+        self._ready: dict[Resource, Ready] = {}
+
+    def may(self, issue: Issue) -> bool:
+        """Whether the present cycle can issue it."""
+        if self._is_full:
+            return False
+        for resource, need in issue.reads:
+            times = self._ready.get(resource)
+            if times is not None and times[need] > self.cycle:
+                return False
+        older = self._older
+        return older is None or (may_pair(older, issue) and issue.writes.isdisjoint(older.writes))
+
+    def step(self) -> None:
+        self.cycle += 1
+        self._older, self._is_full = None, False
+
+    def issue(self, issue: Issue) -> None:
+        """As soon as it can be."""
+        while not self.may(issue):
+            self.step()
+        for resource in issue.writes:
+            self._ready[resource] = ready(issue, self.cycle, resource)
+        if issue.kind is Class.MANY:
+            self.cycle += (issue.words + 1) // 2 - 1
+        self._is_full = self._older is not None or issue.kind in _ALONE
+        self._older = issue
+
+    @property
+    def end(self) -> int:
+        """The first cycle that has issued nothing."""
+        return self.cycle + (self._older is not None)
+
+
+def cycles(issues: Sequence[Issue], *, is_loop: bool) -> int:
+    """Of a straight piece of code: alone, or each time where it runs again and again."""
+    pipeline = Pipeline()
+    ends = [0]
+    for _ in range(3 if is_loop else 1):
+        for issue in issues:
+            pipeline.issue(issue)
+        if issues and issues[-1].kind is Class.BRANCH:
+            pipeline.step()
+        ends.append(pipeline.end)
+    return ends[-1] - ends[-2]
+
+
+def issues_of(instructions: Iterable[Instruction]) -> list[Issue]:
+    return [issue_of(instruction) for instruction in instructions]

@@ -1,0 +1,299 @@
+"""Puts a kernel's instructions into an order in which the Cortex-M7 issues two of them a cycle.
+
+Straight pieces by themselves: labels, branches and what IT makes conditional stay where they are.
+What an instruction reads, it finds as before: by registers, flags and memory (a load does not pass
+a store, nor a store anything). Lists that are loaded between products become single loads, of which
+two are issued at once, and one addition to the base behind them.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from mcu_deploy.backends.isa.flow import begins
+from mcu_deploy.backends.isa.instruction import Instruction, Item, Note
+from mcu_deploy.backends.isa.operands import (
+    LR,
+    Label,
+    Memory,
+    Mode,
+    Moving,
+    Register,
+    Registers,
+)
+from mcu_deploy.backends.isa.pipeline import (
+    Class,
+    Issue,
+    Pipeline,
+    Resource,
+    cycles,
+    issue_of,
+    issues_of,
+    ready,
+    words_of,
+)
+from mcu_deploy.backends.isa.same import do_the_same
+
+SCHEDULED = ("cortex-m7",)  # the cores that it is for
+_FEWEST_PRODUCTS = 4  # of a piece whose lists are split
+_FARTHEST = 1000  # bytes from a base
+
+
+@functools.lru_cache(1 << 6)  # kernels of layers that are alike are the same
+def scheduled(items: tuple[Item, ...]) -> Sequence[Item]:
+    """The same items in another order; all registers have their places."""
+    edges = [*begins(items), len(items)]
+    first, last = _measured(items)
+    made: list[Item] = []
+    for begin, end in itertools.pairwise(edges):
+        made += _piece(items[begin:end], may_split=not first <= begin < last)
+    return made
+
+
+def _measured(items: Sequence[Item]) -> tuple[int, int]:
+    """The items from the first to the last one of the labels that jumps by an address go to, which
+    is found by counting bytes: those between them keep their sizes."""
+    targets = {
+        label for item in items if isinstance(item, Instruction) and item.targets
+        if item.operands[0] is not LR for label in item.targets
+    }  # fmt: skip
+    labels = [n for n, item in enumerate(items) if isinstance(item, Label)]
+    found = [n for n in labels if items[n] in targets]
+    if not found:
+        return 0, 0
+    return found[0], min((n for n in labels if n > found[-1]), default=len(items))
+
+
+def _piece(items: Sequence[Item], may_split: bool) -> Iterator[Item]:
+    """Its straight runs, between what stays where it is."""
+    run: list[Item] = []
+    conditional = 0
+    for item in items:
+        is_instruction = isinstance(item, Instruction)
+        stays = not isinstance(item, Note) and (not is_instruction or conditional > 0)
+        if isinstance(item, Instruction) and not stays:
+            kind = issue_of(item).kind
+            stays = kind in (Class.BRANCH, Class.CONDITIONS)
+            if kind is Class.CONDITIONS:
+                conditional = len(item.name)
+        if stays:
+            yield from _run(run, may_split)
+            run = []
+            yield item
+            conditional -= is_instruction and conditional > 0
+        else:
+            run.append(item)
+    yield from _run(run, may_split)
+
+
+def _run(items: Sequence[Item], may_split: bool) -> Sequence[Item]:
+    """The fastest of: as it is, in another order, and so with its lists split."""
+    code = [item for item in items if isinstance(item, Instruction)]
+    if len(code) < 3:
+        return items
+    best = code
+    taken = _cost(code)
+    for way in (code, _split(code)) if may_split else (code,):
+        for order in _orders(way):
+            cost = _cost(order)
+            if cost < taken:
+                best, taken = order, cost
+    if best is code:
+        return items
+    if not do_the_same(code, best):
+        raise AssertionError(f"the order of {code[0]} and what follows it does not do the same")
+    return _noted(best, items)
+
+
+def _cost(code: Sequence[Instruction]) -> int:
+    issues = issues_of(code)
+    return cycles(issues, is_loop=True) + cycles(issues, is_loop=False)
+
+
+def _noted(order: Sequence[Instruction], items: Sequence[Item]) -> list[Item]:
+    """With the notes of the items in front of the first instruction that each spoke of."""
+    of: dict[int, Note] = {}
+    found: list[Item] = []
+    pending: list[Note] = []
+    for item in items:
+        if isinstance(item, Note):
+            pending.append(item)
+        elif pending:
+            for note in pending:
+                of[id(item)] = note
+            pending = []
+    for instruction in order:
+        if id(instruction) in of:
+            found.append(of.pop(id(instruction)))
+        found.append(instruction)
+    return [*found, *of.values(), *pending]
+
+
+def _split(code: Sequence[Instruction]) -> list[Instruction]:
+    """Lists that are loaded become loads of their words, and bases move on at the end, or before
+    anything else is done with them."""
+    if sum(issue_of(i).kind is Class.MAC for i in code) < _FEWEST_PRODUCTS:
+        return [*code]
+    made: list[Instruction] = []
+    ahead: dict[Resource, tuple[Register, int]] = {}
+
+    def settle(place: Resource) -> None:
+        if place in ahead:
+            base, by = ahead.pop(place)
+            made.append(Instruction("add", (base, base, by)))
+
+    for instruction in code:
+        split = _loaded(instruction)
+        if split is not None:
+            base, registers, moves = split
+            (at,) = words_of(base)
+            for register in registers:
+                settle(*words_of(register))
+            if at in ahead and ahead[at][1] + 4 * len(registers) > _FARTHEST:
+                settle(at)
+            first = ahead[at][1] if at in ahead else 0
+            made += [
+                Instruction("ldr", (register, Memory(base, first + 4 * n)))
+                for n, register in enumerate(registers)
+            ]
+            if moves:
+                ahead[at] = base, first + 4 * len(registers)
+            continue
+        moved = _moved_by(instruction, ahead)
+        issue = issue_of(moved)
+        base_alone = _base_of(moved) if moved is not instruction else None
+        for resource in {resource for resource, _ in issue.reads} | issue.writes:
+            if resource in ahead and (resource != base_alone or resource in issue.writes):
+                settle(resource)
+                moved, base_alone = _moved_by(instruction, ahead), None
+        made.append(moved)
+    for place in [*ahead]:
+        settle(place)
+    return made
+
+
+def _loaded(instruction: Instruction) -> tuple[Register, tuple[Register, ...], bool] | None:
+    """Of an LDMIA of core registers that leaves its base: the base, the registers, and whether the
+    base moves on."""
+    if instruction.mnemonic not in ("ldmia", "ldm"):
+        return None
+    base, registers = instruction.operands
+    assert isinstance(registers, Registers)
+    of = base.register if isinstance(base, Moving) else base
+    assert isinstance(of, Register)
+    if any(r.place == of.place for r in registers.registers):
+        return None
+    return of, registers.registers, isinstance(base, Moving)
+
+
+def _base_of(instruction: Instruction) -> Resource | None:
+    """The base of its memory where it is no other operand of it as well."""
+    memory = instruction.operands[-1]
+    assert isinstance(memory, Memory)
+    (base,) = words_of(memory.base)
+    others = [w for o in instruction.operands if isinstance(o, Register) for w in words_of(o)]
+    return None if base in others else base
+
+
+def _moved_by(
+    instruction: Instruction, ahead: Mapping[Resource, tuple[Register, int]]
+) -> Instruction:
+    """A load or store of a word, by how far its base has still to move."""
+    memory = instruction.operands[-1] if instruction.operands else None
+    if instruction.mnemonic not in ("ldr", "str") or not isinstance(memory, Memory):
+        return instruction
+    (base,) = words_of(memory.base)
+    if base not in ahead or memory.mode is not Mode.OFFSET:
+        return instruction
+    if not isinstance(memory.offset, int) or memory.offset < 0:
+        return instruction
+    moved = Memory(memory.base, memory.offset + ahead[base][1])
+    return Instruction(instruction.mnemonic, (*instruction.operands[:-1], moved))
+
+
+Rule = Callable[[int], tuple[object, ...]]
+
+
+def _orders(code: Sequence[Instruction]) -> Iterator[list[Instruction]]:
+    """By list scheduling: of what could be issued, the first one by each of some rules."""
+    issues = issues_of(code)
+    followers = dependences(issues)
+    urgency = [0] * len(code)
+    for n in range(len(code) - 1, -1, -1):
+        farthest = max((urgency[k] + delay for k, delay in followers[n].items()), default=0)
+        urgency[n] = farthest + (issues[n].kind is Class.MAC)
+    rules: tuple[Rule, ...] = (
+        lambda n: (-urgency[n], n),
+        lambda n: (n,),
+        lambda n: (issues[n].kind is not Class.MAC, -urgency[n], n),
+        lambda n: (not issues[n].loads, -urgency[n], n),
+    )
+    for rule in rules:
+        yield [code[n] for n in _listed(issues, followers, rule)]
+
+
+def _listed(issues: Sequence[Issue], followers: Sequence[dict[int, int]], rule: Rule) -> list[int]:
+    waits = [0] * len(issues)
+    for after in followers:
+        for n in after:
+            waits[n] += 1
+    ready = sorted((n for n, count in enumerate(waits) if not count), key=rule)
+    pipeline, order = Pipeline(), []
+    while ready:
+        found = next((n for n in ready if pipeline.may(issues[n])), None)
+        if found is None:
+            pipeline.step()
+            continue
+        pipeline.issue(issues[found])
+        ready.remove(found)
+        order.append(found)
+        freed = []
+        for n in followers[found]:
+            waits[n] -= 1
+            if not waits[n]:
+                freed.append(n)
+        if freed:
+            ready = sorted([*ready, *freed], key=rule)
+    return order
+
+
+def dependences(issues: Sequence[Issue]) -> list[dict[int, int]]:
+    """Of each instruction those that have to stay behind it, and how many cycles behind it."""
+    followers: list[dict[int, int]] = [{} for _ in issues]
+    writer: dict[object, int] = {}
+    readers: dict[object, list[int]] = {}
+    store: int | None = None
+    loads: list[int] = []
+
+    def follow(first: int, second: int, delay: int) -> None:
+        if first != second:
+            followers[first][second] = max(delay, followers[first].get(second, 0))
+
+    for n, issue in enumerate(issues):
+        for resource, need in issue.reads:
+            if resource in writer:
+                follow(writer[resource], n, ready(issues[writer[resource]], 0, resource)[need])
+        for resource in issue.writes:
+            if resource in writer:
+                follow(writer[resource], n, 1)
+            for reader in readers.get(resource, ()):
+                follow(reader, n, 0)
+        for resource, _ in issue.reads:
+            readers.setdefault(resource, []).append(n)
+        read = {resource for resource, _ in issue.reads}
+        for resource in issue.writes:
+            writer[resource] = n
+            readers[resource] = [n] if resource in read else []
+        if issue.stores:
+            if store is not None:
+                follow(store, n, 0)
+            for load in loads:
+                follow(load, n, 0)
+            store, loads = n, []
+        elif issue.loads:
+            if store is not None:
+                follow(store, n, 0)
+            loads.append(n)
+    return followers
