@@ -1,0 +1,126 @@
+"""The modelled cycles of a linked file on the Cortex-M7: its blocks, by how often each ran.
+
+A block is what runs from its first to its last instruction each time. It takes what it takes where
+it runs again and again, if it jumps back to its own beginning, else what it takes alone; a branch
+that is not always the same is predicted by what it does mostly, and takes seven cycles more where
+that was wrong (the measurements that pipeline.py cites).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from mcu_deploy.backends.isa.instruction import Instruction, parsed
+from mcu_deploy.backends.isa.meaning import meaning_of
+from mcu_deploy.backends.isa.operands import is_physical_name, physical
+from mcu_deploy.backends.isa.pipeline import (
+    Class,
+    Issue,
+    Need,
+    cycles,
+    issue_of,
+    words_of,
+)
+from mcu_deploy.elf import disassembly
+
+_MISPREDICTED = 7
+_NAMES = {"sl": "r10", "fp": "r11", "ip": "r12", "sb": "r9"}
+_NAME = re.compile(r"\b(?:sl|fp|ip|sb)\b")
+_WORD = re.compile(r"\b[a-z]+\d*\b")
+_JUMPS = re.compile(r"b(?:x|l|lx|[a-z]{2})?$|cbn?z$|tb[bh]$")
+_CONDITIONAL = re.compile(r"b[a-z]{2}$|cbn?z$")
+_TARGET = re.compile(r"0x([0-9a-f]+)$")
+
+
+class Blocks:
+    """The instructions of a linked file in the order of their addresses."""
+
+    def __init__(self, code: Iterable[disassembly.Instruction]) -> None:
+        self._code = sorted(code, key=lambda i: i.address)
+        targets = {
+            int(found[1], 16) for i in self._code
+            if _jumps(i) and (found := _TARGET.search(i.operands))
+        }  # fmt: skip
+        self._targets = targets
+
+    def cycles(self, counts: Mapping[int, int]) -> int:
+        """Of a run that executed each address so often."""
+        total = 0
+        for block in self._blocks(counts):
+            total += counts[block[0].address] * _cycles(block)
+        for instruction in self._code:
+            taken = counts.get(instruction.address, 0)
+            if taken and _CONDITIONAL.match(_bare(instruction)):
+                behind = min(taken, counts.get(instruction.next, 0))
+                total += _MISPREDICTED * min(behind, taken - behind)
+        return total
+
+    def costs(self) -> Iterator[tuple[int, float, float]]:
+        """Of each instruction its address and its share of its block's cycles; it takes no more
+        where it jumps."""
+        for block in self._blocks(dict.fromkeys((i.address for i in self._code), 1)):
+            share = _cycles(block) / len(block)
+            yield from ((instruction.address, share, 0.0) for instruction in block)
+
+    def _blocks(self, counts: Mapping[int, int]) -> Iterator[list[disassembly.Instruction]]:
+        block: list[disassembly.Instruction] = []
+        for instruction in self._code:
+            times = counts.get(instruction.address, 0)
+            if block and (
+                instruction.address in self._targets
+                or times != counts[block[-1].address]
+                or block[-1].next != instruction.address
+            ):
+                yield block
+                block = []
+            if not times:
+                continue
+            block.append(instruction)
+            if _jumps(instruction):
+                yield block
+                block = []
+        if block:
+            yield block
+
+
+def _bare(instruction: disassembly.Instruction) -> str:
+    return instruction.mnemonic.partition(".")[0]
+
+
+def _jumps(instruction: disassembly.Instruction) -> bool:
+    return _JUMPS.match(_bare(instruction)) is not None
+
+
+def _cycles(block: Sequence[disassembly.Instruction]) -> int:
+    found = _TARGET.search(block[-1].operands) if _jumps(block[-1]) else None
+    is_loop = found is not None and int(found[1], 16) == block[0].address
+    return cycles([_issue(instruction) for instruction in block], is_loop=is_loop)
+
+
+def _issue(instruction: disassembly.Instruction) -> Issue:
+    """Of what compilers make as well, by its first operand where the kernels' table lacks it."""
+    operands = _NAME.sub(lambda name: _NAMES[name[0]], instruction.operands)
+    if _jumps(instruction):
+        return _plain(Class.BRANCH, "", operands)
+    try:
+        made = parsed(f"{instruction.mnemonic} {operands}")
+        found = meaning_of(made.name, "")
+        if found is not None and len(found.roles) == 1 + len(made.operands) == 3:  # "adds r0, #1"
+            made = Instruction(made.mnemonic, (made.operands[0], *made.operands))
+        return issue_of(made)
+    except (ValueError, KeyError, AssertionError):
+        first, _, rest = operands.partition(",")
+        return _plain(Class.ALU, first, rest)
+
+
+def _plain(kind: Class, written: str, read: str) -> Issue:
+    def words(text: str) -> Iterator[tuple[str, int]]:
+        for name in _WORD.findall(text):
+            if is_physical_name(name):
+                yield from words_of(physical(name))
+
+    return Issue(
+        kind, tuple((word, Need.LATE) for word in words(read)), frozenset(words(written)),
+        frozenset(),
+    )  # fmt: skip
