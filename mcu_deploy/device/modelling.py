@@ -6,11 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from mcu_deploy.backends.isa.blocks import Blocks
 from mcu_deploy.backends.isa.timing import TIMINGS, Program
 from mcu_deploy.boards import Board
 from mcu_deploy.device.counting import Counts, Waiting
 from mcu_deploy.elf.disassembly import code_ranges, disassemble
-from mcu_deploy.elf.reader import load_elf
+from mcu_deploy.elf.reader import Elf, load_elf
 
 
 @dataclass(frozen=True)
@@ -58,19 +59,24 @@ class ModelledTime:
 
 def model_cycles(board: Board, bench_elf: Path, counts: Counts) -> ModelledCycles | str:
     """The cycles of what was counted on bench.elf; or a clause that says why there are none."""
-    timings = TIMINGS.get(board.core)
-    if timings is None:
+    if board.core not in TIMINGS:
         return f"there are no timings of the {board.core}"
     if not counts.by_address:
         return f"{counts.emulator} does not count by address"
-    ranges, _ = code_ranges(load_elf(bench_elf.resolve()))
-    thumb = [piece for piece in ranges if piece.state == "t"]
-    program = Program(timings, (instruction for _, instruction in disassemble(thumb)))
+    program = program_of(board.core, load_elf(bench_elf.resolve()))
     try:
         layers = tuple(program.cycles(layer) for layer in counts.layers_by_address)
-        return ModelledCycles(program.cycles(counts.by_address), layers, timings.core)
+        return ModelledCycles(program.cycles(counts.by_address), layers, program.core)
     except ValueError as error:
         return str(error)
+
+
+def program_of(core: str, elf: Elf) -> Program | Blocks:
+    """The code of an image, by the timings of a core that has some."""
+    ranges, _ = code_ranges(elf)
+    thumb = [piece for piece in ranges if piece.state == "t"]
+    code = (instruction for _, instruction in disassemble(thumb))
+    return Blocks(code) if core == Blocks.core else Program(TIMINGS[core], code)
 
 
 def model_time(board: Board, counts: Counts, modelled: ModelledCycles) -> ModelledTime:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from mcu_deploy.backends.isa.timing import TIMINGS, Program
+from mcu_deploy.backends.isa.timing import TIMINGS
 from mcu_deploy.boards import Board, Memory
 from mcu_deploy.boards.memory_timing import Cache, MemoryTiming
-from mcu_deploy.elf.disassembly import code_ranges, disassemble
+from mcu_deploy.device.modelling import program_of
 from mcu_deploy.elf.reader import Elf, load_elf
 
 _UNIT = 1000  # the plugin's times are in thousandths of a cycle
@@ -51,12 +51,9 @@ def memory_lines(board: Board, bench_elf: Path) -> str:
         for memory in used_memories(board, elf)
         if memory.rated_timing is not None and not memory.rated_timing.answers_at_once
     )
-    timings = TIMINGS.get(board.core)
-    if not waiting or timings is None:
+    if not waiting or board.core not in TIMINGS:
         return ""
-    ranges, _ = code_ranges(elf)
-    thumb = [piece for piece in ranges if piece.state == "t"]
-    program = Program(timings, (instruction for _, instruction in disassemble(thumb)))
+    program = program_of(board.core, elf)
     costs = (
         f"cost {address:x} {round(stays * _UNIT)} {round(more * _UNIT)}"
         for address, stays, more in program.costs()

@@ -36,6 +36,8 @@ _TARGET = re.compile(r"0x([0-9a-f]+)$")
 class Blocks:
     """The instructions of a linked file in the order of their addresses."""
 
+    core = "cortex-m7"
+
     def __init__(self, code: Iterable[disassembly.Instruction]) -> None:
         self._code = sorted(code, key=lambda i: i.address)
         targets = {

@@ -260,7 +260,7 @@ Ready = tuple[int, int, int, int, int]
 
 
 def ready(issue: Issue, at: int, resource: Resource) -> Ready:
-    """When one of those that it writes can be used, as each `Need` has it. at: when it is issued."""
+    """When one of those that it writes can be used, as each `Need` has it. at: its own cycle."""
     if resource in issue.moved:
         return at + 1, at + 1, at + 1, at, at
     match issue.kind:

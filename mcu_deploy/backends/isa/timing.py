@@ -106,6 +106,7 @@ class Program:
 
     def __init__(self, timings: Timings, code: Iterable[disassembly.Instruction]) -> None:
         self._timings = timings
+        self.core = timings.core
         self._before: dict[int, str] = {}
         self._at: dict[int, disassembly.Instruction] = {}
         last = ""
