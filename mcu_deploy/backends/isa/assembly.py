@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from mcu_deploy.backends.isa.allocation import allocated
@@ -25,7 +27,12 @@ from mcu_deploy.backends.isa.operands import (
     Registers,
     physical,
 )
+from mcu_deploy.backends.isa.pipeline import MISPREDICTED
+from mcu_deploy.backends.isa.schedule import SCHEDULED, estimated
 from mcu_deploy.backends.isa.timing import TIMINGS, Timings, cycles_of
+from mcu_deploy.backends.isa.waiting import Executed, Loop, Reads, waiting
+from mcu_deploy.backends.layer import Target
+from mcu_deploy.boards import MemoryTiming
 
 _LARGEST_ADDED = 4095
 _ARGUMENTS = ("r0", "r1", "r2", "r3", "r12")
@@ -40,12 +47,14 @@ class Assembly:
 
     def __init__(self, timings: Timings = TIMINGS["cortex-m4"]) -> None:
         self._items: list[Item] = []
+        self._runs: list[tuple[float, float]] = []  # of each item how often, and its cycles
+        self._loops: list[Loop] = []  # by items
+        self._reads: list[Reads] = []
         self._timings = timings
         self._times = 1.0
         self._before = ""
         self._costs: dict[tuple[int, str, float], float] = {}
         self._labels = self._names = 0
-        self._loops: list[tuple[float, int, int]] = []  # runs; the items from and to
         self.cycles = 0.0
 
     def registers(self, names: str, *places: str, kind: Kind = Kind.CORE) -> list[Register]:
@@ -84,7 +93,7 @@ class Assembly:
     def note(self, text: str) -> None:
         """A comment in the C text, for who reads the function. It is a part of the text by which
         functions are known to be equal, so it says nothing of one layer alone."""
-        self._items.append(Note(text))
+        self._add(Note(text))
 
     def add_instruction(self, instruction: Instruction, taken: float = 0.0) -> None:
         """taken: of a branch, in which share of its executions it is taken."""
@@ -94,7 +103,42 @@ class Assembly:
             cost = self._costs[key] = cycles_of(self._timings, instruction, self._before, taken)
         self.cycles += self._times * cost
         self._before = instruction.mnemonic
-        self._items.append(instruction)
+        self._add(instruction, cost)
+
+    def _add(self, item: Item, cycles: float = 0.0) -> None:
+        self._items.append(item)
+        self._runs.append((self._times, cycles))
+
+    def reads(self, bytes_: int, passes: float = 1, block: int = 0, repeats: float = 1) -> None:
+        """What the kernel reads of its constants: see `waiting.Reads`. For the price alone."""
+        self._reads.append(Reads(bytes_, passes, block, repeats))
+
+    def time(self, target: Target) -> float:
+        """The cycles of a run on a target, with those that it waits for the memory that code and
+        constants lie in. Those of a core without a column in the table are the Cortex-M4's."""
+        return self._issued(target) + self._waited(target.memory)
+
+    def _issued(self, target: Target) -> float:
+        if target.core not in SCHEDULED:
+            return self.cycles
+        ends = sum(loop.entries for loop in self._loops)
+        times = tuple(times for times, _ in self._runs)
+        return estimated(tuple(self.items), times) + MISPREDICTED * ends
+
+    def _waited(self, memory: MemoryTiming | None) -> float:
+        if memory is None or memory.answers_at_once:
+            return 0.0
+        items = self.items
+        at = addresses(items)
+        of = [*itertools.accumulate((isinstance(i, Instruction) for i in items), initial=0)]
+        code = [
+            Executed(at[n], at[n + 1] - at[n], *self._runs[n])
+            for n, item in enumerate(items) if isinstance(item, Instruction)
+        ]  # fmt: skip
+        loops = [
+            replace(loop, first=of[loop.first], last=of[loop.last + 1] - 1) for loop in self._loops
+        ]
+        return waiting(code, loops, self._reads, memory)
 
     def number(self, register: Register, value: int) -> None:
         """A register becomes a number that is not negative."""
@@ -127,20 +171,23 @@ class Assembly:
     def longest_loop(self, runs: float = 0) -> int:
         """The bytes of the longest loop of `repeat` whose body runs more often than so."""
         at = addresses(self.items)
-        return max((at[end] - at[begin] for n, begin, end in self._loops if n > runs), default=0)
+        return max(
+            (at[loop.last + 1] - at[loop.first] for loop in self._loops
+             if loop.entries * loop.times > runs), default=0,
+        )  # fmt: skip
 
     @contextmanager
     def repeat(self, times: float, again: str = "bne") -> Iterator[None]:
         """A loop, which runs so often, or does on average. Its instructions end with what sets the
         flags; the branch is added."""
-        label, begin = self.label(), len(self._items)
+        label, first, entries = self.label(), len(self._items), self._times
         self.place(label)
         self._times *= times
         yield
-        self._loops.append((self._times, begin, len(self._items) + 1))
         # The branch is taken but for the last time.
         self.add_instruction(Instruction(again, (label,)), (times - 1) / times)
-        self._times /= times
+        self._loops.append(Loop(first, len(self._items) - 1, entries, times))
+        self._times = entries
 
     def unroll(
         self, times: int, most: int, body: Callable[[], None], again: Callable[[], None]
@@ -178,7 +225,7 @@ class Assembly:
 
     def place(self, label: Label | str) -> None:
         """The label is here: branches to it go on with what follows."""
-        self._items.append(Label(label))
+        self._add(Label(label))
         self._before = ""
 
     @property

@@ -15,6 +15,7 @@ from mcu_deploy.backends.isa.instruction import Instruction, parsed
 from mcu_deploy.backends.isa.meaning import meaning_of
 from mcu_deploy.backends.isa.operands import is_physical_name, physical
 from mcu_deploy.backends.isa.pipeline import (
+    MISPREDICTED,
     Class,
     Issue,
     Need,
@@ -24,7 +25,6 @@ from mcu_deploy.backends.isa.pipeline import (
 )
 from mcu_deploy.elf import disassembly
 
-_MISPREDICTED = 7
 _NAMES = {"sl": "r10", "fp": "r11", "ip": "r12", "sb": "r9"}
 _NAME = re.compile(r"\b(?:sl|fp|ip|sb)\b")
 _WORD = re.compile(r"\b[a-z]+\d*\b")
@@ -55,7 +55,7 @@ class Blocks:
             taken = counts.get(instruction.address, 0)
             if taken and _CONDITIONAL.match(_bare(instruction)):
                 behind = min(taken, counts.get(instruction.next, 0))
-                total += _MISPREDICTED * min(behind, taken - behind)
+                total += MISPREDICTED * min(behind, taken - behind)
         return total
 
     def costs(self) -> Iterator[tuple[int, float, float]]:

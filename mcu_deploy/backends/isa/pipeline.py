@@ -33,6 +33,7 @@ from mcu_deploy.backends.isa.operands import (
 )
 
 Resource = tuple[str, int]
+MISPREDICTED = 7  # cycles of a branch that is not as it was predicted
 FLAGS, GREATER, FLOAT_FLAGS = ("nzcv", 0), ("ge", 0), ("fpscr", 0)
 
 

@@ -44,12 +44,33 @@ _FARTHEST = 1000  # bytes from a base
 @functools.lru_cache(1 << 6)  # kernels of layers that are alike are the same
 def scheduled(items: tuple[Item, ...]) -> Sequence[Item]:
     """The same items in another order; all registers have their places."""
-    edges = [*begins(items), len(items)]
+    return [item for piece in _pieces(items, _fastest) for item in piece]
+
+
+@functools.lru_cache(1 << 9)
+def estimated(items: tuple[Item, ...], times: tuple[float, ...]) -> float:
+    """The cycles of a kernel whose items run so often, in an order that is good, not the best."""
+    total = 0.0
+    for (begin, end), piece in zip(_edges(items), _pieces(items, _good), strict=True):
+        code = [item for item in piece if isinstance(item, Instruction)]
+        often = max(times[begin:end], default=0.0)
+        if code and often:
+            is_loop = piece[0] in code[-1].jumps_to
+            total += often * cycles(issues_of(code), is_loop=is_loop)
+    return total
+
+
+def _edges(items: Sequence[Item]) -> list[tuple[int, int]]:
+    return [*itertools.pairwise([*begins(items), len(items)])]
+
+
+Order = Callable[[Sequence[Instruction], bool], Sequence[Instruction]]
+
+
+def _pieces(items: Sequence[Item], order: Order) -> Iterator[list[Item]]:
     first, last = _measured(items)
-    made: list[Item] = []
-    for begin, end in itertools.pairwise(edges):
-        made += _piece(items[begin:end], may_split=not first <= begin < last)
-    return made
+    for begin, end in _edges(items):
+        yield [*_piece(items[begin:end], order, not first <= begin < last)]
 
 
 def _measured(items: Sequence[Item]) -> tuple[int, int]:
@@ -66,7 +87,7 @@ def _measured(items: Sequence[Item]) -> tuple[int, int]:
     return found[0], min((n for n in labels if n > found[-1]), default=len(items))
 
 
-def _piece(items: Sequence[Item], may_split: bool) -> Iterator[Item]:
+def _piece(items: Sequence[Item], order: Order, may_split: bool) -> Iterator[Item]:
     """Its straight runs, between what stays where it is."""
     run: list[Item] = []
     conditional = 0
@@ -79,32 +100,44 @@ def _piece(items: Sequence[Item], may_split: bool) -> Iterator[Item]:
             if kind is Class.CONDITIONS:
                 conditional = len(item.name)
         if stays:
-            yield from _run(run, may_split)
+            yield from _run(run, order, may_split)
             run = []
             yield item
             conditional -= is_instruction and conditional > 0
         else:
             run.append(item)
-    yield from _run(run, may_split)
+    yield from _run(run, order, may_split)
 
 
-def _run(items: Sequence[Item], may_split: bool) -> Sequence[Item]:
-    """The fastest of: as it is, in another order, and so with its lists split."""
+def _run(items: Sequence[Item], order: Order, may_split: bool) -> Sequence[Item]:
     code = [item for item in items if isinstance(item, Instruction)]
     if len(code) < 3:
         return items
-    best = code
-    taken = _cost(code)
+    found = order(code, may_split)
+    return items if found is code else _noted(found, items)
+
+
+def _fastest(code: Sequence[Instruction], may_split: bool) -> Sequence[Instruction]:
+    """Of: as it is, in another order, and so with its lists split. What is found is proven."""
+    best, taken = code, _cost(code)
     for way in (code, _split(code)) if may_split else (code,):
-        for order in _orders(way):
-            cost = _cost(order)
+        issues = issues_of(way)
+        followers = dependences(issues)
+        for rule in _rules(issues, followers):
+            found = [way[n] for n in _listed(issues, followers, rule)]
+            cost = _cost(found)
             if cost < taken:
-                best, taken = order, cost
-    if best is code:
-        return items
-    if not do_the_same(code, best):
+                best, taken = found, cost
+    if best is not code and not do_the_same(code, best):
         raise AssertionError(f"the order of {code[0]} and what follows it does not do the same")
-    return _noted(best, items)
+    return best
+
+
+def _good(code: Sequence[Instruction], may_split: bool) -> Sequence[Instruction]:
+    way = _split(code) if may_split else code
+    issues = issues_of(way)
+    followers = dependences(issues)
+    return [way[n] for n in _listed(issues, followers, _rules(issues, followers)[0])]
 
 
 def _cost(code: Sequence[Instruction]) -> int:
@@ -114,21 +147,18 @@ def _cost(code: Sequence[Instruction]) -> int:
 
 def _noted(order: Sequence[Instruction], items: Sequence[Item]) -> list[Item]:
     """With the notes of the items in front of the first instruction that each spoke of."""
-    of: dict[int, Note] = {}
+    of: dict[int, list[Note]] = {}
     found: list[Item] = []
     pending: list[Note] = []
     for item in items:
         if isinstance(item, Note):
             pending.append(item)
         elif pending:
-            for note in pending:
-                of[id(item)] = note
+            of.setdefault(id(item), []).extend(pending)
             pending = []
     for instruction in order:
-        if id(instruction) in of:
-            found.append(of.pop(id(instruction)))
-        found.append(instruction)
-    return [*found, *of.values(), *pending]
+        found += [*of.pop(id(instruction), ()), instruction]
+    return [*found, *(note for notes in of.values() for note in notes), *pending]
 
 
 def _split(code: Sequence[Instruction]) -> list[Instruction]:
@@ -216,22 +246,19 @@ def _moved_by(
 Rule = Callable[[int], tuple[object, ...]]
 
 
-def _orders(code: Sequence[Instruction]) -> Iterator[list[Instruction]]:
-    """By list scheduling: of what could be issued, the first one by each of some rules."""
-    issues = issues_of(code)
-    followers = dependences(issues)
-    urgency = [0] * len(code)
-    for n in range(len(code) - 1, -1, -1):
+def _rules(issues: Sequence[Issue], followers: Sequence[dict[int, int]]) -> tuple[Rule, ...]:
+    """By which list scheduling takes the first one of what could be issued: of the longest way to
+    the end; as it was; products first; loads first."""
+    urgency = [0] * len(issues)
+    for n in range(len(issues) - 1, -1, -1):
         farthest = max((urgency[k] + delay for k, delay in followers[n].items()), default=0)
         urgency[n] = farthest + (issues[n].kind is Class.MAC)
-    rules: tuple[Rule, ...] = (
+    return (
         lambda n: (-urgency[n], n),
         lambda n: (n,),
         lambda n: (issues[n].kind is not Class.MAC, -urgency[n], n),
         lambda n: (not issues[n].loads, -urgency[n], n),
     )
-    for rule in rules:
-        yield [code[n] for n in _listed(issues, followers, rule)]
 
 
 def _listed(issues: Sequence[Issue], followers: Sequence[dict[int, int]], rule: Rule) -> list[int]:

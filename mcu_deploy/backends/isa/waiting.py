@@ -1,0 +1,125 @@
+"""How long a kernel waits for the memory that its code and constants lie in.
+
+A read of the flash takes wait states; the caches in front of it keep what was used last. Which
+words of a loop are kept follows from how many bytes it has; how long one that is not kept is waited
+for, from what the core executes meanwhile. This is a price, known without running anything:
+`profile` follows each fetch (device/emulators/plugin), and tests hold the one to the other.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mcu_deploy.boards import Cache, MemoryTiming
+
+# So many bytes a core of three stages asks for before it executes them.
+QUEUE_BYTES = 12
+
+
+@dataclass(frozen=True)
+class Executed:
+    """An instruction where it lies in its function: its address and size in bytes, how often it
+    runs, and the cycles that it takes each time."""
+
+    address: int
+    bytes: int
+    times: float
+    cycles: float
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Instructions from the first to the last one, both by their number, which are entered so often
+    and then run so often each time."""
+
+    first: int
+    last: int
+    entries: float
+    times: float
+
+
+@dataclass(frozen=True)
+class Reads:
+    """Constants of so many bytes, which are read in their order so often from the first to the last
+    one; each block of so many bytes several times before the next one."""
+
+    bytes: int
+    passes: float = 1
+    block: int = 0
+    repeats: float = 1
+
+
+def waiting(
+    code: Sequence[Executed], loops: Sequence[Loop], reads: Sequence[Reads], memory: MemoryTiming
+) -> float:
+    """The cycles that a kernel waits in one run, for its code and for its constants."""
+    if not memory.wait_states:
+        return 0.0
+    return _for_code(code, loops, memory) + sum(_for_reads(part, memory) for part in reads)
+
+
+def _for_reads(reads: Reads, memory: MemoryTiming) -> float:
+    kept = _bytes(memory.data_cache)
+    passes = reads.passes if reads.bytes > kept else 1
+    repeats = reads.repeats if (reads.block or reads.bytes) > kept else 1
+    width = memory.read_bytes if kept else min(memory.read_bytes, 4)
+    return reads.bytes / width * passes * repeats * (memory.wait_states + 1)
+
+
+def _for_code(code: Sequence[Executed], loops: Sequence[Loop], memory: MemoryTiming) -> float:
+    width = memory.read_bytes
+    words = [
+        [*group]
+        for _, group in itertools.groupby(
+            range(len(code)), lambda n: (code[n].address + code[n].bytes - 1) // width
+        )
+    ]
+    kept = _bytes(memory.instruction_cache)
+    often = [max(code[n].times for n in word) for word in words]
+    missed = list(often)
+    # From the innermost loops outwards: what a loop that is kept as a whole holds is fetched once
+    # each time that it is entered.
+    for loop in sorted(loops, key=lambda loop: loop.last - loop.first):
+        inside = [
+            n for n, word in enumerate(words) if word[-1] >= loop.first and word[0] <= loop.last
+        ]
+        run = loop.entries * loop.times
+        held = sum(min(1.0, often[n] / run) for n in inside) * width if run else 0.0
+        if held <= kept:
+            for n in inside:
+                missed[n] = min(missed[n], loop.entries)
+    if sum(width for times in often if times) <= kept:
+        missed = [min(times, 1.0) for times in missed]
+    begins = {loop.first for loop in loops}
+    total = 0.0
+    for n, word in enumerate(words):
+        if missed[n]:
+            total += missed[n] * _wait(code, words, n, memory, bool(begins & {*word}))
+    return total
+
+
+def _wait(
+    code: Sequence[Executed],
+    words: Sequence[Sequence[int]],
+    n: int,
+    memory: MemoryTiming,
+    is_jumped_to: bool,
+) -> float:
+    """For one word that is not kept: less what was executed since it could be asked for."""
+    if is_jumped_to or n == 0:
+        return memory.wait_states
+    often = max(code[k].times for k in words[n])
+    if memory.prefetch or memory.read_bytes <= QUEUE_BYTES:
+        # It is read behind the word before.
+        wait, ahead = memory.wait_states + 1, [*words[n - 1]]
+    else:
+        wait, at = memory.wait_states, code[words[n][0]].address
+        ahead = [k for k in words[n - 1] if code[k].address >= at - QUEUE_BYTES]
+    covered = sum(code[k].cycles * min(1.0, code[k].times / often) for k in ahead)
+    return max(0.0, wait - covered)
+
+
+def _bytes(cache: Cache | None) -> int:
+    return cache.bytes if cache else 0
