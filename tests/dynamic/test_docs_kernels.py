@@ -267,11 +267,11 @@ def _of_floats() -> None:
     kept = code.register("kept", kind=Kind.SINGLE)
     code.vmov(kept, *code.arguments("x"))
     code.vadd_f32(kept, kept, kept)
-    kernel("sum", [Parameter("int32_t", "x")], code, fpu=False)
+    kernel("sum", [Parameter("int32_t", "x")], code, Target(fpu=False))
 
 
-def _five() -> None:
-    kernel("sum", [Parameter("int32_t", name) for name in "abcde"], _code(), fpu=True)
+def _six() -> None:
+    kernel("sum", [Parameter("int32_t", name) for name in "abcdef"], _code(), Target())
 
 
 def _run(statement: str) -> None:
@@ -284,7 +284,7 @@ def _run(statement: str) -> None:
 
 def _given() -> Iterator[Callable[[], None]]:
     yield from (_smlad, _too_many, _ordered, _wide, _unwritten, _both, _nowhere, _anywhere)
-    yield from (_of_floats, _five)
+    yield from (_of_floats, _six)
     yield lambda: _run("ldr r3, [r0, #4]")
     yield lambda: _run("strb r2, [r1]")
     yield lambda: _run("ldrd r2, r3, [r0, #1]")

@@ -15,6 +15,7 @@ from mcu_deploy.backends.isa import Assembly, Kind, Label, kernel
 from mcu_deploy.backends.isa.allocation import AllocationError
 from mcu_deploy.backends.isa.instruction import Instruction, printed
 from mcu_deploy.backends.isa.interpreter import Data, Program, State
+from mcu_deploy.backends.layer import Target
 
 
 def test_names_that_live_at_the_same_time_have_registers_of_their_own() -> None:
@@ -202,7 +203,7 @@ def test_a_kernel_prints_the_names_behind_its_instructions() -> None:
     code.ldrsb(acc, x.after(1))
     code.strb(acc, y[0])
     parameters = Parameter("const int8_t *", "x"), Parameter("int8_t *", "y")
-    rows = kernel("copy", parameters, code, fpu=True).body.splitlines()
+    rows = kernel("copy", parameters, code, Target()).body.splitlines()
     assert rows[2].split() == [
         '"',
         "ldrsb",

@@ -9,6 +9,7 @@ from mcu_deploy.backends.interface import Parameter
 from mcu_deploy.backends.isa import Assembly, Kind, Label, kernel
 from mcu_deploy.backends.isa.function import framed
 from mcu_deploy.backends.isa.instruction import Note, parsed, printed
+from mcu_deploy.backends.layer import Target
 
 _X, _Y = Parameter("const int8_t *", "x"), Parameter("int8_t *", "y")
 
@@ -38,7 +39,7 @@ def test_what_a_caller_wants_back_is_saved(used: str, begin: list[str], end: lis
 def test_a_kernel_is_one_asm_that_returns() -> None:
     code = Assembly()
     written(code, "ldrb r2, [r0]", "strb r2, [r1]")
-    made = kernel("copy", (_X, _Y), code, fpu=True)
+    made = kernel("copy", (_X, _Y), code, Target())
     assert made.naked
     assert '"    ldrb r2, [r0]\\n"' in made.body
     assert made.body.rstrip().endswith('"    bx lr\\n");\n}')
@@ -47,7 +48,7 @@ def test_a_kernel_is_one_asm_that_returns() -> None:
 def test_more_arguments_than_registers_are_an_error() -> None:
     six = tuple(Parameter("int32_t", name) for name in "abcdef")
     with pytest.raises(ValueError, match="copy has 6 parameters, and a kernel has five at most"):
-        kernel("copy", six, Assembly(), fpu=True)
+        kernel("copy", six, Assembly(), Target())
 
 
 def test_a_fifth_argument_comes_from_the_stack_before_that_is_moved() -> None:
@@ -58,7 +59,7 @@ def test_a_fifth_argument_comes_from_the_stack_before_that_is_moved() -> None:
     code.vmov(moved, four)
     five = tuple(Parameter("int32_t", name) for name in "abcde")
     for fpu, inside in ((True, "vpush {d8}"), (False, "sub sp, sp, #8")):
-        rows = kernel("copy", five, code, fpu).body.split('"')[3::2]
+        rows = kernel("copy", five, code, Target(fpu=fpu)).body.split('"')[3::2]
         begin = [row.removesuffix("\\n").strip() for row in rows][:4]
         assert begin == ["ldr r12, [sp]", "push {r4}", inside, "mov r4, r12"]
 
@@ -66,7 +67,7 @@ def test_a_fifth_argument_comes_from_the_stack_before_that_is_moved() -> None:
 def test_without_an_fpu_the_frame_lies_inside_of_the_prologue() -> None:
     code = Assembly()
     written(code, "vmov s16, r0", "vmov r4, s16")
-    rows = kernel("move", (_X,), code, fpu=False).body.split('"')[1::2]
+    rows = kernel("move", (_X,), code, Target(fpu=False)).body.split('"')[1::2]
     assert [row.removesuffix("\\n").strip() for row in rows] == [
         ".syntax unified", "push {r4}", "sub sp, sp, #8", "str r0, [sp]", "ldr r4, [sp]",
         "add sp, sp, #8", "pop {r4}", "bx lr",

@@ -59,7 +59,7 @@ class Pass:
     """The clamp of a layer's output."""
 
     def __init__(self, layer: Layer) -> None:
-        self._y, self._fpu = layer.output, layer.target.fpu
+        self._y, self._target = layer.output, layer.target
         dtype = self._y.type.dtype
         # The bounds that are not those of the type: in each byte of a word.
         self._bounds = {
@@ -74,7 +74,7 @@ class Pass:
     def _function(self) -> CFunction:
         names = ("elements", *self._bounds)
         parameters = (pointer(self._y, "y", const=False), *map(_word, names))
-        return kernel(self.stem, parameters, self.code, fpu=self._fpu)
+        return kernel(self.stem, parameters, self.code, self._target)
 
     def behind(self, workload: Workload) -> Workload:
         """The workload, with a function that calls its own and clamps what that wrote to `y`."""

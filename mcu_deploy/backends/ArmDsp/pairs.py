@@ -189,7 +189,7 @@ def function(layer: Layer, stem: str, code: Assembly, walk: Walk) -> CFunction:
         *walk.ordered([pointer(layer.input(k), name) for k, name in enumerate("ab")]),
         pointer(layer.output, "y", const=False), Parameter("const int32_t *", "constants"),
     )  # fmt: skip
-    return kernel(stem, parameters, code, fpu=layer.target.fpu, core=layer.target.core)
+    return kernel(stem, parameters, code, layer.target)
 
 
 def _laid(layer: Layer, walk: Walk) -> Layer:

@@ -53,7 +53,7 @@ def proposals(
         arguments = (INPUT, OUTPUT, constant_argument(0), scalar(rows))
         return (
             Workload(
-                ID, kernel(stem, parameters, code, fpu=layer.target.fpu, core=layer.target.core), arguments, (constant,),
+                ID, kernel(stem, parameters, code, layer.target), arguments, (constant,),
                 in_place=price.in_place, costs=price.costs,
             ),
         )  # fmt: skip

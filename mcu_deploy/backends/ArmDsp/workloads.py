@@ -13,6 +13,7 @@ from mcu_deploy.backends.interface import (
     Parameter,
     Price,
     Role,
+    Target,
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, kernel
@@ -50,7 +51,7 @@ def workload(
     if isinstance(code, str):
         function = CFunction(stem, parameters, code)
     else:
-        function = kernel(stem, parameters, code, fpu=layer.target.fpu, core=layer.target.core)
+        function = kernel(stem, parameters, code, layer.target)
     given = Argument(Role.INPUT, which), OUTPUT
     arguments = (*given, *places, *(Argument(Role.SCRATCH) for _ in scratch), *counted)
     return Workload(
@@ -64,7 +65,7 @@ def function_of(
     x: TensorType,
     y: TensorType,
     code: Assembly,
-    fpu: bool,
+    target: Target,
     constants: str = "weights",
 ) -> CFunction:
     """A kernel from an image to another one. constants: what it calls these."""
@@ -73,4 +74,4 @@ def function_of(
         Parameter(f"{y.dtype.c_type} *", "y"),
         Parameter("const uint32_t *", constants), Parameter("uint8_t *", "scratch"),
     )  # fmt: skip
-    return kernel(stem, parameters, code, fpu=fpu)
+    return kernel(stem, parameters, code, target)

@@ -31,6 +31,7 @@ from mcu_deploy.backends.isa.operands import (
 )  # fmt: skip
 from mcu_deploy.backends.isa.schedule import SCHEDULED, scheduled
 from mcu_deploy.backends.isa.soft import soft
+from mcu_deploy.backends.layer import Target
 
 _INDENT = len("    __asm__(")
 _WIDTH = 100
@@ -43,19 +44,18 @@ def kernel(
     stem: str,
     parameters: Sequence[Parameter],
     code: Assembly,
-    fpu: bool,
-    core: str = "",
+    target: Target,
 ) -> CFunction:
     """The function; the code finds its arguments in r0-r3, and a fifth in r12, which the prologue
-    loads from the stack. Notes before the first instruction stand over it. fpu: whether the core
-    has one; without, its registers are words of the stack (`soft`). core:
-    whose, by which its instructions are ordered.
+    loads from the stack. Notes before the first instruction stand over it. target: what it
+    is for: without an FPU, that one's registers are words of the stack (`soft`), and for a core
+    with two issues its instructions are ordered (`scheduled`).
     """
     if len(parameters) > _ARGUMENTS:
         raise ValueError(f"{stem} has {len(parameters)} parameters, and a kernel has five at most")
     above = [item.text for item in itertools.takewhile(_is_note, code.items) if _is_note(item)]
-    items = [*code.items[len(above) :]] if fpu else soft(code.items[len(above) :])
-    if core in SCHEDULED:
+    items = [*code.items[len(above) :]] if target.fpu else soft(code.items[len(above) :])
+    if target.core in SCHEDULED:
         items = [*scheduled(tuple(items))]
     items = framed(items, len(parameters))
     text = "\n".join(_strings(items))

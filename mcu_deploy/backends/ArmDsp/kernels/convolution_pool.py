@@ -87,10 +87,10 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        fpu = layers[0].target.fpu
+        target = layers[0].target
         helpers = (
-            function_of(stems[0], before.layer.x, before.layer.y, convolved, fpu),
-            function_of(stems[1], pool.x, pool.y, pooled, fpu, "constants"), *between.helpers,
+            function_of(stems[0], before.layer.x, before.layer.y, convolved, target),
+            function_of(stems[1], pool.x, pool.y, pooled, target, "constants"), *between.helpers,
         )  # fmt: skip
         return (workload(layers[0], "conv_pool_strips_dsp", body, constants, price, helpers),)
 

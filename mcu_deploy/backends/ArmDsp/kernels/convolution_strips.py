@@ -291,7 +291,7 @@ def _proposal(
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         of = zip(kernels, assembled, stems, strict=True)
         helpers = [
-            function_of(stem, kernel.layer.x, kernel.layer.y, text, layers[0].target.fpu)
+            function_of(stem, kernel.layer.x, kernel.layer.y, text, layers[0].target)
             for kernel, text, stem in of
         ]
         if sum_ is not None:

@@ -182,9 +182,9 @@ class Kernel:
             words = np.append(np.uint32(self.layer.weights.shape[0]), words)
         return Constant("taps", words)
 
-    def function(self, fpu: bool) -> CFunction:
+    def function(self, target: Target) -> CFunction:
         """For a driver that calls it with an image of its own."""
-        return function_of(self.stem, self.layer.x, self.layer.y, self.code, fpu, "taps")
+        return function_of(self.stem, self.layer.x, self.layer.y, self.code, target, "taps")
 
 
 def assemble(layer: Convolution, lines: BareLines, late: float | None) -> Assembly:

@@ -71,8 +71,11 @@ def _proposal(
             f"    ${kernel.stem}(x, middle, taps, scratch);\n"
             f"    ${behind_stem}(middle, y, weights, scratch);\n}}"
         )
-        fpu = layers[0].target.fpu
-        helpers = (kernel.function(fpu), function_of(behind_stem, behind.x, behind.y, code, fpu))
+        target = layers[0].target
+        helpers = (
+            kernel.function(target),
+            function_of(behind_stem, behind.x, behind.y, code, target),
+        )
         constants = (kernel.taps(), Constant("weights", product.pack()))
         return (workload(layers[0], stem, body, constants, price, helpers),)
 

@@ -88,7 +88,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         )  # fmt: skip
         factors, arrays = passed(layer, (0, 1))
         arguments = (*factors, OUTPUT, constant_argument(len(arrays)), Argument(Role.SCRATCH))
-        function = kernel(stem, parameters, code, fpu=layer.target.fpu, core=layer.target.core)
+        function = kernel(stem, parameters, code, layer.target)
         return (
             Workload(
                 ID, function, arguments, (*arrays, constants),

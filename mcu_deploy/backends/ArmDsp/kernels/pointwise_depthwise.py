@@ -151,9 +151,9 @@ def _proposal(
         )  # fmt: skip
         weights = Constant("weights", product.pack())
         constants = (kernel.taps(), weights, *between.constants)
-        fpu = layers[0].target.fpu
-        first = function_of(first_stem, before.x, before.y, code, fpu)
-        helpers = (kernel.function(fpu), first, *between.helpers)
+        target = layers[0].target
+        first = function_of(first_stem, before.x, before.y, code, target)
+        helpers = (kernel.function(target), first, *between.helpers)
         return (workload(layers[0], stem, body, constants, price, helpers),)
 
     replacement = fused(part, "PointwiseDepthwise")

@@ -113,7 +113,7 @@ def middle(view: SubgraphView, first: Layer) -> Middle:
     return Middle(
         layer, (first.node.id, layer.node.id), round(code.cycles),
         {f"{stem} {code.digest}": code.bytes}, (Constant("table", table_of(layer, which), 1),),
-        (kernel(stem, parameters, code, fpu=layer.target.fpu, core=layer.target.core),),
+        (kernel(stem, parameters, code, layer.target),),
     )  # fmt: skip
 
 
