@@ -14,7 +14,7 @@ from mcu_deploy.boards import Board
 from mcu_deploy.device.counting import Counts, count_instructions
 from mcu_deploy.device.emulators import choose_emulator, launcher_named, launchers_for
 from mcu_deploy.device.modelling import ModelledCycles, ModelledTime, model_cycles, model_time
-from mcu_deploy.device.waiting import memory_lines, no_time
+from mcu_deploy.device.waiting import assumed, memory_lines, no_time
 from mcu_deploy.elf.reader import load_elf
 from mcu_deploy.errors import RequestError, ToolError
 from mcu_deploy.toolchain.stand_in import link_stand_in
@@ -62,12 +62,14 @@ def count(folder: BuildFolder, chosen: Connection) -> Counted:
             timeout=chosen.run_timeout or 300.0,
         )
         cycles = model_cycles(image.board, image.elf, counts)
+        at_once = assumed(image.board, load_elf(image.elf))
     source = f"{counts.emulator} {counts.version}".strip()
     if image.machine:
         source += f" on {image.machine}"
     if isinstance(cycles, str):
         return Counted(counts, source, cycles, cycles)
-    return Counted(counts, source, cycles, reason or model_time(folder.board, counts, cycles))
+    time = reason or model_time(folder.board, counts, cycles, at_once)
+    return Counted(counts, source, cycles, time)
 
 
 def _no_time(folder: BuildFolder, image: _Image) -> str:

@@ -62,7 +62,8 @@ class Profile(Tabled):
     each core that took part, without waiting for the other; `total` is that of the first.
     cycles: modelled for the first core, by the timings of the core `timings`; where they are None,
     no_cycles is a clause that says why. time: on the board at the clock that it is rated for,
-    modelled with the wait states of its memories; where it is None, no_time says why.
+    modelled with the wait states of its memories; where it is None, no_time says why. assumed: the
+    memories that were taken to answer at once, because the board's file does not say how they do.
     """
 
     network: str
@@ -79,6 +80,7 @@ class Profile(Tabled):
     no_cycles: str = ""
     time: BoardTime | None = None
     no_time: str = ""
+    assumed: tuple[str, ...] = ()
 
     @property
     def work(self) -> int:
@@ -209,7 +211,7 @@ def emulated(folder: BuildFolder, entry: NetworkReport, chosen: Connection) -> P
         return replace(made, no_time=time)
     for i, of_layer in enumerate(time.layers):
         layers[i] = replace(layers[i], time=of_layer, share=of_layer.cycles / time.total.cycles)
-    return replace(made, time=time.total, layers=tuple(layers))
+    return replace(made, time=time.total, assumed=time.assumed, layers=tuple(layers))
 
 
 def _beside(
@@ -228,6 +230,7 @@ def _beside(
     return replace(
         measured, layers=layers, cycles=modelled.cycles, timings=modelled.timings,
         no_cycles=modelled.no_cycles, time=modelled.time, no_time=modelled.no_time,
+        assumed=modelled.assumed,
     )  # fmt: skip
 
 

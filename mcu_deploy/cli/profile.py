@@ -80,6 +80,7 @@ def _as_json(report: Report, result: Profile) -> dict[str, Any]:
             "no_cycles": result.no_cycles,
             "clock_hz": result.time.clock_hz if result.time else None,
             "no_time": result.no_time,
+            "assumed_at_once": list(result.assumed),
             "outside_layers": result.outside,
             "overhead": result.overhead,
             "cores": list(result.cores),
@@ -108,13 +109,17 @@ def _print(board: Board, result: Profile, wide: bool) -> None:
             f"cycles modelled by the timings of the {result.timings}{stand_in}, without wait states"
         )
     if result.time is not None and result.waits:
+        rated = ", its rated clock" if result.time.clock_hz != board.clock_hz else ""
         out.print(
             escape(
-                f"on board: modelled with the wait states of {board.name} at "
-                f"{result.time.clock_hz / 1e6:g} MHz; code, data: waiting for them"
+                "on board: modelled with wait states at "
+                f"{result.time.clock_hz / 1e6:g} MHz{rated}; code, data: waiting for them"
             )
         )
-    elif result.no_time and not result.no_cycles:
+    if result.time is not None and result.assumed:
+        names = " and ".join(result.assumed)
+        out.print(escape(f"{names}: taken to answer at once, as the board's file does not say"))
+    if result.no_time and not result.no_cycles:
         out.print(escape(f"no modelled time on the board: {result.no_time}"))
     if result.no_cycles:
         out.print(escape(f"no modelled cycles: {result.no_cycles}"))

@@ -51,10 +51,12 @@ class BoardTime:
 
 @dataclass(frozen=True)
 class ModelledTime:
-    """Of a run without a hook, and of each layer by its index."""
+    """Of a run without a hook, and of each layer by its index. assumed: the memories that are taken
+    to answer at once, because nobody says how they do."""
 
     total: BoardTime
     layers: tuple[BoardTime, ...]
+    assumed: tuple[str, ...] = ()
 
 
 def model_cycles(board: Board, bench_elf: Path, counts: Counts) -> ModelledCycles | str:
@@ -79,9 +81,11 @@ def program_of(core: str, elf: Elf) -> Program | Blocks:
     return Blocks(code) if core == Blocks.core else Program(TIMINGS[core], code)
 
 
-def model_time(board: Board, counts: Counts, modelled: ModelledCycles) -> ModelledTime:
+def model_time(
+    board: Board, counts: Counts, modelled: ModelledCycles, assumed: tuple[str, ...] = ()
+) -> ModelledTime:
     """The time of what was counted, at the clock that the board is rated for. Where nobody followed
-    the memories, each of them answers at once."""
+    the memories, each of them answers at once. assumed: as of `ModelledTime`."""
     clock_hz = board.rated_clock_hz or board.clock_hz
     nothing = Waiting(0, 0)
     layers = counts.layers_waiting or (nothing,) * len(modelled.layers)
@@ -93,4 +97,5 @@ def model_time(board: Board, counts: Counts, modelled: ModelledCycles) -> Modell
     return ModelledTime(
         time(modelled.total, counts.waiting or nothing),
         tuple(time(*pair) for pair in zip(modelled.layers, layers, strict=True)),
+        assumed,
     )

@@ -21,8 +21,10 @@ _POLICIES = {"lru": 0, "pseudo-lru": 0, "unknown": 0, "round-robin": 1, "random"
 
 
 def used_memories(board: Board, elf: Elf) -> tuple[Memory, ...]:
-    """The memories of a board that an image has anything in."""
-    spans = [(s.address, s.address + s.size) for s in elf.sections if s.allocated and s.size]
+    """The memories of a board that an image has anything in, but for what only the chip's own boot
+    code reads."""
+    sections = [s for s in elf.sections if s.allocated and s.size and not _is_for_boot(s.name)]
+    spans = [(s.address, s.address + s.size) for s in sections]
     return tuple(
         memory
         for memory in board.memories
@@ -31,14 +33,28 @@ def used_memories(board: Board, elf: Elf) -> tuple[Memory, ...]:
 
 
 def no_time(board: Board, elf: Elf) -> str:
-    """A clause that says why nothing is known of how long an image's memories take; "" where all
-    is known."""
-    unknown = [m.name for m in used_memories(board, elf) if m.rated_timing is None]
+    """A clause that says why nothing is known of how long code and constants of an image take; ""
+    where that is known."""
+    unknown = [
+        memory.name
+        for memory in used_memories(board, elf)
+        if memory.rated_timing is None and memory.kind == "flash"
+    ]
     if not unknown:
         return ""
     names = " and ".join(unknown)
     answer = "answers" if len(unknown) == 1 else "answer"
     return f"the file of board {board.name} does not say how its {names} {answer} (`timing`)"
+
+
+def assumed(board: Board, elf: Elf) -> tuple[str, ...]:
+    """The names of the RAMs that an image has anything in and of which nothing is known: they are
+    taken to answer at once, as RAM on a microcontroller does at the core's clock."""
+    return tuple(
+        memory.name
+        for memory in used_memories(board, elf)
+        if memory.rated_timing is None and memory.kind == "ram"
+    )
 
 
 def memory_lines(board: Board, bench_elf: Path) -> str:
@@ -59,6 +75,10 @@ def memory_lines(board: Board, bench_elf: Path) -> str:
         for address, stays, more in program.costs()
     )
     return "\n".join([*_lines(waiting), *costs, ""])
+
+
+def _is_for_boot(section: str) -> bool:
+    return section.startswith(".boot_")  # boards/common/link.ld.j2
 
 
 def _lines(memories: Iterable[tuple[Memory, MemoryTiming]]) -> Iterator[str]:
