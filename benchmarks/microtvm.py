@@ -1,0 +1,212 @@
+"""How near the model of waiting comes to a board: microTVM's code of MLPerf Tiny 1.0, built and
+counted here, beside the times that were published of it on a NUCLEO-L4R5ZI.
+
+    python -m benchmarks.microtvm TINY_RESULTS CMSIS [--nano]
+
+TINY_RESULTS: a checkout of github.com/mlcommons/tiny_results_v1.0, of which closed/OctoML is read;
+CMSIS: one of github.com/ARM-software/CMSIS_5 at 51263182, which the submission names. It is built
+with Zephyr 2.7.3, -O2 and newlib; here with -O2 of the gcc that is installed, our start-up, and
+newlib (with --nano its smaller one). Of the board are taken: 120 MHz and 5 wait states (its
+overlay; ST's table of the ranges); dual bank, reads of 8 bytes, as the chip is delivered; caches
+on, as after a reset; no prefetch, since Zephyr's soc/arm/st_stm32/stm32l4/soc.c turns none on.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from mcu_deploy import resources
+from mcu_deploy.boards import (
+    AT_ONCE,
+    Board,
+    Cache,
+    MemoryTiming,
+    load_board,
+    platform_defines,
+    render_linker_script,
+    startup_sources,
+)
+from mcu_deploy.device.counting import count_instructions
+from mcu_deploy.device.modelling import BoardTime, model_cycles, model_time
+from mcu_deploy.device.waiting import memory_lines
+
+CLOCK_HZ = 120_000_000
+FLASH = MemoryTiming(
+    wait_states=5,
+    read_bytes=8,
+    instruction_cache=Cache(32, 32, 32, "lru"),
+    data_cache=Cache(8, 32, 8, "lru"),
+)
+SYSTEMS = ("microtvm_cmsis_nn", "microtvm_native")
+TASKS = ("kws", "vww", "ic", "ad")
+
+# The marks of crt/firmware/bench_main.c around the second run; of layers it knows nothing.
+_MAIN = """
+#include <stdint.h>
+#include <string.h>
+#include "tvm/runtime/c_runtime_api.h"
+#include "tvm/runtime/crt/stack_allocator.h"
+#include "tvmgen_default.h"
+#define MARK(name, n) \\
+    void name(void); \\
+    __attribute__((noipa, used)) void name(void) { __asm volatile("" ::"i"(n) : "memory"); }
+MARK(mcu_bench_begin, 1)
+MARK(mcu_bench_end, 2)
+MARK(mcu_bench_layer_begin, 3)
+MARK(mcu_bench_layer_end, 4)
+MARK(mcu_bench_tick, 5)
+MARK(mcu_bench_done, 6)
+MARK(mcu_bench_failed, 7)
+MARK(mcu_bench_hook, 8)
+
+static uint8_t workspace[%(workspace)s] __attribute__((aligned(16)));
+static tvm_workspace_t app;
+static union { int8_t bytes[32768]; float floats[640]; } input;
+static int8_t output[4096] __attribute__((aligned(16)));
+
+void *TVMBackendAllocWorkspace(int type, int id, uint64_t size, int code, int bits) {
+    void *place = NULL;
+    (void)type, (void)id, (void)code, (void)bits;
+    return StackMemoryManager_Allocate(&app, (int32_t)size, &place) == 0 ? place : NULL;
+}
+int TVMBackendFreeWorkspace(int type, int id, void *place) {
+    (void)type, (void)id;
+    return StackMemoryManager_Free(&app, place);
+}
+void TVMPlatformAbort(tvm_crt_error_t error) { (void)error; mcu_bench_failed(); for (;;) {} }
+void TVMLogf(const char *message, ...) { (void)message; }
+
+static void run(void) {
+    void *in = &input, *out = output;
+    uint32_t random = 1;
+    for (uint32_t i = 0; i < sizeof input; i++) {
+        random = random * 1664525u + 1013904223u;
+        input.bytes[i] = (int8_t)(random >> 24);
+    }
+    if (%(floats)s) {
+        for (int i = 0; i < 640; i++) { input.floats[i] = (float)(i %% 64) * -0.1f; }
+    }
+    mcu_bench_begin();
+    if (tvmgen_default_run((struct tvmgen_default_inputs *)&in,
+                           (struct tvmgen_default_outputs *)&out) != 0) { mcu_bench_failed(); }
+    mcu_bench_end();
+}
+
+void mcu_firmware_main(void);
+void mcu_firmware_main(void) {
+    StackMemoryManager_Init(&app, workspace, sizeof workspace);
+    run();
+    run();
+    mcu_bench_done();
+    for (;;) {}
+}
+"""
+
+
+def board() -> Board:
+    """QEMU's Cortex-M4 with the flash of the L4R5, at addresses like the chip's."""
+    machine = load_board("mps2-an386")
+    memories = (
+        replace(m, rated_timing=FLASH if m.kind == "flash" else AT_ONCE) for m in machine.memories
+    )
+    return replace(machine, memories=tuple(memories), clock_hz=CLOCK_HZ)
+
+
+def build(code: Path, cmsis: Path, folder: Path, *, nano: bool) -> Path:
+    """Builds a submission's network with two runs and marks around them.
+
+    code: its folder of a task; cmsis: with CMSIS/NN; nano: with newlib's smaller library."""
+    settings = (code / "CMakeLists.txt").read_text()
+    workspace = re.search(r"WORKSPACE_SIZE=(\d+)", settings)
+    assert workspace is not None
+    main = folder / "main.c"
+    main.write_text(
+        _MAIN % {"workspace": workspace[1], "floats": int("TARGET_MODEL=3" in settings)}
+    )
+    sources = [main, code / "crt/src/runtime/crt/memory/stack_allocator.c"]
+    sources += sorted((code / "model/codegen/host/src").glob("*.c"))
+    include = [code / "include", code / "model/codegen/host/include", code / "crt_config"]
+    include += [code / "crt/include"]
+    if "ENABLE_CMSIS TRUE" in settings:
+        sources += sorted(
+            path
+            for path in (cmsis / "CMSIS/NN/Source").glob("*/*.c")
+            if path.parent.name in settings
+        )
+        include += [cmsis / "CMSIS/Core/Include", cmsis / "CMSIS/NN/Include"]
+    return _linked(sources, include, folder, nano)
+
+
+def _linked(sources: Sequence[Path], include: Sequence[Path], folder: Path, nano: bool) -> Path:
+    target = board()
+    script = folder / "link.ld"
+    script.write_text(render_linker_script(target))
+    flags = [*target.cflags, "-O2", "-ffunction-sections", "-fdata-sections", "-w"]
+    flags += [f"-I{path}" for path in include]
+    own = [f"-I{resources.crt() / 'include'}", f"-I{resources.boards() / 'common'}"]
+    own += platform_defines(target)
+    objects = []
+    for number, source in enumerate((*startup_sources(target), *sources)):
+        made = folder / f"{number}.o"
+        more = own if source in startup_sources(target) else []
+        if source.name == "main.c":
+            more = ["-fno-function-sections"]  # nobody calls some of the marks
+        command = ["arm-none-eabi-gcc", *flags, *more, "-c", str(source), "-o", str(made)]
+        subprocess.run(command, check=True)
+        objects.append(str(made))
+    elf = folder / "bench.elf"
+    libraries = ["--specs=nano.specs"] if nano else []
+    command = ["arm-none-eabi-gcc", *target.cflags, "-nostartfiles", *libraries]
+    command += ["-Wl,--gc-sections", f"-Wl,-T,{script}", *objects, "-lm", "-o", str(elf)]
+    subprocess.run(command, check=True)
+    return elf
+
+
+def measure(elf: Path) -> tuple[int, BoardTime]:
+    """Modelled cycles of the second run without wait states, and its time with them."""
+    target = board()
+    counts = count_instructions(
+        target, elf, by_address=True, memories=memory_lines(target, elf), timeout=600
+    )
+    cycles = model_cycles(target, elf, counts)
+    assert not isinstance(cycles, str), cycles
+    return cycles.total, model_time(target, counts, cycles).total
+
+
+def published(results: Path) -> float:
+    """The median throughput that a submission's log says, as cycles of an inference."""
+    log = (results / "performance" / "results.txt").read_text()
+    (rate,) = re.findall(r"Median throughput is ([\d.]+) inf", log)
+    return CLOCK_HZ / float(rate)
+
+
+def main(tiny: str, cmsis: str, *options: str) -> None:
+    octo = Path(tiny).resolve() / "closed" / "OctoML"
+    print("system,task,published,without,ratio,modelled,off,code,data")
+    errors = []
+    for system in SYSTEMS:
+        for task in TASKS:
+            wanted = published(octo / "results" / system / "NUCLEO_L4R5ZI" / task)
+            with tempfile.TemporaryDirectory() as scratch:
+                code = octo / "code" / system / "NUCLEO_L4R5ZI" / task
+                elf = build(code, Path(cmsis).resolve(), Path(scratch), nano="--nano" in options)
+                without, time = measure(elf)
+            off = time.cycles / wanted - 1
+            errors.append(abs(off))
+            print(
+                f"{system},{task},{wanted:.0f},{without},{wanted / without:.3f},{time.cycles},"
+                f"{off:+.1%},{time.code_share:.1%},{time.data_share:.1%}",
+                flush=True,
+            )
+    print(f"off by {statistics.mean(errors):.1%} on average, {max(errors):.1%} at most")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
