@@ -73,7 +73,7 @@ def requantized(
     with np.errstate(over="ignore", invalid="ignore"):
         product = accumulator.astype(np.float32) * np.asarray(factor, np.float32)
     # Clamped before the rounding: the float never leaves the range that an integer holds.
-    clamped = np.clip(np.where(np.isnan(product), low, product), low, high)
+    clamped = np.minimum(np.fmax(product, low), high)
     return np.asarray(np.rint(clamped).astype(np.int64) + zero_point)
 
 

@@ -51,15 +51,20 @@ def pairs_of(
     lanes: what the accumulators are multiples of; shift: of the sums themselves.
     """
     find = accumulations_late if layer.fixed is None else accumulations
-    filters = [even + n for even, count in evens for n in range(count)]
+    filters = tuple(even + n for even, count in evens for n in range(count))
     of = np.array([lanes[n] for _, count in evens for n in range(count)], np.int64)
     shifts = np.array([shift + lane.bit_length() - 1 for lane in of.tolist()], np.int64)
-    found = iter(find(Staircases.of([layer.channel(n) for n in filters]), of, shifts))
+    found = iter(find(_staircases(layer, filters), of, shifts))
     zeros = Accumulation(1, 0, 0)
     return [
         _pair(layer, even, count, lanes, next(found), next(found) if count > 1 else zeros)
         for even, count in evens
     ]
+
+
+@functools.lru_cache(4)
+def _staircases(layer: Convolution, filters: tuple[int, ...]) -> Staircases:
+    return Staircases.of([layer.channel(n) for n in filters])
 
 
 def _pair(

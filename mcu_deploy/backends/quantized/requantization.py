@@ -32,6 +32,8 @@ _ROUNDED = 1e-9
 _MOVES = np.array(sorted(range(-(1 << 14), (1 << 14) + 1), key=abs), np.int64)
 # The first of these that fits is taken, which is mostly one of the first.
 _MOVES_TRIED = np.split(_MOVES, [1 << n for n in (8, 10, 12)])
+# Modulo 2**32 all is computed in words.
+_MOVES_WORDS = _MOVES.astype(np.uint32)
 _EVERY = slice(None)
 # A scale that is none.
 _TOO_LARGE = 1 << 40
@@ -89,6 +91,7 @@ class _Lines:
         with np.errstate(invalid="ignore"):
             first = np.rint(stairs.factors * self.unit / self.lanes)
         self.first = np.clip(first, 0, _TOO_LARGE).astype(np.int64)
+        self._steps = np.maximum(1, self.first >> _PART)
 
     def most(self, scales: Array, of: Array | slice = _EVERY) -> Array:
         """The largest offset with which no step is early. of: which channels the scales are of."""
@@ -104,11 +107,12 @@ class _Lines:
 
     def widest(self, of: Array) -> Array:
         """Of some channels the scales that leave the most room between `least` and `most`."""
-        best = self.first.copy()
-        steps = np.maximum(1, best >> _PART)
+        best, steps = self.first.copy(), self._steps.copy()
         around = np.arange(-_AROUND, _AROUND + 1, dtype=np.int64)
-        open_ = of
-        for _ in range(_ROUNDS):
+        found, is_met = self._met(of)
+        best[of[is_met]] = found[is_met]
+        open_ = of[~is_met]
+        for _ in range(_ROUNDS if open_.size else 0):
             # The room is concave in the scale; few reachable sums may let it grow forever.
             scales = best[open_, None] + steps[open_, None] * around
             widths = self.most(scales, open_) - self.least(scales, open_)
@@ -123,6 +127,36 @@ class _Lines:
                 break
         widest: Array = best[of]
         return widest
+
+    def _met(self, of: Array) -> tuple[Array, Array]:
+        """As `widest`, and whether it was found: no other scale that is looked for leaves as much
+        room, or it grows up to the last. The room lies below the lines that touch it at two scales,
+        and is looked at where these meet."""
+        at, least_at = self._at[of], self._least_at[of]
+        before, most_before = self._before[of], self._most_before[of]
+        rows = np.arange(of.size)
+
+        def touched(scales: Array) -> Array:
+            """[scale, room, by how much that grows with the scale]."""
+            high, low = most_before - before * scales[:, None], at * scales[:, None] - least_at
+            first, last = (rows, high.argmin(1)), (rows, low.argmin(1))
+            return np.stack([scales, high[first] + low[last], at[last] - before[first]])
+
+        first, away = self.first[of], _ROUNDS * self._steps[of]
+        left, right = touched(first - _AROUND * away), touched(first + _AROUND * away)
+        is_met, grows, falls = (left[2] > 0) & (right[2] < 0), right[2] > 0, left[2] < 0
+        while True:
+            between, room, slope = right - left
+            is_open = is_met & (between > 1)
+            if not is_open.any():
+                best = np.where((room > 0) & ~falls | grows, right[0], left[0])
+                is_met &= (room != 0) & (right[2] < 0)
+                is_met &= abs(best - first) < (_AROUND - 1) * away  # or it would not be reached
+                return best, is_met | grows | falls
+            meet = (room - right[2] * between) // np.maximum(-slope, 1)
+            tried = touched(left[0] + np.clip(meet, 1, np.maximum(between - 1, 1)))
+            left = np.where(is_open & (tried[2] > 0), tried, left)
+            right = np.where(is_open & (tried[2] <= 0), tried, right)
 
     def are_straight(self) -> Array:
         """For which channels `widest` may find a scale."""
@@ -175,14 +209,21 @@ def accumulations(
     answers: list[Accumulation | None] = [None] * len(stairs.channels)
     open_ = np.flatnonzero(found.is_solved)
     for moves in _MOVES_TRIED:
-        scales, least, most = (each[open_, None] for each in found[:3])
-        addends = -((moves * scales - least) >> 32)
-        fits = ((addends << 32) + moves * scales <= most) & (addends != 0)
-        which, is_found = fits.argmax(1), fits.any(1)
+        # How far behind `least` the first offset is that has an integer addend: modulo 2**32.
+        products = moves.astype(np.uint32) * found.scales[open_, None].astype(np.uint32)
+        behind = products - found.least[open_, None].astype(np.uint32)
+        fits = behind <= np.clip(found.most - found.least, 0, 2**32 - 1)[open_, None]
+        is_found = fits.any(1)
         for row in np.flatnonzero(is_found).tolist():
-            n, at = int(open_[row]), int(which[row])
-            words = Accumulation(int(scales[row, 0]), int(addends[row, at]), int(moves[at]))
-            answers[n] = words if _fit(stairs.channels[n], of[n], words) else None
+            n = int(open_[row])
+            scale, least = int(found.scales[n]), int(found.least[n])
+            for move in moves[fits[row]].tolist():
+                if addend := -((move * scale - least) >> 32):
+                    words = Accumulation(scale, addend, move)
+                    answers[n] = words if _fit(stairs.channels[n], of[n], words) else None
+                    break
+            else:
+                is_found[row] = False
         open_ = open_[~is_found]
         if not open_.size:
             break
@@ -212,6 +253,10 @@ def accumulate(channel: Channel, lanes: int, shift: int) -> Accumulation | None:
 def accumulate_late(channel: Channel, lanes: int, shift: int) -> Accumulation | None:
     """As `accumulations_late`, of one channel."""
     return accumulations_late(Staircases.of([channel]), lanes, shift)[0]
+
+
+def _word(number: int) -> np.uint32:
+    return np.uint32(number & 0xFFFFFFFF)
 
 
 class _Late:
@@ -268,13 +313,14 @@ class _Late:
 
     def latest(self, scale: int, most: int) -> Accumulation:
         """With as few late steps as leave none early, with offsets of at most this."""
-        above = most - _MOVES * scale
-        addends = above >> 32
-        offsets = np.where(addends == 0, -(1 << 62), most - (above & 0xFFFFFFFF))
-        which = int(offsets.argmax())
-        move = int(_MOVES[which])
-        accs = tuple(int(acc) + move for acc in self.late(scale, int(offsets[which]))[::-1])
-        return Accumulation(scale, int(addends[which]), move, accs)
+        below = _word(most) - _MOVES_WORDS * _word(scale)
+        move = int(_MOVES[below.argmin()])
+        if (most - move * scale) >> 32 == 0:
+            below[(most - _MOVES * scale) >> 32 == 0] = 0xFFFFFFFF
+            move = int(_MOVES[below.argmin()])
+        addend = (most - move * scale) >> 32
+        late = self.late(scale, (addend << 32) + move * scale)
+        return Accumulation(scale, addend, move, tuple((late[::-1] + move).tolist()))
 
 
 def _late(tried: _Late, lanes: int, shift: int) -> Accumulation | None:
@@ -287,10 +333,9 @@ def _late(tried: _Late, lanes: int, shift: int) -> Accumulation | None:
         if least >= fewest:
             continue
         words = tried.latest(scale, most)
-        is_right = _fit(tried.channel, lanes, words) and _is_next(
-            tried.channel, lanes, shift, words
-        )
-        if len(words.late) < fewest and is_right:
+        if len(words.late) >= fewest or not _fit(tried.channel, lanes, words):
+            continue
+        if _is_next(tried.channel, lanes, shift, words):
             found, fewest = words, len(words.late)
         if fewest == 1:
             break

@@ -172,7 +172,7 @@ def _tight(x: Array, y: Array, side: int) -> tuple[Array, Array]:
     does: of the points that are outermost in some direction one is never left out.
     """
     while True:
-        run, rise = np.diff(x, axis=1), np.diff(y, axis=1)
+        run, rise = x[:, 1:] - x[:, :-1], y[:, 1:] - y[:, :-1]
         # Of both neighbours; products of the sums' 32 bits with the values' 9.
         is_out = side * (run[:, 1:] * rise[:, :-1] - run[:, :-1] * rise[:, 1:]) > 0
         keep = np.ones(x.shape, bool)
@@ -181,9 +181,15 @@ def _tight(x: Array, y: Array, side: int) -> tuple[Array, Array]:
         width = int(counts.max())
         if 8 * width > 7 * x.shape[1]:
             return x, y
-        order = np.argsort(~keep, axis=1, kind="stable")[:, :width]
-        order = np.where(np.arange(width) < counts[:, None], order, x.shape[1] - 1)
-        x, y = np.take_along_axis(x, order, 1), np.take_along_axis(y, order, 1)
+        to = np.nonzero(np.arange(width) < counts[:, None])
+        x, y = _moved(x, keep, to, width), _moved(y, keep, to, width)
+
+
+def _moved(points: Array, keep: Array, to: tuple[Array, ...], width: int) -> Array:
+    """To the places, in their order, those of each row that are kept; the last one behind them."""
+    moved = points[:, -1:].repeat(width, 1)
+    moved[to] = points[keep]
+    return moved
 
 
 def _joined(arrays: Sequence[Array]) -> Array:
