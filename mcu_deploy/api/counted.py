@@ -51,7 +51,7 @@ def count(folder: BuildFolder, chosen: Connection) -> Counted:
     A board that QEMU lacks is counted on QEMU's machine of its core, unless another emulator is
     asked for, or is all that is installed. Errors: as of `count_instructions`."""
     with _image(folder, chosen.emulator) as image:
-        reason = _no_time(folder, image)
+        reason = _no_time(folder)
         counts = count_instructions(
             image.board,
             image.elf,
@@ -72,11 +72,11 @@ def count(folder: BuildFolder, chosen: Connection) -> Counted:
     return Counted(counts, source, cycles, time)
 
 
-def _no_time(folder: BuildFolder, image: _Image) -> str:
+def _no_time(folder: BuildFolder) -> str:
     """A clause that says why the time on the board is not modelled; "" where it is."""
     if any(network.lanes for network in folder.networks):
         return "two cores work, and waiting for memories is modelled for one"
-    return no_time(image.board, load_elf(image.elf))
+    return no_time(folder.board, load_elf(folder.bench))
 
 
 @contextmanager

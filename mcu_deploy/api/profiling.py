@@ -282,7 +282,7 @@ def _total(count: int, unit: str, macs: int) -> str:
 def _time(time: BoardTime) -> str:
     clock = f"{time.clock_hz / 1e6:g} MHz"
     if time.code + time.data == 0:
-        return f"modelled time {time.milliseconds:.3f} ms at {clock}: all memories answer at once"
+        return f"modelled time {time.milliseconds:.3f} ms at {clock}: no access waits"
     return (
         f"modelled time {time.milliseconds:.3f} ms at {clock}: {time.cycles:,} cycles on board, "
         f"of which {time.code_share:.1%} wait for code and {time.data_share:.1%} for data"

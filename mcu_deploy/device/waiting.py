@@ -22,12 +22,12 @@ _POLICIES = {"lru": 0, "pseudo-lru": 0, "unknown": 0, "round-robin": 1, "random"
 
 def used_memories(board: Board, elf: Elf) -> tuple[Memory, ...]:
     """The memories of a board that an image has anything in, but for what only the chip's own boot
-    code reads."""
+    code reads; of one that consists of parts, the parts, which answer each in its own way."""
     sections = [s for s in elf.sections if s.allocated and s.size and not _is_for_boot(s.name)]
     spans = [(s.address, s.address + s.size) for s in sections]
     return tuple(
         memory
-        for memory in board.memories
+        for memory in board.divided().memories
         if any(first < memory.end and memory.origin < end for first, end in spans)
     )
 

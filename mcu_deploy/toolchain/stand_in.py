@@ -119,7 +119,7 @@ def _moved(board: Board, elf: Elf, machine: Board) -> Board | str:
         for area in areas:
             origin = taken[area.name] + (memory.origin - taken[area.name]) % ALIGNMENT
             if origin + size + _SPARE <= area.end:
-                memories.append(replace(memory, origin=origin, size=size + _SPARE, parts=()))
+                memories.append(_there(memory, origin, size + _SPARE))
                 taken[area.name] = origin + size + _SPARE + _GUARD
                 break
         else:
@@ -132,6 +132,17 @@ def _moved(board: Board, elf: Elf, machine: Board) -> Board | str:
         qemu=machine.qemu,
         renode=None,
     )
+
+
+def _there(memory: Memory, origin: int, size: int) -> Memory:
+    """As many bytes of a memory, and of its parts, from another origin on."""
+    end, by = origin + size, origin - memory.origin
+    parts = tuple(
+        replace(part, origin=part.origin + by, size=min(part.end + by, end) - part.origin - by)
+        for part in memory.parts
+        if part.origin + by < end
+    )
+    return replace(memory, origin=origin, size=size, parts=parts)
 
 
 def _used(memory: Memory, elf: Elf) -> int:

@@ -20,7 +20,7 @@ from mcu_deploy.boards import Board, Cache, MemoryTiming
 from mcu_deploy.device.counting import count_instructions
 from mcu_deploy.device.emulators import launcher_named
 from mcu_deploy.device.modelling import model_cycles, model_time
-from mcu_deploy.device.waiting import memory_lines
+from mcu_deploy.device.waiting import memory_lines, used_memories
 from mcu_deploy.elf.reader import load_elf
 from mcu_deploy.toolchain.stand_in import ALIGNMENT, link_stand_in
 
@@ -257,3 +257,30 @@ def test_what_is_not_known_is_not_said_and_what_answers_at_once_takes_no_time(
             assert counted.time is None and counted.no_time == (
                 "the file of board mps2-an386 does not say how its ssram1 answers (`timing`)"
             )
+
+
+def test_a_memory_is_known_where_the_parts_are_that_an_image_is_in(
+    models_dir: Path, tmp_path: Path
+) -> None:
+    """Of the STM32F746's RAM the first part, DTCM, is known to answer at once, and the rest is
+    not."""
+    model = models_dir / "tflm_hello_world_int8" / "model.onnx"
+    folder = _build(model, "stm32f746", tmp_path / "build")
+    assert folder.board.memory("sram").rated_timing is None
+    made = profile(folder)
+    assert made.time is not None and made.cycles is not None
+    # It is smaller than its warm caches: what is left is one line that the mark before it shares.
+    assert made.time.cycles - made.cycles < 10
+    assert "at 216 MHz" in str(made)
+    elf = load_elf(folder.bench)
+    assert [m.name for m in used_memories(folder.board, elf)] == ["flash", "dtcm"]
+
+
+def test_what_only_boot_code_reads_does_not_matter(models_dir: Path, tmp_path: Path) -> None:
+    """The RP2040's second boot stage lies in a memory of its own."""
+    model = models_dir / "tflm_hello_world_int8" / "model.onnx"
+    folder = _build(model, "rpi_pico", tmp_path / "build")
+    elf = load_elf(folder.bench)
+    assert any(s.name == ".boot_boot2" and s.size for s in elf.sections)
+    assert [m.name for m in used_memories(folder.board, elf)] == ["flash", "sram"]
+    assert profile(folder).time is not None
