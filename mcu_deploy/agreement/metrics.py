@@ -40,17 +40,18 @@ def compare(ours: Sequence[Array], theirs: Sequence[Array]) -> Metrics:
     if a.size == 0:
         return Metrics(1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0)
     same = (a == b) | (np.isnan(a) & np.isnan(b))
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # infinities
         difference = np.where(same, 0.0, np.abs(a - b))
-    norm = float(np.linalg.norm(a) * np.linalg.norm(b))
-    cosine = float((a * b).sum() / norm) if norm else float(same.all())
+        norm = float(np.linalg.norm(a) * np.linalg.norm(b))
+        agrees = same.all()
+        cosine = float((a * b).sum() / norm) if norm and not agrees else float(agrees)
     magnitude = float(np.abs(b).max())
     worst = float(difference.max())
     return Metrics(
         acc=float((a.argmax(axis=1) == b.argmax(axis=1)).mean()),
         rmse=float(np.sqrt((difference**2).mean())),
         mae=float(difference.mean()),
-        cosine=min(1.0, cosine),
+        cosine=float(np.minimum(1.0, cosine)),
         equal=float(same.mean()),
         worst=worst,
         relative=worst / magnitude if magnitude else worst,

@@ -16,6 +16,7 @@ from operators.lab import Array, Case, make_model
 from operators.test_lowering import lowered
 
 from mcu_deploy import formats, interpreter, passes
+from mcu_deploy.agreement import metrics
 from mcu_deploy.agreement.reference import Reference, reference_tensors, run_reference
 from mcu_deploy.agreement.rules import BITS, EQUAL, ONE_STEP, SHARE, STEP, Rule, rules
 from mcu_deploy.agreement.second_opinion import compare_with
@@ -28,6 +29,17 @@ from mcu_deploy.files.samples import load_samples, random_samples
 from mcu_deploy.ir import Graph
 
 _NAN = float("nan")
+
+
+@pytest.mark.filterwarnings("error")
+def test_infinities_are_compared_without_a_warning() -> None:
+    value = [np.array([1.0, np.inf, -np.inf, _NAN], np.float32)]
+    same = metrics.compare(value, value)
+    assert (same.equal, same.cosine) == (1.0, 1.0)
+    other = metrics.compare(value, [np.zeros(4, np.float32)])
+    assert other.equal == 0.0 and np.isnan(other.worst)
+    beside = metrics.compare([np.array([1.0, np.inf])], [np.array([2.0, np.inf])])
+    assert beside.worst == 1.0 and np.isnan(beside.cosine)
 
 
 @pytest.mark.parametrize(
