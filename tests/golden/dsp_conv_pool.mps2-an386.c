@@ -679,11 +679,13 @@ MCU_FUNCTION void _mcu_dsp_conv_pool_conv_pool_strips_dsp(const int8_t *x, int8_
                                                           const uint32_t *weights,
                                                           const uint32_t *more_weights,
                                                           uint8_t *scratch) {
+    /* A strip: rows of what is between, then output rows. `next` is behind the rows that are there
+     * from the strip before. */
     uint8_t *const work = scratch + 480;
-    int8_t *const strip = (int8_t *)(scratch + 0);
+    int8_t *const strip = (int8_t *)scratch;
     /* Where windows begin, in rows of their image: of the first row, of the one behind the last. */
     int32_t *const range = (int32_t *)(void *)work;
-    int8_t *next = strip + 0;
+    int8_t *next = strip;
     const int8_t *source = x;
     int8_t *target = y;
     int32_t made = 0;
@@ -696,12 +698,9 @@ MCU_FUNCTION void _mcu_dsp_conv_pool_conv_pool_strips_dsp(const int8_t *x, int8_
         _mcu_dsp_conv_pool_conv3x3_rows_64d453e5_dsp(source, next, weights, work);
         source += 60 * (until - made);
         made = until;
-        next = strip + 0;
-        range[0] = 2 * first;
-        range[1] = 2 * last;
-        _mcu_dsp_conv_pool_avg_pool2x2_8_rows_9cba53ac_dsp(strip + 0, target, more_weights, work);
+        next = strip;
+        _mcu_dsp_conv_pool_avg_pool2x2_8_rows_9cba53ac_dsp(strip, target, more_weights, work);
         target += 112;
-        memcpy(strip, strip + 480, 0);
     }
 }
 

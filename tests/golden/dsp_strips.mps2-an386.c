@@ -825,6 +825,8 @@ MCU_FUNCTION void _mcu_dsp_strips_conv_conv_add_strips_dsp(const int8_t *x, int8
                                                            const uint32_t *more_weights,
                                                            const int32_t *constants,
                                                            uint8_t *scratch) {
+    /* A strip: rows of what is between, then output rows. `next` is behind the rows that are there
+     * from the strip before. */
     uint8_t *const work = scratch + 2064;
     int8_t *const strip = (int8_t *)(scratch + 16);
     /* Where windows begin, in rows of their image: of the first row, of the one behind the last. */

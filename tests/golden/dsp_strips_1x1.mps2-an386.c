@@ -3,7 +3,7 @@
  *   source model  convolutions, SHA-256
  *                 ee9cb5ea008b35df6c29e20bb5ac8f1a4ca41bdc8dba2c0bfe4187d546dc9c25
  *   constants     152 bytes, as a file: SHA-256
- *                 d4dbe7eb98ed5adf7e874fde1e54ba796a78dc51b52fc7eae1fd65f5600ba760
+ *                 5ad4e20386c4fbcd1f25401e70330d83c91eed25ae797a2ef581fdae10dd5ff8
  *   workspace     3,136 bytes
  *   layers        3 with 20,280 multiply-accumulates
  *
@@ -49,8 +49,8 @@ __asm__(".pushsection .rodata._mcu_dsp_strips_1x1_weights, \"a\", %progbits\n"
     __asm__(".set " #name ", _mcu_dsp_strips_1x1_weights + " #offset "\n" \
             ".type " #name ", %object\n"                                  \
             ".size " #name ", " #bytes)
-MCU_CONSTANT(_mcu_dsp_strips_1x1_conv_1_taps,    uint32_t, 20,  0, 80);
-MCU_CONSTANT(_mcu_dsp_strips_1x1_conv_1_weights, uint32_t, 18, 80, 72);
+MCU_CONSTANT(_mcu_dsp_strips_1x1_conv_1_weights, uint32_t, 18,  0, 72);
+MCU_CONSTANT(_mcu_dsp_strips_1x1_conv_1_taps,    uint32_t, 20, 72, 80);
 #undef MCU_CONSTANT
 /* clang-format on */
 
@@ -578,30 +578,30 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UN
 }
 
 MCU_FUNCTION void _mcu_dsp_strips_1x1_conv1x1_4x4_depthwise3x3_dsp(const uint8_t *x, uint8_t *y,
-                                                                   const uint32_t *taps,
                                                                    const uint32_t *weights,
+                                                                   const uint32_t *taps,
                                                                    uint8_t *scratch) {
-    uint8_t *const strip = (uint8_t *)scratch;
+    /* A strip: rows of what is between, then output rows. `next` is behind the rows that are there
+     * from the strip before, or zero points above the image. */
     uint8_t *const work = scratch + 240;
+    uint8_t *const strip = (uint8_t *)scratch;
+    uint8_t *next = strip + 60;
     const uint8_t *source = x;
     uint8_t *target = y;
-    /* `wanted` rows follow those that the strip before left; where the image ends, zero points. */
-    int32_t left = 26, wanted = 3;
-    uint8_t *next = strip + 60;
+    int32_t made = 0;
     memset(strip, 250, 60);
-    for (int32_t n = 0; n < 13; n++) {
-        const int32_t taken = left < wanted ? left : wanted;
-        if (taken > 0) {
-            *(int32_t *)(void *)(work + 32) = 5 * taken;
-            _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(source, next, weights, work);
-        }
-        memset(next + 60 * taken, 250, (size_t)(60 * (wanted - taken)));
-        source += 60 * taken;
-        left -= taken;
+    for (int32_t first = 0; first < 26; first += 2) {
+        const int32_t last = first + 2;
+        const int32_t wanted = last + 1;
+        const int32_t until = wanted < 26 ? wanted : 26;
+        *(int32_t *)(void *)(work + 32) = 5 * (until - made);
+        _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(source, next, weights, work);
+        memset(next + 60 * (until - made), 250, (size_t)(60 * (wanted - until)));
+        source += 60 * (until - made);
+        made = until;
+        next = strip + 120;
         _mcu_dsp_strips_1x1_depthwise3x3_4_dsp(strip, target, taps, work);
         target += 120;
-        wanted = 2;
-        next = strip + 120;
         memcpy(strip, strip + 120, 120);
     }
 }
@@ -630,8 +630,8 @@ static void _mcu_dsp_strips_1x1_layers(mcu_instance_t *instance) {
     uint8_t *const conv_1 = (uint8_t *)(ws + 1568);
     uint8_t *const conv_1_scratch = (uint8_t *)(ws + 0);
     MCU_LAYER(1, _mcu_dsp_strips_1x1_conv1x1_4x4_depthwise3x3_dsp(
-        reshape_1_reorder, conv_1, _mcu_dsp_strips_1x1_conv_1_taps,
-        _mcu_dsp_strips_1x1_conv_1_weights, conv_1_scratch));
+        reshape_1_reorder, conv_1, _mcu_dsp_strips_1x1_conv_1_weights,
+        _mcu_dsp_strips_1x1_conv_1_taps, conv_1_scratch));
 
     /* conv_1_reorder: Reorder, d0 reordered: uint8[1,4,26,15] NHWC -> uint8[1,4,26,15] */
     uint8_t *const conv_1_reorder = (uint8_t *)(ws + 0);

@@ -3,7 +3,7 @@
  *   source model  convolutions, SHA-256
  *                 ee9cb5ea008b35df6c29e20bb5ac8f1a4ca41bdc8dba2c0bfe4187d546dc9c25
  *   constants     152 bytes, as a file: SHA-256
- *                 d4dbe7eb98ed5adf7e874fde1e54ba796a78dc51b52fc7eae1fd65f5600ba760
+ *                 5ad4e20386c4fbcd1f25401e70330d83c91eed25ae797a2ef581fdae10dd5ff8
  *   workspace     3,136 bytes
  *   layers        3 with 20,280 multiply-accumulates
  *

@@ -5,7 +5,6 @@ a network's largest tensor, never exists as a whole. Rows that no window reads a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from mcu_deploy.backends.ArmDsp.chains import fused, reader
 from mcu_deploy.backends.ArmDsp.kernels import convolution, pools, tables
 from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import (
+    Part,
     Strips,
     body_of,
     kernel_of_rows,
@@ -39,17 +39,6 @@ OPERATORS = ("Conv", "tflite::Conv")
 _CODE_BYTES = 200  # of the C around the assembler
 
 
-@dataclass(frozen=True)
-class Pooled:
-    """What `Strips` has behind a convolution here."""
-
-    layer: pool_layer.Pool
-
-    @property
-    def scratch_bytes(self) -> int:
-        return self.layer.scratch_bytes
-
-
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     """A convolution with the pool that alone reads it."""
     before = kernel_of_rows(read(node))
@@ -63,7 +52,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if isinstance(pool, str) or pool.window.padded:
         return ""
     rounding = pool_rounding.rounding_of(pool, last)
-    strips = Strips.of(before, Pooled(pool), is_equal=True)
+    strips = Strips.of(before, Part(pool, pool.scratch_bytes), is_equal=True)
     if isinstance(rounding, str) or strips is None or strips.scratch_bytes >= pool.x.bytes:
         return ""
     convolved = convolution.assemble(before)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -67,6 +67,13 @@ class Rows(Protocol):
     def scratch_bytes(self) -> int: ...
 
 
+class Part(NamedTuple):
+    """A layer that is no `Kernel`."""
+
+    layer: Image
+    scratch_bytes: int
+
+
 class Sum(NamedTuple):
     """The layer that adds the first convolution's input to the second's output, or subtracts it.
     is_first: whether that input is its first operand."""
@@ -86,20 +93,20 @@ class Sum(NamedTuple):
 class Strips:
     """How many output rows a strip has, the last one at most, and what lies in the scratch."""
 
-    before: Kernel
+    before: Rows
     behind: Rows
     rows: int
     is_added: bool = False
 
-    @staticmethod
+    @classmethod
     def of(
-        before: Kernel, behind: Rows, is_added: bool = False, is_equal: bool = False
-    ) -> Strips | None:
+        cls, before: Rows, behind: Rows, is_added: bool = False, is_equal: bool = False, **more: Any
+    ) -> Self | None:
         """The tallest strips that are small, of equal ones if they have to be or some are half as
         tall; None where there is but one."""
         height = behind.layer.window.output[0]
         sizes = [n for n in range(1, height) if height % n == 0 or not is_equal]
-        found = [Strips(before, behind, rows, is_added) for rows in sizes]
+        found = [cls(before, behind, rows, is_added, **more) for rows in sizes]
         usable = [s for s in found if s.kept >= 0 and all(a < b for a, b in s._made())]
         most = min(_STRIP_BYTES, behind.layer.x.bytes // 2)
         small = [s for s in usable if s.scratch_bytes <= most] or usable[:1]
@@ -195,6 +202,7 @@ class Strips:
     @property
     def cycles_before(self) -> float:
         """All but those of what is behind."""
+        assert isinstance(self.before, Kernel)
         moved = self.count * (_STRIP_CYCLES + self.kept * self.row_bytes // 2)
         return moved + _cycles(self.before, self._made())
 
@@ -262,7 +270,7 @@ def _sum(view: SubgraphView, first: Layer, second: Layer) -> Sum | None:
 def _proposal(
     part: SubgraphView, strips: Strips, between: tables.Middle, sum_: Sum | None
 ) -> Proposal:
-    assert isinstance(strips.behind, Kernel)
+    assert isinstance(strips.before, Kernel) and isinstance(strips.behind, Kernel)
     kernels = (strips.before, strips.behind)
     assembled = [convolution.assemble(kernel) for kernel in kernels]
     stems = [stem_of(*pair) for pair in zip(kernels, assembled, strict=True)]
@@ -317,20 +325,32 @@ def _constants(strips: Strips, sum_: Sum) -> Constant:
     return Constant("constants", np.concatenate(sets))
 
 
-def body_of(strips: Strips, between: tables.Middle, sum_: Sum | None, stems: Sequence[str]) -> str:
+def body_of(
+    strips: Strips,
+    between: tables.Middle,
+    sum_: Sum | None,
+    stems: Sequence[str],
+    constants: Sequence[str] = ("weights", "more_weights"),
+    asked: str = "",
+) -> str:
+    """The driver. stems, constants: of both kernels. asked: C that asks the first one for the rows
+    from `made` to `until`, where it takes no range of rows; then the second one takes strips with
+    zero points around the image."""
     before, behind = strips.before.layer, strips.behind.layer
     row, moved, step = strips.row_bytes, strips.rows * strips.stride, before.window.strides[0]
+    made = [_sum_of(step, name, -before.window.begin[0]) for name in ("made", "until")]
+    last = [_sum_of(strips.stride, name, -strips.above) for name in ("first", "last")]
     return KIT.render(
-        "convolution_strips.c.j2",
+        "strips.c.j2",
         between_call=between.call("next", f"{row} * (until - made)"),
-        strips=strips, row=row, written=strips.written, before=stems[0], behind=stems[1],
+        strips=strips, row=row, written=strips.written, stems=stems, constants=constants,
         sum=sum_, into=before.x.dtype.c_type, middle=behind.x.dtype.c_type,
         convolved=behind.y.dtype.c_type,
         out_of=(sum_.layer.output.type if sum_ else behind.y).dtype.c_type,
         height=behind.window.output[0], between=behind.window.input[0],
         wanted=_sum_of(strips.stride, "last", strips.kept - strips.above),
-        made=[_sum_of(step, name, -before.window.begin[0]) for name in ("made", "until")],
-        range=[_sum_of(strips.stride, name, -strips.above) for name in ("first", "last")],
+        asked=asked, made=made, last=last if isinstance(strips.behind, Kernel) else None,
+        zero=behind.x.scaling.zero_point[0] if asked else None,
         read=step * before.window.input[1] * before.x.shape[1],
         move="memcpy" if strips.kept <= moved else "memmove", moved=moved,
     )  # fmt: skip
