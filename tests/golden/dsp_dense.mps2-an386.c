@@ -71,7 +71,6 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             "    vmov s0, r0\n"                     /* row_x, x */
-            "    vmov s1, r1\n"                     /* row_y, y */
             "    vmov s8, r3\n"                     /* row_begin, scratch */
             "    mov r9, r2\n"                      /* stream, weights */
             "    ldmia r9!, {r0, r4, r5}\n"         /* stream!, {row_bytes, skipped, outputs} */
@@ -79,16 +78,15 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    vmov s9, r0\n"                     /* end_of_row, row_end */
             "    mov r0, r1\n"                      /* out, y */
             "    add r1, r1, r5\n"                  /* out_end, y, outputs */
-            "    adr.w r2, 3f\n"                    /* entry, 3 */
+            "    adr.w r2, 1f\n"                    /* entry, 1 */
             "    add r2, r2, r4\n"                  /* entry, entry, skipped */
             "    orr r2, r2, #1\n"                  /* entry, entry, #1 */
             "    vmov s1, r9\n"                     /* stream_begin, stream */
-            "1:\n"
             /* A row, widened to int16, in front of what outputs need to be stored. */
             "    vmov r12, s0\n"                    /* source, row_x */
             "    vmov r7, s8\n"                     /* into, row_begin */
             "    vmov lr, s9\n"                     /* into_end, end_of_row */
-            "4:\n"
+            "2:\n"
             "    ldmia r12!, {r3, r5}\n"            /* source!, {x0123, x4567} */
             "    sxtb16 r4, r3, ror #8\n"           /* x13, x0123, ror #8 */
             "    sxtb16 r3, r3\n"                   /* x02, x0123 */
@@ -96,17 +94,17 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    sxtb16 r5, r5\n"                   /* x46, x4567 */
             "    stmia r7!, {r3-r6}\n"              /* into!, {x02, x13, x46, x57} */
             "    cmp r7, lr\n"                      /* into, into_end */
-            "    bne 4b\n"
+            "    bne 2b\n"
             "    stmia r7, {r0-r2}\n"               /* into, {out, out_end, entry} */
             "    vmov r9, s1\n"                     /* stream, stream_begin */
             "    vmov r10, s8\n"                    /* taps, row_begin */
             "    ldmia r9!, {r4, r6, r12, lr}\n"    /* stream!, {even0, odd0, even1, odd1} */
             "    bx r2\n"                           /* entry */
             "_mcu_dsp_dense_dense_dsp.to1:\n"
-            "3:\n"
+            "1:\n"
             /* Four outputs, eight taps at a time. A word of weights has 256 odd + even, */
             /* twice; by SXTB16 it has the even ones. */
-            "5:\n"
+            "6:\n"
             "    ldmia.w r10!, {r0, r2, r5, r8}\n"  /* taps!, {x02, x13, x46, x57} */
             "    ldmia.w r9!, {r1, r3, r7, r11}\n"  /* stream!, {w02, w13, w46, w57} */
             "    smlad r6, r1, r0, r6\n"            /* odd0, w02, x02, odd0 */
@@ -136,13 +134,13 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    smlad r12, r11, r8, r12\n"         /* even1, w57, x57, even1 */
             "    vmov r0, s9\n"                     /* limit, end_of_row */
             "    cmp r10, r0\n"                     /* taps, limit */
-            "    bne 5b\n"
+            "    bne 6b\n"
             "    sub r6, r6, r4\n"                  /* odd0, odd0, even0 */
             "    sub lr, lr, r12\n"                 /* odd1, odd1, even1 */
             /* To elements of the output. */
             /* stream!, {scale0, addend0, scale1, addend1, scale2, addend2, scale3, addend3} */
             "    ldmia r9!, {r0-r3, r5, r7, r8, r11}\n"
-            "    cbz r0, 6f\n"                      /* scale0, 6 */
+            "    cbz r0, 3f\n"                      /* scale0, 3 */
             "    smmla r4, r4, r0, r1\n"            /* even0, even0, scale0, addend0 */
             "    smmla r6, r6, r2, r3\n"            /* odd0, odd0, scale1, addend1 */
             "    smmla r12, r12, r5, r7\n"          /* even1, even1, scale2, addend2 */
@@ -151,7 +149,7 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    ssat r6, #8, r6, asr #12\n"        /* odd0, #8, odd0, asr #12 */
             "    ssat r12, #8, r12, asr #4\n"       /* even1, #8, even1, asr #4 */
             "    ssat lr, #8, lr, asr #12\n"        /* odd1, #8, odd1, asr #12 */
-            "7:\n"
+            "4:\n"
             "    ldmia r10, {r0-r2}\n"              /* taps, {out, out_end, entry} */
             "    strb r4, [r0], #4\n"               /* even0, [out], #4 */
             "    cmp r0, r1\n"                      /* out, out_end */
@@ -159,11 +157,11 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    strb r12, [r0, #-2]\n"             /* even1, [out, #-2] */
             "    strb lr, [r0, #-1]\n"              /* odd1, [out, #-1] */
             "    str r0, [r10]\n"                   /* out, [taps] */
-            "    beq 2f\n"
+            "    beq 5f\n"
             "    vmov r10, s8\n"                    /* taps, row_begin */
             "    ldmia r9!, {r4, r6, r12, lr}\n"    /* stream!, {even0, odd0, even1, odd1} */
             "    bx r2\n"                           /* entry */
-            "6:\n"
+            "3:\n"
             /* No integers round these outputs at once. */
             "    vmov d0, r1, r2\n"                 /* factors0, addend0, scale1 */
             "    vmov d1, r3, r5\n"                 /* factors1, addend1, scale2 */
@@ -193,8 +191,8 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    ssat r12, #8, r12\n"               /* even1, #8, even1 */
             "    sub lr, lr, #5\n"                  /* odd1, odd1, #5 */
             "    ssat lr, #8, lr\n"                 /* odd1, #8, odd1 */
-            "    b 7b\n"
-            "2:\n"
+            "    b 4b\n"
+            "5:\n"
             "    pop {r4-r11, pc}\n");
     /* clang-format on */
 }

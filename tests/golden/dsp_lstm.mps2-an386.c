@@ -91,9 +91,9 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    strh r0, [r2], #2\n"               /* zero, [into], #2 */
             "    subs r1, r1, #1\n"                 /* left, left, #1 */
             "    bne 2b\n"
-            "    movw r0, #7\n"                     /* steps, #7 */
-            "    vmov s8, r0\n"                     /* steps_left, steps */
             /* A step: the input, widened to int16, in front of the hidden state. */
+            "    movw r0, #7\n"                     /* count, #7 */
+            "    vmov s8, r0\n"                     /* steps_left, count */
             "3:\n"
             "    vmov r3, s4\n"                     /* source, step_x */
             "    vmov r2, s7\n"                     /* into, scratch_begin */
@@ -369,9 +369,9 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    cmp r2, r4\n"                      /* into, into_end */
             "    bne 6b\n"
             "    vmov s5, r3\n"                     /* step_y, source */
-            "    vmov r0, s8\n"                     /* steps, steps_left */
-            "    subs r0, r0, #1\n"                 /* steps, steps, #1 */
-            "    vmov s8, r0\n"                     /* steps_left, steps */
+            "    vmov r0, s8\n"                     /* count, steps_left */
+            "    subs r0, r0, #1\n"                 /* count, count, #1 */
+            "    vmov s8, r0\n"                     /* steps_left, count */
             "    bne 3b\n"
             "    pop {r4-r9, pc}\n");
     /* clang-format on */

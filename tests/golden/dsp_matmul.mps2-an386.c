@@ -80,18 +80,18 @@ MCU_KERNEL void _mcu_dsp_matmul_matmul_3x8x7_int8_dsp(const int8_t *a MCU_UNUSED
             /* panel, {scale, addend, y_zero, move, minus_a_zero, b_zero} */
             "    stmia r6, {r0-r5}\n"
             "    vmov s4, r6\n"                     /* end_of_panel, panel */
-            "    movw r0, #4\n"                     /* matrix, #4 */
-            "    vmov s5, r0\n"                     /* matrices_left0, matrix */
+            "    movw r0, #4\n"                     /* count, #4 */
+            "    vmov s5, r0\n"                     /* matrices_left0, count */
             "1:\n"
             "    vmov r0, s1\n"                     /* next_b, all_b */
             "    vmov r1, s2\n"                     /* next_y, all_y */
-            "    movw r2, #3\n"                     /* panels, #3 */
+            "    movw r2, #3\n"                     /* count, #3 */
+            "    vmov s6, r2\n"                     /* panels_left, count */
             "2:\n"
-            "    vmov s6, r0\n"                     /* panel_b, next_b */
-            "    vmov s7, r1\n"                     /* panel_y, next_y */
-            "    vmov s8, r2\n"                     /* panels_left, panels */
+            "    vmov s7, r0\n"                     /* panel_b, next_b */
+            "    vmov s8, r1\n"                     /* panel_y, next_y */
             /* Three columns of b, widened to int16: two taps a word. */
-            "    vmov r12, s6\n"                    /* source, panel_b */
+            "    vmov r12, s7\n"                    /* source, panel_b */
             "    vmov r6, s3\n"                     /* panel, panel_begin */
             "    vmov r0, s4\n"                     /* panel_end, end_of_panel */
             "    ldr r3, [r0, #12]\n"               /* start0, [panel_end, #12] */
@@ -143,11 +143,11 @@ MCU_KERNEL void _mcu_dsp_matmul_matmul_3x8x7_int8_dsp(const int8_t *a MCU_UNUSED
             "    stmia r6, {r3, r5, r9}\n"          /* panel, {start0, start1, start2} */
             /* With two rows of a, even and odd: six sums, four taps at a time. */
             "    vmov r4, s0\n"                     /* row, all_a */
-            "    vmov r1, s7\n"                     /* out, panel_y */
-            "    movw r3, #2\n"                     /* pairs, #2 */
+            "    vmov r1, s8\n"                     /* out, panel_y */
+            "    movw r0, #2\n"                     /* count, #2 */
+            "    vmov s9, r0\n"                     /* pairs_left, count */
             "4:\n"
-            "    vmov s9, r1\n"                     /* rows_y, out */
-            "    vmov s10, r3\n"                    /* pairs_left, pairs */
+            "    vmov s10, r1\n"                    /* rows_y, out */
             "    vmov r6, s3\n"                     /* panel, panel_begin */
             "    ldmia r6!, {r0, r2, r5}\n"         /* panel!, {even0, even1, even2} */
             "    mov r7, r0\n"                      /* odd0, even0 */
@@ -207,8 +207,7 @@ MCU_KERNEL void _mcu_dsp_matmul_matmul_3x8x7_int8_dsp(const int8_t *a MCU_UNUSED
             "    ssat r7, #8, r7, asr #4\n"         /* odd0, #8, odd0, asr #4 */
             "    ssat r12, #8, r12, asr #4\n"       /* odd1, #8, odd1, asr #4 */
             "    ssat lr, #8, lr, asr #4\n"         /* odd2, #8, odd2, asr #4 */
-            "    vmov r1, s9\n"                     /* out, rows_y */
-            "    vmov r3, s10\n"                    /* pairs, pairs_left */
+            "    vmov r1, s10\n"                    /* out, rows_y */
             "    strb r0, [r1]\n"                   /* even0, [out] */
             "    strb r2, [r1, #1]\n"               /* even1, [out, #1] */
             "    strb r5, [r1, #2]\n"               /* even2, [out, #2] */
@@ -217,35 +216,38 @@ MCU_KERNEL void _mcu_dsp_matmul_matmul_3x8x7_int8_dsp(const int8_t *a MCU_UNUSED
             "    strb lr, [r1, #9]\n"               /* odd2, [out, #9] */
             "    add r4, r4, #8\n"                  /* row, row, #8 */
             "    add r1, r1, #14\n"                 /* out, out, #14 */
-            "    cmp r3, #2\n"                      /* pairs, #2 */
+            "    vmov r0, s9\n"                     /* count, pairs_left */
+            "    cmp r0, #2\n"                      /* count, #2 */
             "    itt eq\n"
             "    subeq r4, r4, #8\n"                /* row, row, #8 */
             "    subeq r1, r1, #7\n"                /* out, out, #7 */
-            "    subs r3, r3, #1\n"                 /* pairs, pairs, #1 */
+            "    subs r0, r0, #1\n"                 /* count, count, #1 */
+            "    vmov s9, r0\n"                     /* pairs_left, count */
             "    bne 4b\n"
-            "    vmov r0, s6\n"                     /* next_b, panel_b */
-            "    vmov r1, s7\n"                     /* next_y, panel_y */
-            "    vmov r2, s8\n"                     /* panels, panels_left */
+            "    vmov r0, s7\n"                     /* next_b, panel_b */
+            "    vmov r1, s8\n"                     /* next_y, panel_y */
             "    add r0, r0, #3\n"                  /* next_b, next_b, #3 */
             "    add r1, r1, #3\n"                  /* next_y, next_y, #3 */
-            "    cmp r2, #2\n"                      /* panels, #2 */
+            "    vmov r2, s6\n"                     /* count, panels_left */
+            "    cmp r2, #2\n"                      /* count, #2 */
             "    itt eq\n"
             "    subeq r0, r0, #2\n"                /* next_b, next_b, #2 */
             "    subeq r1, r1, #2\n"                /* next_y, next_y, #2 */
-            "    subs r2, r2, #1\n"                 /* panels, panels, #1 */
+            "    subs r2, r2, #1\n"                 /* count, count, #1 */
+            "    vmov s6, r2\n"                     /* panels_left, count */
             "    bne 2b\n"
-            "    vmov r0, s0\n"                     /* matrix, all_a */
-            "    add r0, r0, #24\n"                 /* matrix, matrix, #24 */
-            "    vmov s0, r0\n"                     /* all_a, matrix */
-            "    vmov r0, s1\n"                     /* matrix, all_b */
-            "    add r0, r0, #56\n"                 /* matrix, matrix, #56 */
-            "    vmov s1, r0\n"                     /* all_b, matrix */
-            "    vmov r0, s2\n"                     /* matrix, all_y */
-            "    add r0, r0, #21\n"                 /* matrix, matrix, #21 */
-            "    vmov s2, r0\n"                     /* all_y, matrix */
-            "    vmov r0, s5\n"                     /* matrix, matrices_left0 */
-            "    subs r0, r0, #1\n"                 /* matrix, matrix, #1 */
-            "    vmov s5, r0\n"                     /* matrices_left0, matrix */
+            "    vmov r0, s0\n"                     /* at, all_a */
+            "    add r0, r0, #24\n"                 /* at, at, #24 */
+            "    vmov s0, r0\n"                     /* all_a, at */
+            "    vmov r0, s1\n"                     /* at, all_b */
+            "    add r0, r0, #56\n"                 /* at, at, #56 */
+            "    vmov s1, r0\n"                     /* all_b, at */
+            "    vmov r0, s2\n"                     /* at, all_y */
+            "    add r0, r0, #21\n"                 /* at, at, #21 */
+            "    vmov s2, r0\n"                     /* all_y, at */
+            "    vmov r0, s5\n"                     /* count, matrices_left0 */
+            "    subs r0, r0, #1\n"                 /* count, count, #1 */
+            "    vmov s5, r0\n"                     /* matrices_left0, count */
             "    bne 1b\n"
             "    pop {r4-r11, pc}\n");
     /* clang-format on */

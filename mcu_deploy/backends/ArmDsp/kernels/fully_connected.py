@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -38,6 +39,7 @@ from mcu_deploy.backends.interface import (
     layer_of,
 )
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
+from mcu_deploy.backends.isa.dsp.kept import counted
 from mcu_deploy.backends.isa.dsp.rows_by_filters import (
     Row,
     add_number,
@@ -196,12 +198,12 @@ def pack(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Ar
 
 class _Kept:
     """In the FPU's registers: the widened row, its end, the packed stream, of the next row x and y,
-    the bytes from one row of y to the next one, rows that are left. Of long rows: where the blocks
-    end next, the middle, and the odd outputs' sums before it."""
+    the bytes of a row of y, rows that are left. Of long rows: where the blocks end next, the
+    middle, and the odd outputs' sums before it."""
 
     def __init__(self, code: Assembly) -> None:
-        self.row, self.end, self.stream, self.x, self.y, self.step, self.rows = code.registers(
-            "row_begin end_of_row stream_begin row_x row_y y_step rows_left", kind=Kind.SINGLE
+        self.row, self.end, self.stream, self.x, self.y, self.outputs, self.rows = code.registers(
+            "row_begin end_of_row stream_begin row_x row_y outputs rows_left", kind=Kind.SINGLE
         )
         self.limit, self.middle = code.registers("next_limit middle_of_row", kind=Kind.SINGLE)
         # Pinned, for the flow does not tell that a row's middle writes it before its end reads it.
@@ -240,75 +242,87 @@ def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -
     int16 in the order of SXTB16, then the words of `ends` and `common`. y may follow the rows that
     were read, the scratch the row that is read: `scratch_distance`.
     """
-    surplus = -len(layer.weights) % OUTPUTS
-    passes = math.ceil(layer.blocks / unrolled)
     code = Assembly()
     kept, group = _Kept(code), _Group(code, common)
-    rows, last = code.label(), code.label()
     blocks = [code.label() for _ in range(unrolled)]
     _describe(code, layer, common)
-    _begin(code, kept, group, layer, surplus, blocks[0])
-    code.place(rows)
-    with code.times(layer.rows):
+    _begin(code, kept, group, layer, blocks[0])
+    with counted(code, kept.rows, layer.rows) if layer.rows > 1 else nullcontext():
+        if layer.rows > 1:
+            code.vmov(group.out, kept.y)
+            code.vmov(group.end, kept.outputs)
+            code.add(group.end, group.end, group.out)
+            code.vmov(kept.y, group.end)
+        if surplus := -len(layer.weights) % OUTPUTS:
+            code.add(group.end, group.end, surplus)
         code.note("A row, widened to int16, in front of what outputs need to be stored.")
         end = _widen_row(code, kept, layer)
         code.stmia(end, [*group.ends, *group.common])
         code.vmov(group.stream, kept.stream)
+        _groups(code, kept, group, layer, shift, common, blocks)
+    return code
+
+
+def _groups(
+    code: Assembly, kept: _Kept, group: _Group, layer: Dense, shift: int, common: Rounding | None,
+    blocks: Sequence[Label],
+) -> None:  # fmt: skip
+    """The outputs of a row, four at a time."""
+    passes = math.ceil(layer.blocks / len(blocks))
+    skipped = passes * len(blocks) - layer.blocks
+    unsolved, store, last = (code.label() for _ in range(3))
+    tile = layer.saturate, group.sums
+
+    def begin() -> None:
         code.vmov(group.taps, kept.row)
         code.ldmia(group.stream.moving, group.sums)
         code.bx(group.entry, to=blocks)
-        code.place(blocks[0])
-        with code.times(layer.groups):
-            code.note("Four outputs, eight taps at a time. A word of weights has 256 odd + even,")
-            code.note("twice; by SXTB16 it has the even ones.")
-            skipped = passes * unrolled - layer.blocks
-            with code.repeat(passes):
-                for n, block in enumerate(blocks):
-                    if n:
-                        code.place(block)
-                    with code.times((passes - (n < skipped)) / passes):
-                        multiply(code, group.taps, group.stream, group.sums, group.x, group.words)
-                code.vmov(group.limit, kept.limit if layer.is_long else kept.end)
-                code.cmp(group.taps, group.limit)
-            take_apart(code, group.sums)
-            if layer.is_long:
-                _add_halves(code, kept, group, blocks[0])
-            unsolved, store = code.label(), code.label()
-            code.note("To elements of the output.")
-            if common is None:
-                code.ldmia(group.stream.moving, group.own)
-                code.cbz(group.own[0], unsolved)
-            else:
-                code.ldmia(group.taps, [*group.ends, *group.common])
-            if common is not None and common.is_twice:
-                round_twice(code, layer.saturate, group.sums, layer.lanes, group.common[:3])
-            else:
-                shifts = [shift, shift + layer.lanes.bit_length() - 1] * 2
-                scales = pairs(2 * group.common or group.own)
-                round_once(code, layer.saturate, group.sums, scales, shifts)
-            code.place(store)
-            if common is None:
-                code.ldmia(group.taps, group.ends)
-            _store(code, group, surplus)
-            code.beq(last)
-            code.vmov(group.taps, kept.row)
-            code.ldmia(group.stream.moving, group.sums)
-            code.bx(group.entry, to=blocks)
+
+    begin()
+    code.place(blocks[0])
+    with code.times(layer.groups):
+        code.note("Four outputs, eight taps at a time. A word of weights has 256 odd + even,")
+        code.note("twice; by SXTB16 it has the even ones.")
+        with code.repeat(passes):
+            for n, block in enumerate(blocks):
+                if n:
+                    code.place(block)
+                with code.times((passes - (n < skipped)) / passes):
+                    multiply(code, group.taps, group.stream, group.sums, group.x, group.words)
+            code.vmov(group.limit, kept.limit if layer.is_long else kept.end)
+            code.cmp(group.taps, group.limit)
+        take_apart(code, group.sums)
+        if layer.is_long:
+            _add_halves(code, kept, group, blocks[0])
+        code.note("To elements of the output.")
         if common is None:
-            with code.rarely():
-                code.place(unsolved)
-                code.note("No integers round these outputs at once.")
-                given = group.own[1:]  # behind a 0
-                if layer.fixed is None:  # factors
-                    zero = partial(add_number, code, number=layer.zero_points[1])
-                    round_in_float(code, layer.saturate, group.sums, pairs(given[:4]), zero)
-                else:  # multipliers, shifts, zero point
-                    round_each_twice(code, layer.saturate, group.sums, layer.lanes, given[:6])
-                code.b(store)
-        code.place(last)
-        if layer.rows > 1:
-            _next_row(code, kept, group, surplus, rows)
-    return code
+            code.ldmia(group.stream.moving, group.own)
+            code.cbz(group.own[0], unsolved)
+        else:
+            code.ldmia(group.taps, [*group.ends, *group.common])
+        if common is not None and common.is_twice:
+            round_twice(code, *tile, layer.lanes, group.common[:3])
+        else:
+            shifts = [shift, shift + layer.lanes.bit_length() - 1] * 2
+            round_once(code, *tile, pairs(2 * group.common or group.own), shifts)
+        code.place(store)
+        if common is None:
+            code.ldmia(group.taps, group.ends)
+        _store(code, group, -len(layer.weights) % OUTPUTS)
+        code.beq(last)
+        begin()
+    if common is None:
+        with code.rarely():
+            code.place(unsolved)
+            code.note("No integers round these outputs at once.")
+            given = group.own[1:]  # behind a 0
+            if layer.fixed is None:  # factors
+                zero = partial(add_number, code, number=layer.zero_points[1])
+                round_in_float(code, *tile, pairs(given[:4]), zero)
+            else:  # multipliers, shifts, zero point
+                round_each_twice(code, *tile, layer.lanes, given[:6])
+            code.b(store)
+    code.place(last)
 
 
 def _describe(code: Assembly, layer: Dense, common: Rounding | None) -> None:
@@ -331,15 +345,12 @@ def _describe(code: Assembly, layer: Dense, common: Rounding | None) -> None:
     code.note("scratch: a row, two taps in a word; what its outputs need.")
 
 
-def _begin(
-    code: Assembly, kept: _Kept, group: _Group, layer: Dense, surplus: int, blocks: Label
-) -> None:
+def _begin(code: Assembly, kept: _Kept, group: _Group, layer: Dense, blocks: Label) -> None:
     """The head of the stream, and what is kept of it."""
     x, y, weights, scratch = code.arguments("x y weights scratch")
     row_bytes, skipped, outputs, middle = code.registers("row_bytes skipped outputs middle")
     stream, row_end = group.stream, code.register("row_end")
     code.vmov(kept.x, x)
-    code.vmov(kept.y, y)
     code.vmov(kept.row, scratch)
     code.mov(stream, weights)
     code.ldmia(stream.moving, [row_bytes, skipped, outputs, *([middle] if layer.is_long else [])])
@@ -349,40 +360,18 @@ def _begin(
         code.vmov(kept.limit, middle)
     code.add(row_end, scratch, row_bytes)
     code.vmov(kept.end, row_end)
-    code.mov(group.out, y)
-    code.add(group.end, y, outputs)
-    if surplus:
-        code.add(group.end, group.end, surplus)
+    if layer.rows > 1:
+        code.vmov(kept.y, y)
+        code.vmov(kept.outputs, outputs)
+    else:
+        code.mov(group.out, y)
+        code.add(group.end, y, outputs)
     code.adr_w(group.entry, blocks)
     code.add(group.entry, group.entry, skipped)
     code.orr(group.entry, group.entry, 1)
     if group.common:
         code.ldmia(stream.moving, group.common)
     code.vmov(kept.stream, stream)
-    if layer.rows > 1:
-        left = code.register("rows")
-        code.vmov(kept.step, outputs)
-        code.movw(left, layer.rows)
-        code.vmov(kept.rows, left)
-
-
-def _next_row(code: Assembly, kept: _Kept, group: _Group, surplus: int, rows: Label) -> None:
-    """Where another one is left."""
-    done = code.label()
-    left, step = code.registers("rows y_step")
-    code.vmov(left, kept.rows)
-    code.subs(left, left, 1)
-    code.beq(done)
-    code.vmov(kept.rows, left)
-    code.vmov(group.out, kept.y)
-    code.vmov(step, kept.step)
-    code.add(group.out, group.out, step)
-    code.vmov(kept.y, group.out)
-    code.add(group.end, group.out, step)
-    if surplus:
-        code.add(group.end, group.end, surplus)
-    code.b(rows)
-    code.place(done)
 
 
 def _widen_row(code: Assembly, kept: _Kept, layer: Dense) -> Register:

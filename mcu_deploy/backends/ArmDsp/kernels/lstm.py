@@ -9,6 +9,7 @@ two pointers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.dsp import sigmoid
+from mcu_deploy.backends.isa.dsp.kept import counted, move
 from mcu_deploy.backends.isa.dsp.rows_by_filters import (
     Row,
     multiply,
@@ -221,21 +223,12 @@ def assemble(lstm: QuantizedLstm, zero_point: int, most: int) -> Assembly:
     code.vmov(kept.y, y)
     code.vmov(kept.weights, weights)
     code.vmov(kept.scratch, scratch)
-    if lstm.batch == 1:
+    step, sequence = lstm.strides
+    with counted(code, kept.sequences, lstm.batch) if lstm.batch > 1 else nullcontext():
         _sequence(code, kept, unit, lstm, zero_point, most)
-        return code
-    left, at, free = code.registers("sequences at free")
-    code.number(left, lstm.batch)
-    code.vmov(kept.sequences, left)
-    with code.repeat(lstm.batch):
-        _sequence(code, kept, unit, lstm, zero_point, most)
-        for pointer, elements in ((kept.x, lstm.inputs), (kept.y, lstm.hidden)):
-            code.vmov(at, pointer)
-            code.offset(at, (lstm.strides[1] - lstm.steps * lstm.strides[0]) * elements, free)
-            code.vmov(pointer, at)
-        code.vmov(left, kept.sequences)
-        code.subs(left, left, 1)
-        code.vmov(kept.sequences, left)
+        if lstm.batch > 1:
+            move(code, kept.x, (sequence - lstm.steps * step) * lstm.inputs)
+            move(code, kept.y, (sequence - lstm.steps * step) * lstm.hidden)
     return code
 
 
@@ -244,13 +237,11 @@ def _sequence(
 ) -> None:
     """All steps of a sequence, from a hidden state and cell states of 0 on."""
     hidden, step = lstm.hidden, lstm.strides[0]
-    steps, size, out, end = code.registers("steps bytes out out_end")
+    size, out, end = code.registers("bytes out out_end")
     row = Row(code, 1)
     _begin(code, kept, row.into, lstm, zero_point)
-    code.number(steps, lstm.steps)
-    code.vmov(kept.steps, steps)
     code.note("A step: the input, widened to int16, in front of the hidden state.")
-    with code.repeat(lstm.steps):
+    with counted(code, kept.steps, lstm.steps):
         code.vmov(row.source, kept.x)
         code.vmov(row.into, kept.scratch)
         _widen(code, row, lstm.inputs)
@@ -285,9 +276,6 @@ def _sequence(
         _widen(code, row, hidden)
         code.offset(row.source, (step - 1) * hidden, size)
         code.vmov(kept.y, row.source)
-        code.vmov(steps, kept.steps)
-        code.subs(steps, steps, 1)
-        code.vmov(kept.steps, steps)
 
 
 def _begin(

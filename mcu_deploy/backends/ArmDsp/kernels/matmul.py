@@ -32,6 +32,7 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, Kind, Memory, Register, kernel
+from mcu_deploy.backends.isa.dsp.kept import counted, move
 from mcu_deploy.backends.isa.dsp.rows_by_filters import multiply_bytes, round_in_float, round_once
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, passed, pointer
@@ -205,57 +206,44 @@ def _matrices(
     code: Assembly, r: _Registers, product: MatrixProduct, body: Callable[[], None], n: int = 0
 ) -> None:
     """Loops over the matrices, from the n-th on: behind each the pointers go to the next ones."""
-    loops, pointer, free = product.loops, *code.registers("matrix step")
+    loops = product.loops
     if n == len(loops.extents):
         body()
         return
-    code.number(pointer, loops.extents[n])
-    code.vmov(r.left[n], pointer)
-    with code.repeat(loops.extents[n]):
+    with counted(code, r.left[n], loops.extents[n]):
         _matrices(code, r, product, body, n + 1)
         for kept, steps in zip(r.matrices, loops.steps, strict=True):
             # What the loop inside of this one, if there is one, has added.
             inside = loops.extents[n + 1] * steps[n + 1] if n + 1 < len(steps) else 0
-            if steps[n] != inside:
-                code.vmov(pointer, kept)
-                code.offset(pointer, steps[n] - inside, free)
-                code.vmov(kept, pointer)
-        code.vmov(pointer, r.left[n])
-        code.subs(pointer, pointer, 1)
-        code.vmov(r.left[n], pointer)
+            move(code, kept, steps[n] - inside)
 
 
 def _matrix(
     code: Assembly, r: _Registers, product: MatrixProduct, rounding: Rounding, most: int
 ) -> None:
     """One product: its columns, three at a time."""
-    columns = product.columns
-    panels, next_b, next_y = code.registers("panels next_b next_y")
-    count = -(-columns // COLUMNS)
+    next_b, next_y = code.registers("next_b next_y")
     _, b, y = r.matrices
+    rest = product.columns % COLUMNS
+
+    def repeat_columns() -> None:
+        code.itt("eq")
+        code.subeq(next_b, next_b, COLUMNS - rest)
+        code.subeq(next_y, next_y, COLUMNS - rest)
+
     code.vmov(next_b, b)
     code.vmov(next_y, y)
-    code.movw(panels, count)
-    with code.repeat(count):
+    with counted(code, r.panels, -(-product.columns // COLUMNS), repeat_columns if rest else None):
         code.vmov(r.b, next_b)
         code.vmov(r.y, next_y)
-        code.vmov(r.panels, panels)
         code.note("Three columns of b, widened to int16: two taps a word.")
         _widen(code, r, product)
         code.note("With two rows of a, even and odd: six sums, four taps at a time.")
         _rows(code, r, product, rounding, most)
         code.vmov(next_b, r.b)
         code.vmov(next_y, r.y)
-        code.vmov(panels, r.panels)
         code.add(next_b, next_b, COLUMNS)
         code.add(next_y, next_y, COLUMNS)
-        if columns % COLUMNS and count > 1:
-            back = COLUMNS - columns % COLUMNS
-            code.cmp(panels, 2)
-            code.itt("eq")
-            code.subeq(next_b, next_b, back)
-            code.subeq(next_y, next_y, back)
-        code.subs(panels, panels, 1)
 
 
 def _offsets(product: MatrixProduct) -> list[int]:
@@ -343,13 +331,12 @@ def _rows(
 ) -> None:
     """The panel's columns of the product, two rows at a time."""
     rows, depth, columns = product.rows, product.depth, product.columns
-    count, pitch = -(-rows // _ROWS), depth if rows > 1 else 0
-    row, pair, out, pairs = code.registers("row pair out pairs")
+    pitch = depth if rows > 1 else 0
+    row, pair, out = code.registers("row pair out")
     words, panel = code.registers("even_bytes odd_bytes"), code.registers("column0 column1 column2")
     extend = "sxtb16" if product.a.dtype is DType.INT8 else "uxtb16"
     code.vmov(row, r.matrices[0])
     code.vmov(out, r.y)
-    code.number(pairs, count)
 
     def block(first: Memory, second: Memory) -> None:
         code.ldr(words[1], second)
@@ -360,9 +347,13 @@ def _rows(
         code.vmov(r.panel_end, r.end)
         code.cmp(r.panel, r.panel_end)
 
-    with code.repeat(count):
+    def repeat_a_row() -> None:
+        code.itt("eq")
+        code.subeq(row, row, depth)
+        code.subeq(out, out, columns)
+
+    with counted(code, r.pairs, -(-rows // _ROWS), repeat_a_row if rows % _ROWS else None):
         code.vmov(r.out, out)
-        code.vmov(r.pairs, pairs)
         code.vmov(r.panel, r.scratch)
         code.ldmia(r.panel.moving, r.sums[0])
         for even, odd in zip(*r.sums, strict=True):
@@ -374,18 +365,11 @@ def _rows(
             block(row[-back], row[pitch - back])
         _round(code, r, product, rounding)
         code.vmov(out, r.out)
-        code.vmov(pairs, r.pairs)
         at = [n * columns * (rows > 1) + k for n in range(_ROWS) for k in _offsets(product)]
         for acc, offset in zip(r.all_sums, at, strict=True):
             code.strb(acc, out[offset])
         code.add(row, row, pitch + product.rest)
         code.add(out, out, _ROWS * columns)
-        if rows % _ROWS and rows > 1:
-            code.cmp(pairs, 2)
-            code.itt("eq")
-            code.subeq(row, row, depth)
-            code.subeq(out, out, columns)
-        code.subs(pairs, pairs, 1)
 
 
 def _round(code: Assembly, r: _Registers, product: MatrixProduct, rounding: Rounding) -> None:
