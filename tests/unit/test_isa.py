@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 from isa_statements import written
 
-from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa import Assembly, Kind
+from mcu_deploy.backends.isa.dsp.kept import counted, move
+from mcu_deploy.backends.isa.function import framed
 from mcu_deploy.backends.isa.instruction import parsed, printed
+from mcu_deploy.backends.isa.interpreter import Data, call
 from mcu_deploy.backends.isa.table import split
 from mcu_deploy.backends.isa.timing import TIMINGS, Program, cycles, cycles_of
 from mcu_deploy.elf.disassembly import Instruction
@@ -80,6 +83,47 @@ def test_a_loop_costs_its_branches() -> None:
         with code.rarely():
             written(code, "vdiv.f32 s0, s1, s2")
     assert code.cycles == pytest.approx(10 * (2 + 1 + 1) + 9 * 3 + 1)
+
+
+def test_the_longest_loop_is_told_from_those_that_run_less_often() -> None:
+    code = Assembly()
+    x, n, m = code.arguments("x n m")
+    with code.repeat(5):
+        code.mov_w(m, 7)
+        with code.repeat(3):
+            code.ldr(n, x.after(4))
+            code.subs(m, m, 1)
+        code.subs(n, n, 1)
+    inside = 4 + 2 + 2
+    assert code.longest_loop() == code.longest_loop(4) == code.bytes == 4 + inside + 2 + 2
+    assert code.longest_loop(5) == code.longest_loop(14) == inside
+    assert code.longest_loop(15) == 0
+
+
+@pytest.mark.parametrize("times", [1, 2, 5])
+def test_a_loop_may_be_counted_in_a_register_of_the_fpu(times: int) -> None:
+    """y has a byte for each run, of a counter; before the last one it goes back to where it was."""
+    code = Assembly()
+    (y,) = code.arguments("y")
+    number = code.register("number")
+    left, at = code.registers("left at", kind=Kind.SINGLE)
+
+    def back() -> None:
+        code.it("eq")
+        code.subeq(number, number, 50)
+
+    code.mov(number, 100)
+    code.vmov(at, y)
+    with counted(code, left, times, back):
+        code.vmov(y, at)
+        code.strb(number, y[0])
+        code.add(number, number, 1)
+        move(code, at, 5000)
+    memory = Data()
+    out = memory.lay(0x2000_0000, bytes(5000 * times))
+    call(framed(code.items), [0x2000_0000], memory)
+    wanted = [100 + n for n in range(times)]
+    assert [*out[::5000]] == (wanted if times == 1 else [*wanted[:-1], wanted[-1] - 50])
 
 
 def test_branches_are_taken_where_what_is_behind_them_runs_less_often() -> None:

@@ -6,10 +6,11 @@ convolution (core.py): SMLAD of the word sums 256 * odd + even, SMLAD of the wor
 SXTB16 sums even, and their difference is 256 times the odd output's sum.
 
 The code is of no depth and no count of outputs: both stand before the weights. Eight taps are a
-block; 16 blocks stand one behind the other, and the first time in a group of outputs the code is
-entered so far inside that the rest comes out even. What a group needs besides its sums lies behind
-the activations, where the pointer to these ends up by itself. It is written there when a row has
-been widened, so that the row may lie in the scratch's second half, if nothing needs it any more.
+block; 16 blocks stand one behind the other, or fewer where loops must be short, and the first time
+in a group of outputs the code is entered so far inside that the rest comes out even. What a group
+needs besides its sums lies behind the activations, where the pointer to these ends up by itself. It
+is written there when a row has been widened, so that the row may lie in the scratch's second half,
+if nothing needs it any more.
 
 Sums of long rows leave the 24 bits that an odd output's has in such a word. They are taken apart in
 the middle too, and what the odd output has so far waits in the FPU.
@@ -340,7 +341,8 @@ def _describe(code: Assembly, layer: Dense, common: Rounding | None) -> None:
     code.note(
         "weights: bytes of a widened row; of code that the first blocks skip; count of outputs"
         f"{middle}{more}. Then of each four outputs their starts, of an odd one 256 times its own "
-        f"with the even one's; of each eight taps four words of two outputs, four of two{own}."
+        "and the even one's; of each eight taps and each two outputs four words, whose halves "
+        f"256 odd + even are of taps 0 and 2, 1 and 3, 4 and 6, 5 and 7{own}."
     )
     code.note("scratch: a row, two taps in a word; what its outputs need.")
 

@@ -60,6 +60,9 @@ _BLOCK_BYTES = 2 * _TAPS
 _MOST_UNROLLED = (8, 2)  # blocks, of two forms
 _MOST_ELEMENTS = 4095  # of input and hidden state, which offsets and MOVW reach
 
+# Of each gate, of x and of the hidden state: what `_parts` gives.
+_Gates = Sequence[Sequence[tuple[Array, Array | None, str]]]
+
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     """A layer by itself."""
@@ -107,9 +110,7 @@ def _parts(layer: Layer, gate: int) -> tuple[tuple[Array, Array | None, str], ..
     )
 
 
-def _refusal(
-    layer: Layer, lstm: QuantizedLstm, parts: Sequence[Sequence[tuple[Array, Array | None, str]]]
-) -> str:
+def _refusal(layer: Layer, lstm: QuantizedLstm, parts: _Gates) -> str:
     """Why the kernel does not compute a layer, a clause; empty where it does."""
     if layer.input(0).constant is not None or not layer.output.type.elements:
         return "there is nothing to compute"
@@ -146,13 +147,13 @@ def _in_place(layer: Layer, lstm: QuantizedLstm) -> tuple[InPlace, ...]:
     return overlap.fact(layer, 0, demand)
 
 
-def _by_units(parts: Sequence[Sequence[tuple[Array, Array | None, str]]], source: int) -> Array:
+def _by_units(parts: _Gates, source: int) -> Array:
     """Weights of x or of the hidden state, those of the gates of a unit behind each other."""
     matrices = np.stack([gate[source][0] for gate in parts], axis=1).astype(np.int64)
     return matrices.reshape(-1, matrices.shape[-1])
 
 
-def pack(lstm: QuantizedLstm, parts: Sequence[Sequence[tuple[Array, Array | None, str]]]) -> Array:
+def pack(lstm: QuantizedLstm, parts: _Gates) -> Array:
     """The words that the kernel reads: the table; then of each unit, for the input and again for
     the hidden state, what the four sums start from, and block after block four taps of each."""
     units = []
