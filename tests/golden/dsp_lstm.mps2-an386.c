@@ -141,23 +141,23 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    sub r7, r7, r4\n"                  /* output, output, cell */
             "    movw r1, #23552\n"                 /* multiplier, #23552 */
             "    movt r1, #20887\n"                 /* multiplier, #20887 */
-            "    lsl r0, r0, #2\n"                  /* high, input, #2 */
-            "    smmulr r0, r0, r1\n"               /* input, high, multiplier */
+            "    lsl r0, r0, #2\n"                  /* input, input, #2 */
+            "    smmulr r0, r0, r1\n"               /* input, input, multiplier */
             "    ssat r0, #16, r0\n"                /* input, #16, input */
             "    movw r1, #47360\n"                 /* multiplier, #47360 */
             "    movt r1, #21133\n"                 /* multiplier, #21133 */
-            "    asr r2, r2, #6\n"                  /* high, forget, #6 */
-            "    smmulr r2, r2, r1\n"               /* forget, high, multiplier */
+            "    asr r2, r2, #6\n"                  /* forget, forget, #6 */
+            "    smmulr r2, r2, r1\n"               /* forget, forget, multiplier */
             "    ssat r2, #16, r2\n"                /* forget, #16, forget */
             "    movw r1, #35200\n"                 /* multiplier, #35200 */
             "    movt r1, #24875\n"                 /* multiplier, #24875 */
-            "    lsl r3, r4, #2\n"                  /* high, cell, #2 */
-            "    smmulr r4, r3, r1\n"               /* cell, high, multiplier */
+            "    lsl r4, r4, #2\n"                  /* cell, cell, #2 */
+            "    smmulr r4, r4, r1\n"               /* cell, cell, multiplier */
             "    ssat r4, #16, r4\n"                /* cell, #16, cell */
             "    movw r1, #46336\n"                 /* multiplier, #46336 */
             "    movt r1, #21998\n"                 /* multiplier, #21998 */
-            "    asr r3, r7, #6\n"                  /* high, output, #6 */
-            "    smmulr r7, r3, r1\n"               /* output, high, multiplier */
+            "    asr r7, r7, #6\n"                  /* output, output, #6 */
+            "    smmulr r7, r7, r1\n"               /* output, output, multiplier */
             "    ssat r7, #16, r7\n"                /* output, #16, output */
             "    vmov d0, r0, r2\n"                 /* from_x01, input, forget */
             "    vmov d1, r4, r7\n"                 /* from_x23, cell, output */
@@ -198,29 +198,29 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    sub r7, r7, r4\n"                  /* output, output, cell */
             "    movw r5, #1152\n"                  /* multiplier, #1152 */
             "    movt r5, #30276\n"                 /* multiplier, #30276 */
-            "    lsl r1, r0, #1\n"                  /* high, input, #1 */
             "    mov r3, #1\n"                      /* half, #1 */
+            "    lsl r1, r0, #1\n"                  /* high, input, #1 */
             "    smmlar r1, r1, r5, r3\n"           /* high, high, multiplier, half */
             "    add r0, r1, r0, asr #31\n"         /* input, high, input, asr #31 */
             "    ssat r0, #16, r0, asr #1\n"        /* input, #16, input, asr #1 */
             "    movw r5, #27264\n"                 /* multiplier, #27264 */
             "    movt r5, #19364\n"                 /* multiplier, #19364 */
-            "    asr r1, r2, #7\n"                  /* high, forget, #7 */
             "    mov r3, #1\n"                      /* half, #1 */
+            "    asr r1, r2, #7\n"                  /* high, forget, #7 */
             "    smmlar r1, r1, r5, r3\n"           /* high, high, multiplier, half */
             "    add r2, r1, r2, asr #31\n"         /* forget, high, forget, asr #31 */
             "    ssat r2, #16, r2, asr #1\n"        /* forget, #16, forget, asr #1 */
             "    movw r5, #896\n"                   /* multiplier, #896 */
             "    movt r5, #31259\n"                 /* multiplier, #31259 */
-            "    lsl r1, r4, #1\n"                  /* high, cell, #1 */
             "    mov r3, #2\n"                      /* half, #2 */
+            "    lsl r1, r4, #1\n"                  /* high, cell, #1 */
             "    smmlar r1, r1, r5, r3\n"           /* high, high, multiplier, half */
             "    add r4, r1, r4, asr #31\n"         /* cell, high, cell, asr #31 */
             "    ssat r4, #16, r4, asr #2\n"        /* cell, #16, cell, asr #2 */
             "    movw r5, #5120\n"                  /* multiplier, #5120 */
             "    movt r5, #32582\n"                 /* multiplier, #32582 */
-            "    asr r1, r7, #7\n"                  /* high, output, #7 */
             "    mov r3, #1\n"                      /* half, #1 */
+            "    asr r1, r7, #7\n"                  /* high, output, #7 */
             "    smmlar r1, r1, r5, r3\n"           /* high, high, multiplier, half */
             "    add r7, r1, r7, asr #31\n"         /* output, high, output, asr #31 */
             "    ssat r7, #16, r7, asr #1\n"        /* output, #16, output, asr #1 */
@@ -307,15 +307,15 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    mul r0, r0, r4\n"                  /* input, input, cell */
             "    movw r5, #0\n"                     /* multiplier, #0 */
             "    movt r5, #16384\n"                 /* multiplier, #16384 */
-            "    lsl r1, r2, #1\n"                  /* high, forget, #1 */
             "    mov r4, #8192\n"                   /* half, #8192 */
+            "    lsl r1, r2, #1\n"                  /* high, forget, #1 */
             "    smmlar r1, r1, r5, r4\n"           /* high, high, multiplier, half */
             "    add r2, r1, r2, asr #31\n"         /* forget, high, forget, asr #31 */
             "    ssat r2, #16, r2, asr #14\n"       /* forget, #16, forget, asr #14 */
             "    movw r5, #0\n"                     /* multiplier, #0 */
             "    movt r5, #16384\n"                 /* multiplier, #16384 */
-            "    lsl r1, r0, #1\n"                  /* high, input, #1 */
             "    mov r4, #0x10000\n"                /* half, #0x10000 */
+            "    lsl r1, r0, #1\n"                  /* high, input, #1 */
             "    smmlar r1, r1, r5, r4\n"           /* high, high, multiplier, half */
             "    add r0, r1, r0, asr #31\n"         /* input, high, input, asr #31 */
             "    ssat r0, #16, r0, asr #17\n"       /* input, #16, input, asr #17 */
@@ -343,8 +343,8 @@ MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8
             "    mul r0, r0, r7\n"                  /* h, h, output */
             "    movw r3, #16833\n"                 /* multiplier, #16833 */
             "    movt r3, #16410\n"                 /* multiplier, #16410 */
-            "    lsl r1, r0, #1\n"                  /* high, h, #1 */
             "    mov r2, #0x200000\n"               /* half, #0x200000 */
+            "    lsl r1, r0, #1\n"                  /* high, h, #1 */
             "    smmlar r1, r1, r3, r2\n"           /* high, high, multiplier, half */
             "    add r0, r1, r0, asr #31\n"         /* h, high, h, asr #31 */
             "    ssat r0, #8, r0, asr #22\n"        /* h, #8, h, asr #22 */

@@ -154,11 +154,8 @@ def round_twice(
     """To elements by TFLite's two roundings. lanes: of what the odd sums are multiples; words: the
     multiplier, the addend and the shift."""
     multiplier, addend, shift = words
-    high = code.register("high")
     for n, acc in enumerate(sums):
-        _double(code, high, acc, lanes if n % 2 else 1)
-        code.smmlar(high, high, multiplier, addend)
-        code.add(acc, high, acc.asr(31))
+        _multiply_up(code, acc, lanes if n % 2 else 1, multiplier, addend)
         code.asr(acc, acc, shift)
         getattr(code, saturate)(acc, 8, acc)
 
@@ -169,12 +166,10 @@ def round_each_twice(
     """The same where the last bit that a shift drops is the carry. words: four multipliers, their
     shifts in the bytes of a word, the zero point."""
     *multipliers, shifts, zero = words
-    shift, high = code.registers("shift high")
+    shift = code.register("shift")
     for n, (acc, multiplier) in enumerate(zip(sums, multipliers, strict=True)):
         code.ubfx(shift, shifts, 8 * n, 8)
-        _double(code, high, acc, lanes if n % 2 else 1)
-        code.smmulr(high, high, multiplier)
-        code.add(acc, high, acc.asr(31))
+        _multiply_up(code, acc, lanes if n % 2 else 1, multiplier)
         code.asrs(acc, acc, shift)
         code.adc(acc, acc, zero)
         getattr(code, saturate)(acc, 8, acc)
@@ -192,15 +187,14 @@ def round_by_numbers(
     above 0: a sum to so many bits."""
     number, shift = factor
     by = max(-shift, 0)
-    high, multiplier, half = code.registers("high multiplier half")
+    multiplier, half = code.registers("multiplier half")
     code.number(multiplier, number)
-    _double(code, high, acc, lanes, max(shift, 0))
     if by:
         code.mov(half, 1 << by - 1)
-        code.smmlar(high, high, multiplier, half)
-        code.add(acc, high, acc.asr(31))
+        _multiply_up(code, acc, lanes, multiplier, half)
     else:
-        code.smmulr(acc, high, multiplier)
+        _double(code, acc, acc, lanes, shift)
+        code.smmulr(acc, acc, multiplier)
     if zero_point:
         if by:
             code.asr(acc, acc, by)
@@ -211,6 +205,20 @@ def round_by_numbers(
 def add_number(code: Assembly, acc: Register, number: int) -> None:
     """A zero point, say."""
     (code.sub if number < 0 else code.add)(acc, acc, abs(number))
+
+
+def _multiply_up(
+    code: Assembly, acc: Register, lanes: int, multiplier: Register, addend: Register | None = None
+) -> None:
+    """The upper word of twice a sum times the multiplier, with an addend, and one less for a sum
+    below 0."""
+    high = code.register("high")
+    _double(code, high, acc, lanes)
+    if addend is None:
+        code.smmulr(high, high, multiplier)
+    else:
+        code.smmlar(high, high, multiplier, addend)
+    code.add(acc, high, acc.asr(31))
 
 
 def _double(code: Assembly, into: Register, acc: Register, lanes: int, left: int = 0) -> None:
