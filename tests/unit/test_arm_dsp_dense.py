@@ -24,6 +24,7 @@ from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.quantized import dense
 from mcu_deploy.backends.quantized.requantization import reach
+from mcu_deploy.boards.memory_timing import USUAL_FLASH, Cache
 from mcu_deploy.ir import DType, Quantization, TensorType
 from mcu_deploy.ir.view import view_of_all
 
@@ -123,7 +124,7 @@ def test_one_small_layer_is_not_worth_the_unrolled_code(tmp_path: Path) -> None:
 
 
 def test_where_loops_must_be_short_the_function_has_as_many_blocks_as_fit(tmp_path: Path) -> None:
-    shorter = proposed([WIDE, *TAKEN], tmp_path, replace(M4, loop_bytes=896)).proposals
+    shorter = proposed([WIDE, *TAKEN], tmp_path, replace(M4, memory=USUAL_FLASH)).proposals
     sizes = [sum(p.price.code.values()) for p in shorter if p.title == "dense, unrolled"]
     assert sizes and max(sizes) <= 896
     # Long rows have four blocks where others have five.
@@ -131,7 +132,8 @@ def test_where_loops_must_be_short_the_function_has_as_many_blocks_as_fit(tmp_pa
 
 
 def test_where_no_second_block_fits_there_is_the_loop_alone(tmp_path: Path) -> None:
-    found = proposed([WIDE], tmp_path, replace(M4, loop_bytes=300)).proposals
+    memory = replace(USUAL_FLASH, instruction_cache=Cache(22, 16, 22, "lru"))
+    found = proposed([WIDE], tmp_path, replace(M4, memory=memory)).proposals
     assert [p.title for p in found] == ["dense"]
 
 

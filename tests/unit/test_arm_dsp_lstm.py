@@ -15,6 +15,7 @@ from sampling import first
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.interface import Proposals, Target
+from mcu_deploy.boards.memory_timing import USUAL_FLASH
 from mcu_deploy.ir.view import view_of_all
 from mcu_deploy.options import Options
 
@@ -43,7 +44,7 @@ def test_sums_that_two_gates_cannot_share_a_word_for_are_refused(tmp_path: Path)
 
 
 def test_where_loops_must_be_short_that_over_the_units_is(tmp_path: Path) -> None:
-    (short,) = proposed(TAKEN[1], tmp_path, replace(M4, loop_bytes=896)).proposals
+    (short,) = proposed(TAKEN[1], tmp_path, replace(M4, memory=USUAL_FLASH)).proposals
     _, shortest = proposed(TAKEN[1], tmp_path).proposals
     assert short.price == shortest.price
     # What is around the loop is 250 bytes.

@@ -12,6 +12,7 @@ from arm_dsp_matmul_cases import HEAD, REFUSED, TAKEN, Product, model
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.interface import InPlace, Proposals, Target
+from mcu_deploy.boards.memory_timing import USUAL_FLASH
 from mcu_deploy.ir.view import view_of_all
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
@@ -27,7 +28,7 @@ def test_where_loops_must_be_short_fewer_taps_are_unrolled(tmp_path: Path) -> No
         found = proposed(TAKEN, tmp_path, target).proposals
         return [sum(proposal.price.code.values()) for proposal in found]
 
-    long, short = sizes(M4), sizes(replace(M4, loop_bytes=896))
+    long, short = sizes(M4), sizes(replace(M4, memory=USUAL_FLASH))
     # What is around the loop over panels is 50 bytes.
     assert max(short) < 896 + 50 < max(long)
     assert [b for a, b in zip(long, short, strict=True) if a < 896] == [a for a in long if a < 896]
