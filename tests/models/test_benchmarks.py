@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -98,3 +99,18 @@ def test_a_change_of_over_one_percent_is_told_in_both_directions() -> None:
     assert replace(line, cycles=None).changes(replace(line, cycles=None)) == []
     assert replace(line, cycles=None).changes(line) == ["cycles: there are none, and were 2,000"]
     assert line.changes(replace(line, cycles=None)) == ["cycles 2,000, and there were none"]
+
+
+def test_the_page_on_costs_has_the_times_of_microtvm(repository: Path) -> None:
+    """Its table is that of benchmarks/microtvm.csv, rounded."""
+    page = (repository / "docs" / "costs.md").read_text()
+    with (repository / "benchmarks" / "microtvm.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["board"] == "NUCLEO_L4R5ZI"]
+    assert len(rows) == 8
+    for row in rows:
+        cycles = [int(row[name]) / 1e6 for name in ("published", "without", "modelled")]
+        digits = 2 if cycles[0] > 2 else 3
+        cells = " | ".join(f"{value:.{digits}f}" for value in cycles)
+        off = f"{cycles[2] / cycles[0] - 1:+.1%}"
+        assert re.search(rf"\| {re.escape(cells)} \| (\*\*)?{re.escape(off[:-1])} %", page), cells
+        assert row["off"] == off
