@@ -290,9 +290,9 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_8_dsp(const int8_t *x MCU_UNUSED, in
             "9:\n"
             "    vmov r0, r5, d1\n"                 /* plane, y, plane_y */
             "    ldrb r10, [r3, #-8]\n"             /* small, [late, #-8] */
-            "    mvn r12, #0\n"                     /* line, #0 */
+            "    mov r12, #0\n"                     /* line, #0 */
             "13:\n"
-            "    mvn r6, #0\n"                      /* column, #0 */
+            "    mov r6, #0\n"                      /* column, #0 */
             "14:\n"
             "    ldrb r1, [r5]\n"                   /* value, [y] */
             "    cmp r1, r10\n"                     /* value, small */
@@ -300,11 +300,11 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_8_dsp(const int8_t *x MCU_UNUSED, in
             "11:\n"
             "    add r5, r5, #8\n"                  /* y, y, #8 */
             "    add r6, r6, #1\n"                  /* column, column, #1 */
-            "    movw r1, #3\n"                     /* value, #3 */
+            "    movw r1, #4\n"                     /* value, #4 */
             "    cmp r6, r1\n"                      /* column, value */
             "    bne 14b\n"
             "    add r12, r12, #1\n"                /* line, line, #1 */
-            "    movw r1, #4\n"                     /* value, #4 */
+            "    movw r1, #5\n"                     /* value, #5 */
             "    cmp r12, r1\n"                     /* line, value */
             "    bne 13b\n"
             "    add r3, r3, #8\n"                  /* late, late, #8 */
@@ -316,30 +316,31 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_8_dsp(const int8_t *x MCU_UNUSED, in
             "    ldr r11, [r3, #-4]\n"              /* left, [late, #-4] */
             "    mov r7, #0\n"                      /* row, #0 */
             "15:\n"
-            "    add r8, r12, r7\n"                 /* place, line, row */
+            "    add lr, r12, r7\n"                 /* place, line, row */
+            "    sub lr, lr, #1\n"                  /* place, place, #1 */
             "    movw r1, #5\n"                     /* value, #5 */
-            "    cmp r8, r1\n"                      /* place, value */
+            "    cmp lr, r1\n"                      /* place, value */
             "    bhs 16f\n"
             "    movw r1, #32\n"                    /* value, #32 */
-            "    mla r8, r8, r1, r0\n"              /* place, place, value, plane */
+            "    mla lr, lr, r1, r0\n"              /* place, place, value, plane */
             "    ldr r9, [r2, r7, lsl #2]\n"        /* taps3, [taps, row, lsl #2] */
-            "    mov r4, r6\n"                      /* tap_column, column */
+            "    sub r4, r6, #1\n"                  /* tap_column, column, #1 */
             "17:\n"
             "    movw r1, #4\n"                     /* value, #4 */
             "    cmp r4, r1\n"                      /* tap_column, value */
             "    bhs 18f\n"
             "    and r1, r4, #1\n"                  /* value, tap_column, #1 */
-            "    add lr, r8, r4, lsl #3\n"          /* x, place, tap_column, lsl #3 */
-            "    sub lr, lr, r1, lsl #2\n"          /* x, x, value, lsl #2 */
-            "    sub lr, lr, r1, lsl #1\n"          /* x, x, value, lsl #1 */
-            "    ldrsh lr, [lr]\n"                  /* x, [x] */
+            "    add r8, lr, r4, lsl #3\n"          /* x, place, tap_column, lsl #3 */
+            "    sub r8, r8, r1, lsl #2\n"          /* x, x, value, lsl #2 */
+            "    sub r8, r8, r1, lsl #1\n"          /* x, x, value, lsl #1 */
+            "    ldrsh r8, [r8]\n"                  /* x, [x] */
             "    sxtb r1, r9\n"                     /* value, taps3 */
-            "    mls r11, lr, r1, r11\n"            /* left, x, value, left */
+            "    mls r11, r8, r1, r11\n"            /* left, x, value, left */
             "18:\n"
             "    lsr r9, r9, #8\n"                  /* taps3, taps3, #8 */
             "    add r4, r4, #1\n"                  /* tap_column, tap_column, #1 */
             "    sub r1, r4, r6\n"                  /* value, tap_column, column */
-            "    cmp r1, #3\n"                      /* value, #3 */
+            "    cmp r1, #2\n"                      /* value, #2 */
             "    bne 17b\n"
             "16:\n"
             "    add r7, r7, #1\n"                  /* row, row, #1 */

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
+import arm_dsp_late_cases
 import numpy as np
 import onnx
 import pytest
@@ -21,7 +22,8 @@ from mcu_deploy.options import Options
 
 _FAMILIES = (
     "arm_dsp_cases", "arm_dsp_convolutions", "arm_dsp_conv_table_cases", "arm_dsp_dense_cases",
-    "arm_dsp_matmul_cases", "arm_dsp_pool_cases", "arm_dsp_softmax_cases", "arm_dsp_sum_cases",
+    "arm_dsp_depthwise_cases", "arm_dsp_matmul_cases", "arm_dsp_pool_cases",
+    "arm_dsp_softmax_cases", "arm_dsp_sum_cases",
     "arm_dsp_table_cases", "arm_dsp_winograd_cases",
 )  # fmt: skip
 # Of these most layers are quicker in other kernels, which do not compete here.
@@ -85,6 +87,17 @@ def _run(
             except Fault:
                 seen["tight"] += 1
     assert seen["layers"], "no case is one kernel"
+
+
+def test_late_sums_are_the_oracles(tmp_path: Path) -> None:
+    path, samples = arm_dsp_late_cases.model(tmp_path / "late.onnx")
+    inputs = [np.load(samples)[value.name][0] for value in onnx.load(path).graph.input]
+    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
+    seen: Counter[bool] = Counter()
+    for run in runs(path, inputs, options=options):
+        assert run.result() == run.output, run.name
+        seen["depthwise" in run.name] += 1
+    assert seen[True] == len(arm_dsp_late_cases.DEPTHWISE) and seen[False]
 
 
 def test_a_distance_that_is_too_generous_fails(tmp_path: Path) -> None:

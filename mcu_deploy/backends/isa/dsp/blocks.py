@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register, physical
 from mcu_deploy.backends.isa.dsp.fours import Fours
-from mcu_deploy.backends.isa.dsp.planes import gather_padded
+from mcu_deploy.backends.isa.dsp.planes import gather_any
 from mcu_deploy.backends.isa.dsp.six_sums import Sums, round_in_float, round_twice
 from mcu_deploy.backends.quantized.layers import Convolution
 from mcu_deploy.backends.quantized.lines import MOST_OUTPUTS, PAIR, Lines
@@ -143,7 +143,7 @@ class Blocks:
             code.mla(of.y, line_step, of.left, of.y)
 
         fours.all(
-            lambda: gather_padded(code, layer, lines, fours),
+            lambda: gather_any(code, layer, lines, fours),
             lambda: ways.extend(self._convolve(code, of)),
             finish,
         )

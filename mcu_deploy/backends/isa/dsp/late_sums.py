@@ -57,18 +57,18 @@ class LateSums:
             code.place(again)
             code.vmov(fours.plane, y, fours.filter)
             code.ldrb(small, at[-_BYTES])
-            self._begin(line, lines.before[0] - lines.above)
+            code.mov(line, 0)
             with code.repeat(lines.band):
-                self._begin(column, lines.before[1])
+                code.mov(column, 0)
                 with code.repeat(lines.output[1]):
                     code.ldrb(value, y[0])
                     code.cmp(value, small)
                     code.beq(alike)
                     code.place(go_on)
                     code.offset(y, step, value)
-                    self._next(column, lines.strides[1], lines.output[1], lines.before[1])
+                    self._next(column, lines.strides[1], lines.output[1])
                 code.offset(y, line_step - lines.output[1] * step, value)
-                self._next(line, lines.strides[0], lines.band, lines.before[0] - lines.above)
+                self._next(line, lines.strides[0], lines.band)
             code.add(at, at, _BYTES)
             code.ldrb(value, at[1 - 2 * _BYTES])
             code.cmp(value, 0)
@@ -83,35 +83,29 @@ class LateSums:
                 code.b(go_on)
         code.place(done)
 
-    def _begin(self, place: Register, before: int) -> None:
-        """The line or column of the planes that the first output's first tap meets."""
-        if before:
-            self._code.mvn(place, before - 1)
-        else:
-            self._code.mov(place, 0)
-
-    def _next(self, place: Register, stride: int, outputs: int, before: int) -> None:
-        code = self._code
-        code.add(place, place, stride)
-        code.number(self._value, outputs * stride - before)
-        code.cmp(place, self._value)
+    def _next(self, place: Register, stride: int, outputs: int) -> None:
+        self._code.add(place, place, stride)
+        self._code.number(self._value, outputs * stride)
+        self._code.cmp(place, self._value)
 
     def _compare(self, go_on: Label) -> None:
         """Goes on unless the sum of the taps and what they meet is the late one."""
         code, lines, fours, value = self._code, self._lines, self._fours, self._value
+        above, before = lines.before[0] - lines.above, lines.before[1]
         left, row, place, taps, column, pixel = code.registers("left row place taps3 tap_column x")
         code.ldr(left, self._at[4 - _BYTES])
         code.mov(row, 0)
         with code.repeat(3):
             outside = code.label()
             code.add(place, self._line, row)
+            code.offset(place, -above, value)
             code.number(value, lines.held)
             code.cmp(place, value)
             code.bhs(outside)
             code.number(value, lines.line_bytes)
             code.mla(place, place, value, fours.plane)
             code.ldr(taps, fours.taps[row.lsl(2)])
-            code.mov(column, self._column)
+            code.sub(column, self._column, before)
             with code.repeat(3):
                 beside = code.label()
                 code.number(value, lines.input[1])
@@ -129,7 +123,7 @@ class LateSums:
                 code.lsr(taps, taps, 8)
                 code.add(column, column, 1)
                 code.sub(value, column, self._column)
-                code.cmp(value, 3)
+                code.cmp(value, 3 - before)
             code.place(outside)
             code.add(row, row, 1)
             code.cmp(row, 3)

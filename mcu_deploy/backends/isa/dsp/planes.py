@@ -131,42 +131,22 @@ def gather(code: Assembly, layer: Convolution, lines: BareLines, fours: Fours) -
         to.compare()
 
 
-def gather_any(code: Assembly, layer: Convolution, lines: BareLines, fours: Fours) -> None:
-    """As `gather`, of rows of any number of channels, which the stream says."""
-    to = Gathering(code, layer, fours)
-    pairs, last = divmod(lines.input[1], 2)
-    code.vmov(to.pixel_bytes, fours.numbers)
-    code.ldr(to.pixel_bytes, to.pixel_bytes[0])
-
-    def some(count: int) -> None:
-        for _ in range(count):
-            code.ldr(to.left[0], to.pixels[0])
-            code.ldr(to.right[0], to.pixels[to.pixel_bytes])
-            code.add(to.pixels, to.pixels, to.pixel_bytes.lsl(1))
-            to.widen()
-
-    with code.repeat(lines.input[0] / lines.bands):
-        to.pairs(pairs, some)
-        if last:
-            code.ldr(to.left[0], to.pixels[0])
-            code.add(to.pixels, to.pixels, to.pixel_bytes)
-            to.nothing(to.right[0])
-            to.widen()
-        to.compare()
-
-
-def gather_padded(code: Assembly, layer: Convolution, lines: Lines, fours: Fours) -> None:
-    """As `gather`, of lines with padding, of any kernel.
+def gather_any(code: Assembly, layer: Convolution, lines: Lines, fours: Fours) -> None:
+    """As `gather`, of any number of channels, which the stream says, and with the padding that
+    lines of the planes have.
 
     Layers of two or three channels are taken byte by byte: a word would end behind the image.
     """
-    first = lines.before[1] // 2
+    padding, taken = (0, lines.input[1]) if lines.is_bare else (lines.before[1], lines.taken)
     to = Gathering(code, layer, fours)
     pixel_bytes, between, element = to.pixel_bytes, *code.registers("between element")
     kept = code.register("between_lines", kind=Kind.SINGLE)
     code.vmov(to.end, fours.numbers)
-    code.ldrd(pixel_bytes, between, to.end[4 * PIXEL_BYTES])
-    code.vmov(kept, between)
+    if lines.is_bare:  # lines follow each other
+        code.ldr(pixel_bytes, to.end[0])
+    else:
+        code.ldrd(pixel_bytes, between, to.end[4 * PIXEL_BYTES])
+        code.vmov(kept, between)
 
     def pair(*are_there: bool) -> None:
         """Two pixels of the planes, of which the image may lack one."""
@@ -195,8 +175,8 @@ def gather_padded(code: Assembly, layer: Convolution, lines: Lines, fours: Fours
         for _ in range(count):
             pair(True, True)
 
-    leads = lines.before[1] % 2
-    pairs, last = divmod(lines.taken - leads, 2)
+    first, leads = divmod(padding, 2)
+    pairs, last = divmod(taken - leads, 2)
     with code.repeat(lines.input[0] / lines.bands):
         code.offset(to.planes, PAIR * first, to.amount)
         if leads:
@@ -206,8 +186,9 @@ def gather_padded(code: Assembly, layer: Convolution, lines: Lines, fours: Fours
             pair(True, False)
         behind = lines.line_bytes - PAIR * (first + leads + pairs + last)
         code.offset(to.planes, behind, to.amount)
-        code.vmov(between, kept)
-        code.add(to.pixels, to.pixels, between)
+        if not lines.is_bare:
+            code.vmov(between, kept)
+            code.add(to.pixels, to.pixels, between)
         to.compare()
 
 
