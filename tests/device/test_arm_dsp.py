@@ -67,7 +67,7 @@ def test_shared_functions_give_the_bits_of_the_oracle(
     monkeypatch.setattr(pointwise_shared, "WAYS", {kind: way})
     for module in (pointwise, depthwise_pointwise, pointwise_depthwise):
         monkeypatch.setattr(module, "propose", lambda view, layer: "")
-    monkeypatch.setattr(depthwise.Kernel, "of", lambda layer: depthwise.Kernel.of_any(layer))
+    monkeypatch.setattr(depthwise.Kernel, "of", depthwise.Kernel.of_any)
     path = model([*TAKEN[every - 1 :: every], ALONE], tmp_path / "shapes.onnx")
     goal = "size" if way.is_real else "speed"
     options = Options(backends=("ArmDsp", "CpuRef"), optimize_for=goal)
