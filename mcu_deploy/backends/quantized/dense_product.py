@@ -19,6 +19,9 @@ _LANES = 256  # of the odd filter's accumulator, where the weights are narrow
 _MOST_UNROLLED, _LEAST_UNROLLED = 40, 16
 _MOST_SHARED = 12  # times three
 _COMMON = 8  # in code of no count of taps
+# The code of a pair, and of what rounds and stores the sums and goes on, in bytes, about.
+_NARROW_BYTES, _WIDE_BYTES, _AROUND = 33.4, 54.7, 150
+_ROUND_CYCLES = 5  # of a loop, beside its pairs
 # So many filters of so many pairs of taps at most are four a round.
 _MOST_DOUBLE, _MOST_DOUBLED = 1024, 16
 # The shift of layers whose factors are not tiny: a greater one has a scale for hardly more filters,
@@ -46,6 +49,8 @@ class DenseProduct:
     holds_ends: of `STATE` the first two are in registers, and the others are in the code: that is
     quicker, but for layers of so many filters only, an even number.
     is_real: all filters are rounded in float32, which takes longer and fewer words.
+    is_grouped: two filters are multiplied with several tiles before the next two are, so that their
+    words are read anew from where reading them once has left them.
     table: uint8 [256], what a function behind the layer makes of each byte.
     """
 
@@ -58,6 +63,7 @@ class DenseProduct:
     is_common: bool = False
     is_double: bool = False
     is_real: bool = False
+    is_grouped: bool = False
     table: Array | None = None
 
     @property
@@ -78,40 +84,71 @@ class DenseProduct:
         """Of the even filters."""
         return shift(self.layer)
 
+    @functools.cached_property
+    def _parts(self) -> tuple[int, int]:
+        """How many pairs of taps come before a loop, and how many one of its rounds has; all of
+        them and 0 where there is no loop."""
+        pairs, is_limited = self._pairs, self.layer.loop_bytes is not None
+        if self.is_common:
+            return 0, _COMMON
+        if is_limited:
+            return self._fitting(pairs)
+        if self.is_shared:
+            return (pairs, 0) if pairs <= 3 * _MOST_SHARED else self._shared()
+        if self.unrolls_all or pairs <= _MOST_UNROLLED:
+            return pairs, 0
+        rounds = range(_LEAST_UNROLLED, _MOST_UNROLLED + 1)
+        return 0, min(rounds, key=lambda n: (-(-pairs // n) * n, -n))
+
+    def _fitting(self, pairs: int) -> tuple[int, int]:
+        """As `_parts`, of a loop that fits with what is around it. The first SMLADs of pairs before
+        it take the biases; else these are moved to the sums."""
+        assert self.layer.loop_bytes is not None
+        unit = 3 if self.is_shared else 1
+        of_pair = _WIDE_BYTES if self.is_wide else _NARROW_BYTES
+        most = max(2, int((self.layer.loop_bytes - _AROUND) / of_pair) // unit)
+        units = pairs // unit
+        if units <= most:
+            return pairs, 0
+        ways = [
+            (ahead, of_round)
+            for of_round in range(1, most + 1)
+            for ahead in range(units % of_round, most - of_round + 1, of_round)
+        ]
+        ahead, of_round = min(
+            ways, key=lambda way: _ROUND_CYCLES * ((units - way[0]) // way[1]) - 4 * (way[0] > 0)
+        )
+        return ahead * unit, of_round * unit
+
+    def _shared(self) -> tuple[int, int]:
+        """As `_parts`: a loop's first SMLADs would take the sums from where they are, so before it
+        come others."""
+        times = self._pairs // 3
+        most = max(
+            n for n in range(1, _MOST_SHARED + 1) if (times - 1) % n + 1 + n <= _MOST_SHARED + 1
+        )
+        return 3 * ((times - 1) % most + 1), 3 * most
+
     @property
     def unrolled(self) -> int:
-        """Pairs of taps in a row. Where these are a loop, so that few are added to fill it."""
-        pairs = self._pairs
-        if self.is_common:
-            return _COMMON
-        if self.is_shared:
-            return pairs if pairs <= 3 * _MOST_SHARED else 3 * max(self._shared())
-        if self.unrolls_all or pairs <= _MOST_UNROLLED:
-            return pairs
-        rounds = range(_LEAST_UNROLLED, _MOST_UNROLLED + 1)
-        return min(rounds, key=lambda n: (-(-pairs // n) * n, -n))
-
-    def _shared(self) -> list[int]:
-        """Of how many times three pairs a loop may be: before it come others, for its first SMLADs
-        would take the sums from where they are."""
-        times = self._pairs // 3
-        return [
-            n for n in range(1, _MOST_SHARED + 1) if (times - 1) % n + 1 + n <= _MOST_SHARED + 1
-        ]
+        """Pairs of taps in a row: of a round, where there is a loop."""
+        ahead, of_round = self._parts
+        return of_round or ahead
 
     @property
     def ahead(self) -> int:
         """Pairs before the loop."""
-        return (self._pairs - 3) % self.unrolled + 3 if self.is_shared and self.has_loop else 0
+        return self._parts[0] if self.has_loop else 0
 
     @property
     def has_loop(self) -> bool:
-        return self.is_common or self._pairs > self.unrolled
+        return self._parts[1] > 0
 
     @property
     def pairs(self) -> int:
         """Of taps, with those that fill the last round of the loop."""
-        return -(-self._pairs // self.unrolled) * self.unrolled if not self.ahead else self._pairs
+        ahead = self.ahead
+        return ahead + -(-(self._pairs - ahead) // self.unrolled) * self.unrolled
 
     @property
     def _pairs(self) -> int:
@@ -132,21 +169,27 @@ class DenseProduct:
         return self.pair_bytes * self.pairs // 3
 
     @property
+    def weights_bytes(self) -> int:
+        """Of two filters."""
+        return 4 * self.pairs * (2 if self.is_wide else 1)
+
+    @property
     def begins_early(self) -> bool:
         """Whether the biases of the next two filters are loaded with the scales of these, which is
         an instruction less; behind the last ones are two words for that."""
-        return not (self.has_loop or self.is_shared)
+        begins_with_loop = self.has_loop and not self.ahead
+        return not (begins_with_loop or self.is_shared or self.is_grouped)
 
     @property
     def may_be_double(self) -> bool:
         """Whether `is_double` is worth its code: with many taps it is much for little."""
-        is_short = not self.has_loop and self._pairs <= _MOST_DOUBLED
+        is_short = not self.has_loop and self._pairs <= _MOST_DOUBLED and not self.is_grouped
         return is_short and self.filters % 4 == 0 and self.filters <= _MOST_DOUBLE
 
     @property
     def constant_bytes(self) -> int:
         """Of each two filters two biases, the weights, and the words that round them."""
-        of_two = (16 if self.is_real else 24) + 4 * self.pairs * (2 if self.is_wide else 1)
+        of_two = (16 if self.is_real else 24) + self.weights_bytes
         in_group = (self.filters + 1) // 2 * of_two + (8 if self.begins_early else 0)
         behind = round(12 * self.late * self.layer.groups)
         return self.layer.groups * in_group + behind

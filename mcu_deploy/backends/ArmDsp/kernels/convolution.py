@@ -35,7 +35,7 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, Register
-from mcu_deploy.backends.isa.dsp import core, frames
+from mcu_deploy.backends.isa.dsp import core, frames, nests
 from mcu_deploy.backends.isa.dsp.bordered import Bordered
 from mcu_deploy.backends.isa.dsp.frames import Kernel, numbers
 from mcu_deploy.backends.isa.dsp.gather import Gather, SharedGather
@@ -241,7 +241,7 @@ def _multiply(code: Assembly, kernel: Kernel, names: Registers) -> None:
             code.cmp(taps, end)
 
     begin = functools.partial(code.vmov, taps, names.activations)
-    core.assemble(kernel.product, code, names.tile, begin, compare)
+    nests.assemble(kernel.product, code, names.tile, begin, compare)
 
 
 def _groups(code: Assembly, kernel: Kernel, names: Registers) -> None:

@@ -46,7 +46,7 @@ def _proposal(
     ctype = behind.x.dtype.c_type
     stem = f"depthwise3x3_conv1x1_{channels}x{filters}_dsp"
     behind_stem = f"conv1x1_{channels}x{filters}_dsp"
-    scratch = max(kernel.scratch_bytes, pointwise.scratch_bytes(channels, filters))
+    scratch = max(kernel.scratch_bytes, pointwise.scratch_bytes(behind))
     # What is between the two lies at the end of the output, which follows it and never catches up.
     ahead = behind.pixels * (filters - channels)
     middle = f"y + {ahead}" if ahead else "y"

@@ -24,7 +24,8 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, Register
-from mcu_deploy.backends.isa.dsp import core
+from mcu_deploy.backends.isa.dsp import core, nests, pixel_groups
+from mcu_deploy.backends.isa.dsp.pixel_groups import PixelGroups
 from mcu_deploy.backends.quantized.dense_product import DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution, read
 
@@ -67,8 +68,8 @@ def _proposal(
             flash=taken.constant_bytes + ahead.nbytes,
         ),
         {f"{stem} {code.digest}": code.bytes},
-        scratch_bytes(channels, filters),
-        (in_place(layer),),
+        scratch_bytes(layer),
+        (in_place(layer) if layer.loop_bytes is None else InPlace(0, 0, groups(layer).distance),),
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
@@ -115,27 +116,42 @@ def product(
     layer: Convolution, is_double: bool = False, table: Array | None = None
 ) -> DenseProduct:
     filters, channels = layer.weights.shape[:2]
-    weights = layer.weights.reshape(filters, channels)[:, order(channels)]
+    is_grouped = layer.loop_bytes is not None
+    taps = order(channels, by=4 if is_grouped else 8)
+    weights = layer.weights.reshape(filters, channels)[:, taps]
     return DenseProduct(
-        layer, weights, unrolls_all=True, holds_ends=True, is_double=is_double, table=table
-    )
+        layer, weights, unrolls_all=True, holds_ends=True, is_double=is_double, table=table,
+        is_grouped=is_grouped,
+    )  # fmt: skip
 
 
-def order(channels: int) -> Array:
-    """The taps in the order in which SXTB16 widens eight bytes: (0, 2), (4, 6), (1, 3), (5, 7)."""
+def groups(layer: Convolution, table: Array | None = None, is_of_rows: bool = False) -> PixelGroups:
+    """How a layer is computed whose loops have a limit."""
+    row = layer.window.input[1] if is_of_rows else None
+    return PixelGroups(layer, product(layer, table=table), row)
+
+
+def order(channels: int, by: int = 8) -> Array:
+    """The taps in the order in which SXTB16 widens eight bytes: (0, 2), (4, 6), (1, 3), (5, 7); or
+    four: (0, 2), (1, 3)."""
+    if by == 4:
+        fours: Array = np.arange(0, channels, 4)[:, None] + np.array([0, 2, 1, 3])
+        return fours.reshape(-1)
     eight = np.array([0, 2, 4, 6, 1, 3, 5, 7])
     whole = (np.arange(0, channels // 8 * 8, 8)[:, None] + eight).reshape(-1)
     rest = channels - 4 + np.array([0, 2, 1, 3]) if channels % 8 else np.array([], np.int64)
     return np.concatenate([whole, rest])
 
 
-def scratch_bytes(channels: int, filters: int) -> int:
-    return 6 * channels + _LAST + 3 * filters
+def scratch_bytes(layer: Convolution, is_of_rows: bool = False) -> int:
+    if layer.loop_bytes is not None:
+        return groups(layer, is_of_rows=is_of_rows).scratch_bytes
+    return 6 * layer.x.shape[1] + _LAST + 3 * layer.y.shape[1]
 
 
-def count_at(channels: int) -> int:
+def count_at(layer: Convolution) -> int:
     """Where the scratch has the number of tiles, an int32."""
-    return 6 * channels + _TILES
+    return pixel_groups.TILES if layer.loop_bytes is not None else 6 * layer.x.shape[1] + _TILES
 
 
 def assemble(
@@ -149,6 +165,10 @@ def assemble(
     is_counted: it computes all of the layer; else as many tiles as the scratch has at `count_at`,
     of a layer whose rows are whole tiles.
     """
+    if layer.loop_bytes is not None:
+        code = Assembly()
+        groups(layer, table, is_of_rows=not is_counted).assemble(code, is_counted)
+        return code
     filters, channels = layer.weights.shape[:2]
     whole, rest = divmod(layer.pixels, 3)
     tiles = whole + (rest > 0)
@@ -179,7 +199,7 @@ def assemble(
         _widen(code, source, into, channels, layer.extend)
         code.mov(state, into)
         code.ldr(tile.stream, state[_WEIGHTS])
-        core.assemble(taken, code, tile, lambda: code.sub(tile.taps, tile.taps, tile_bytes))
+        nests.assemble(taken, code, tile, lambda: code.sub(tile.taps, tile.taps, tile_bytes))
         done, ready = code.label(), code.label()
         code.note("The next three pixels.")
         code.ldr(count, state[_TILES])

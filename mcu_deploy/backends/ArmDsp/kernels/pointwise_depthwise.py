@@ -68,7 +68,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     # Rows have whole tiles of the 1x1 kernel.
     if before.window.input[1] % 3 or not BareLines.of(behind, is_transposed=False).is_reachable:
         return ""
-    scratch = pointwise.scratch_bytes(before.x.shape[1], before.y.shape[1])
+    scratch = pointwise.scratch_bytes(before, is_of_rows=True)
     has_late = depthwise.may_be_late(view, behind, node.target)
     strips = PaddedStrips.of(
         Part(before, scratch), Part(behind, 0), is_equal=True, has_late=has_late
@@ -119,5 +119,5 @@ def _proposal(
 
 def _asked(before: Convolution) -> str:
     """C that says how many tiles the rows from `made` to `until` are."""
-    place = pointwise.count_at(int(before.x.shape[1]))
+    place = pointwise.count_at(before)
     return f"*(int32_t *)(void *)(work + {place}) = {before.window.input[1] // 3} * (until - made);"

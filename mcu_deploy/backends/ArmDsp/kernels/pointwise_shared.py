@@ -29,7 +29,7 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, Kind, Register
-from mcu_deploy.backends.isa.dsp import core
+from mcu_deploy.backends.isa.dsp import core, nests
 from mcu_deploy.backends.quantized.dense_product import DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution, read
 
@@ -221,7 +221,7 @@ def assemble(layer: Convolution, way: Way) -> Assembly:
         code.mov(state, into)
         code.ldr(tile.stream, state[_WEIGHTS])
         begin = functools.partial(code.vmov, tile.taps, activations)
-        core.assemble(product, code, tile, begin, multiply=lambda: loop.assemble(code))
+        nests.assemble(product, code, tile, begin, multiply=lambda: loop.assemble(code))
         done, ready = code.label(), code.label()
         code.note("The next three pixels.")
         code.ldrd(tiles, back, state[_TILES])

@@ -30,7 +30,7 @@ class Tile:
         self.sums = Sums.of(code)
         # Where they come with the tile, they are the last sums that they begin.
         self.biases = [self.sums.even[2], self.sums.odd[2]]
-        if product.begins_early:
+        if product.begins_early or product.is_grouped:
             self.biases = code.registers("even_bias odd_bias")
         self.scales = code.registers("even_scale even_addend odd_scale odd_addend")
         # s14 and s15, where kernels of other parts find them.
@@ -39,143 +39,7 @@ class Tile:
         self.turn = code.register("turn", kind=Kind.SINGLE)
 
 
-def assemble(
-    product: DenseProduct,
-    code: Assembly,
-    tile: Tile,
-    begin: Callable[[], None],
-    end: Callable[[], None] | None = None,
-    multiply: Callable[[], None] | None = None,
-) -> None:
-    """A tile: all filters for three pixels, by the stream.
-
-    begin: what leads `taps` to the tile's activations, behind which it finds `STATE`; there it is
-    afterwards. end: what compares `taps` with the address behind the activations. multiply: what
-    makes the six sums, of the biases, where another loop does.
-    """
-    if product.begins_early:
-        code.ldmia(tile.stream.moving, tile.biases)
-    if product.is_double:
-        _two_pairs(product, code, tile, begin)
-        return
-    slow, scale, store, after = (code.label() for _ in range(4))
-    is_odd = product.filters % 2 == 1
-    sums = tile.sums
-    out, stop, second, third = code.registers("out end second third")
-    _note_round(product, code)
-    with code.repeat((product.filters + 1) // 2, "b" if is_odd else "bne"):
-        begin()
-        if not product.begins_early:
-            code.ldmia(tile.stream.moving, tile.biases)
-        if multiply is None:
-            _multiply(product, code, tile, end)
-        else:
-            multiply()
-        _round(product, code, tile, slow, scale)
-        code.place(store)
-        _look_up(product, code, tile)
-        behind: Sequence[int | Register]
-        if product.holds_ends:
-            code.vmov(out, stop, tile.ends)
-            behind = product.filters - 2, 2 * product.filters - 2
-        else:
-            code.ldmia(tile.taps, [out, stop, second, third])
-            behind = second, third
-        if is_odd:
-            last = code.label()
-            code.sub(stop, stop, 1)
-            code.cmp(out, stop)
-            code.beq(last)
-        _join(code, sums)
-        code.strh(sums.even[0], out.after(2))
-        code.strh(sums.even[1], out[behind[0]])
-        code.strh(sums.even[2], out[behind[1]])
-        if product.holds_ends:
-            code.vmov(tile.ends.halves[0], out)
-        else:
-            code.str(out, tile.taps[0])
-        if not is_odd:
-            code.cmp(out, stop)
-    if not is_odd:
-        code.b(after)
-    if not product.is_real:
-        code.place(slow)
-        saved = code.register("biases", kind=Kind.DOUBLE)
-        if product.begins_early:
-            with code.times(product.late):
-                code.vmov(saved, *tile.biases)
-
-        def back() -> None:
-            if product.begins_early:
-                code.vmov(*tile.biases, saved)
-
-        _slowly(product, code, tile, back, lambda: code.b(scale), lambda: code.b(store))
-    if is_odd:
-        code.place(last)
-        code.strb(sums.even[0], out.after(2))
-        code.strb(sums.even[1], out[second])
-        code.strb(sums.even[2], out[third])
-        code.add(stop, stop, 1)
-        code.str(stop, tile.taps[0])
-    code.place(after)
-
-
-def _two_pairs(
-    product: DenseProduct, code: Assembly, tile: Tile, begin: Callable[[], None]
-) -> None:
-    """As `assemble`. The slow path is there once: `turn` says where it came from."""
-    after = code.label()
-    slow, scale, store = [[code.label(), code.label()] for _ in range(3)]
-    sums, (out_kept, _) = tile.sums, tile.ends.halves
-    out, stop, turn = code.registers("out end turn")
-    begin()
-    with code.repeat(product.filters // 4):
-        for pair in (0, 1):
-            _note_round(product, code)
-            if pair == 1:
-                code.note("These two meet the activations backwards.")
-            _sums(product, code, tile, product.unrolled, is_first=True, is_backward=pair == 1)
-            _round(product, code, tile, slow[pair], scale[pair], is_near=pair == 1)
-            code.place(store[pair])
-            _look_up(product, code, tile)
-            if pair == 0:
-                code.vmov(out, out_kept)
-            else:
-                code.vmov(out, stop, tile.ends)
-            _join(code, sums)
-            behind = 4 if pair else 2  # the pointer
-            code.strh(sums.even[0], out.after(4) if pair else out[-2])
-            code.strh(sums.even[1], out[product.filters - behind])
-            code.strh(sums.even[2], out[2 * product.filters - behind])
-        code.vmov(out_kept, out)
-        code.cmp(out, stop)
-    code.add(tile.taps, tile.taps, product.tile_bytes)
-    if product.is_exact:
-        return
-    saved = code.register("biases", kind=Kind.DOUBLE)
-    code.b(after)
-    with code.times(product.late):
-        # What led here is the addend, which was 0.
-        code.place(slow[1])
-        code.mov(tile.scales[1], 1)
-        code.place(slow[0])
-        code.vmov(tile.turn, tile.scales[1])
-        code.vmov(saved, *tile.biases)
-
-    def back() -> None:
-        code.vmov(turn, tile.turn)
-        code.cmp(turn, 0)
-        code.vmov(*tile.biases, saved)
-
-    def either(ways: Sequence[Label]) -> None:
-        code.beq(ways[0])
-        code.b(ways[1])
-
-    _slowly(product, code, tile, back, lambda: either(scale), lambda: either(store))
-    code.place(after)
-
-
-def _slowly(
+def round_slowly(
     product: DenseProduct,
     code: Assembly,
     tile: Tile,
@@ -211,32 +75,33 @@ def _slowly(
         store()
 
 
-def _note_round(product: DenseProduct, code: Assembly) -> None:
+def note_pair(product: DenseProduct, code: Assembly) -> None:
     code.note("Two filters, an even and an odd one, for three outputs.")
     if not product.is_wide:
         code.note("Of a word of weights SXTB16 leaves the even filter's.")
 
 
-def _multiply(
+def multiply(
     product: DenseProduct, code: Assembly, tile: Tile, end: Callable[[], None] | None
 ) -> None:
     """The six sums of activations from `taps` on, which begin with the biases."""
     if not product.has_loop:
-        _sums(product, code, tile, product.unrolled, is_first=True)
+        multiply_pairs(product, code, tile, product.unrolled, is_first=True)
         return
     if product.ahead:
-        _sums(product, code, tile, product.ahead, is_first=True)
+        multiply_pairs(product, code, tile, product.ahead, is_first=True)
     else:
         for of, bias in zip(tile.sums, tile.biases, strict=True):
-            for acc in of[:2]:
-                code.mov(acc, bias)
+            for acc in of:
+                if acc is not bias:
+                    code.mov(acc, bias)
     with code.repeat(product.rounds):
-        _sums(product, code, tile, product.unrolled, is_first=False)
+        multiply_pairs(product, code, tile, product.unrolled, is_first=False)
         assert end is not None
         end()
 
 
-def _sums(
+def multiply_pairs(
     product: DenseProduct,
     code: Assembly,
     tile: Tile,
@@ -306,7 +171,7 @@ def _shared_sums(code: Assembly, tile: Tile, pairs: int, is_first: bool) -> None
         multiply_add(code, tile.sums.even, word, x, biases[0])
 
 
-def _round(
+def round_sums(
     product: DenseProduct,
     code: Assembly,
     tile: Tile,
@@ -359,7 +224,7 @@ def hold_table(product: DenseProduct, code: Assembly, tile: Tile, stream: Regist
         code.add(stream, stream, 256)
 
 
-def _look_up(product: DenseProduct, code: Assembly, tile: Tile) -> None:
+def look_up(product: DenseProduct, code: Assembly, tile: Tile) -> None:
     if product.table is not None:
         code.note("By the table.")
         entry = code.register("entry")
@@ -368,7 +233,7 @@ def _look_up(product: DenseProduct, code: Assembly, tile: Tile) -> None:
             code.ldrb(acc, entry[acc])
 
 
-def _join(code: Assembly, sums: Sums) -> None:
+def join(code: Assembly, sums: Sums) -> None:
     """Elements of two filters for each pixel, to halfwords."""
     code.note("Stored: of each pixel both filters at once.")
     for even, odd in zip(sums.even, sums.odd, strict=True):
