@@ -1,8 +1,7 @@
-"""The loops over filters and tiles: a tile with all filters, or two filters with several tiles.
+"""The loops over filters of one tile: all filters after each other, two a round or four.
 
-A tile with all filters after each other has its taps widened once and needs scratch for no other;
-but each tile reads all weights. Where these lie in a memory that answers late, several tiles are
-widened first, and two filters, whose words a small cache holds, are multiplied with all of them.
+A tile has its taps widened once, and scratch is needed for no other; but each tile reads all
+weights. Where these lie in a memory that answers late there are the loops of groups.py.
 """
 
 from __future__ import annotations
@@ -149,82 +148,4 @@ def _two_pairs(
         code.b(ways[1])
 
     core.round_slowly(product, code, tile, back, lambda: either(scale), lambda: either(store))
-    code.place(after)
-
-
-class Group:
-    """What several tiles share, in S registers. first, end: of their taps; begin: of the weights of
-    two filters, behind their `biases`; stop: of these; out: where the next tile's two go."""
-
-    def __init__(self, code: Assembly) -> None:
-        self.first, self.end, self.begin, self.stop, self.out = code.registers(
-            "first_taps taps_end weights_begin weights_stop next_out", kind=Kind.SINGLE
-        )
-        self.biases = code.register("biases", kind=Kind.DOUBLE)
-
-
-def assemble_group(
-    product: DenseProduct,
-    code: Assembly,
-    tile: core.Tile,
-    group: Group,
-    tiles: float,
-    alignment: int,
-) -> None:
-    """All filters for the tiles between `first` and `end` of the group, whose pixels and outputs
-    follow each other, by the stream. tiles: how many these are, on average. alignment: what only
-    the ends of tiles are multiples of, where it is more than a word's."""
-    slow, scale, store, after = (code.label() for _ in range(4))
-    sums, filters = tile.sums, product.filters
-    out, stop, end = code.registers("out end taps_end")
-
-    def compare() -> None:
-        if alignment > 4:
-            code.tst(tile.taps, alignment - 1)
-        else:
-            code.vmov(end, group.stop)
-            code.cmp(tile.stream, end)
-
-    core.note_pair(product, code)
-    with code.repeat(filters // 2):
-        code.note("They begin with these biases in each tile.")
-        code.ldmia(tile.stream.moving, tile.biases)
-        code.vmov(group.biases, *tile.biases)
-        code.vmov(group.begin, tile.stream)
-        if product.has_loop and alignment == 4:
-            code.offset(stop, product.weights_bytes, end, tile.stream)
-            code.vmov(group.stop, stop)
-        code.vmov(tile.taps, group.first)
-        code.vmov(out, tile.ends.halves[0])
-        code.vmov(group.out, out)
-        with code.repeat(tiles):
-            code.vmov(tile.stream, group.begin)
-            code.vmov(*tile.biases, group.biases)
-            core.multiply(product, code, tile, compare)
-            core.round_sums(product, code, tile, slow, scale, is_near=product.table is None)
-            code.place(store)
-            core.look_up(product, code, tile)
-            code.vmov(out, group.out)
-            core.join(code, sums)
-            code.strh(sums.even[1], out[filters])
-            code.strh(sums.even[2], out[2 * filters])
-            if 3 * filters < 256:
-                code.strh(sums.even[0], out.after(3 * filters))
-            else:
-                code.strh(sums.even[0], out[0])
-                code.add(out, out, 3 * filters)
-            code.vmov(group.out, out)
-            code.vmov(end, group.end)
-            code.cmp(tile.taps, end)
-        code.vmov(out, stop, tile.ends)
-        code.add(out, out, 2)
-        code.vmov(tile.ends.halves[0], out)
-        code.cmp(out, stop)
-    if not product.is_real:
-        code.b(after)
-        code.place(slow)
-        with code.times(tiles):
-            core.round_slowly(
-                product, code, tile, lambda: None, lambda: code.b(scale), lambda: code.b(store)
-            )
     code.place(after)

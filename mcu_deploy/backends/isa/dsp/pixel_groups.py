@@ -1,4 +1,4 @@
-"""A 1x1 convolution by groups of tiles, for memories that answer late: see nests.py.
+"""A 1x1 convolution by groups of tiles, for memories that answer late: see groups.py.
 
 The scratch begins with a few words; behind them are the widened taps of the group's tiles.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
-from mcu_deploy.backends.isa.dsp import core, nests
+from mcu_deploy.backends.isa.dsp import core, groups
 from mcu_deploy.backends.quantized.dense_product import DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution
 
@@ -81,7 +81,8 @@ class PixelGroups:
     def assemble(self, code: Assembly, is_counted: bool = True) -> None:
         """is_counted: all of the layer; else as many tiles as the scratch has at `TILES`."""
         product, filters = self.product, self.filters
-        tile, group = core.Tile(code, product), nests.Group(code)
+        tile, group = core.Tile(code, product), groups.Group(code)
+        outputs = groups.InOrder(code, product, tile)
         x, y, weights, scratch = code.arguments("x y weights scratch")
         held, begin = code.registers("state stream_begin", kind=Kind.SINGLE)
         state, into, source, out, stop = code.registers("state into x out end")
@@ -104,10 +105,10 @@ class PixelGroups:
         if self.rest:
             code.mov(count, 1)
             code.str(count, scratch[_REST])
-        groups = -(-whole // self.tiles)
+        runs = -(-whole // self.tiles) + (self.rest > 0)
         again, done = code.label(), code.label()
         code.place(again)
-        with code.times(groups + (self.rest > 0)):
+        with code.times(runs):
             code.note("The next tiles: three pixels each, widened to int16, two channels a word.")
             code.vmov(state, held)
             code.ldrd(left, source, state[TILES])
@@ -122,17 +123,17 @@ class PixelGroups:
             code.mla(size, size, count, into)
             code.vmov(group.end, size)
         self._widen(code, group, source, into)
-        with code.times(groups + (self.rest > 0)):
+        with code.times(runs):
             code.vmov(state, held)
             code.str(source, state[_INPUT])
             code.ldr(out, state[_OUTPUT])
             code.add(stop, out, filters)
             code.vmov(tile.ends, out, stop)
             code.vmov(tile.stream, begin)
-            tiles = -(-self.layer.pixels // 3) / (groups + (self.rest > 0))
-            nests.assemble_group(product, code, tile, group, tiles, self.alignment)
+            tiles = -(-self.layer.pixels // 3) / runs
+            groups.multiply_group(product, code, tile, group, outputs, tiles, self.alignment)
             code.vmov(state, held)
-            code.vmov(out, group.out)
+            code.vmov(out, outputs.out)
             code.sub(out, out, filters - 2)
             code.str(out, state[_OUTPUT])
             code.ldr(left, state[TILES])
@@ -144,7 +145,7 @@ class PixelGroups:
             code.place(done)
             self._copy_rest(code, state)
 
-    def _widen(self, code: Assembly, group: nests.Group, source: Register, into: Register) -> None:
+    def _widen(self, code: Assembly, group: groups.Group, source: Register, into: Register) -> None:
         """Of each pair of taps the three pixels; of each four channels 0 and 2, then 1 and 3."""
         channels, tiles = self.channels, -(-self.layer.pixels // 3)
         low, high = code.registers("a0 a1 a2"), code.registers("b0 b1 b2")
