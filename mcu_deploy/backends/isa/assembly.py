@@ -140,6 +140,10 @@ class Assembly:
         ]
         return waiting(code, loops, self._reads, memory)
 
+    def wait(self, cycles: float) -> None:
+        """Cycles that pass beside those of the instructions, for a memory."""
+        self.cycles += self._times * cycles
+
     def number(self, register: Register, value: int) -> None:
         """A register becomes a number that is not negative."""
         self.movw(register, value & 0xFFFF)

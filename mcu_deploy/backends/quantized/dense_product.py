@@ -12,6 +12,7 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.quantized.filter_pairs import Pair, in_float, pairs_of
 from mcu_deploy.backends.quantized.layers import Convolution
+from mcu_deploy.backends.quantized.loops import waiting
 from mcu_deploy.backends.quantized.requantization import LARGEST_SHIFT, shift_of
 
 _LANES = 256  # of the odd filter's accumulator, where the weights are narrow
@@ -22,6 +23,9 @@ _COMMON = 8  # in code of no count of taps
 # The code of a pair, and of what rounds and stores the sums and goes on, in bytes, about.
 _NARROW_BYTES, _WIDE_BYTES, _AROUND = 33.4, 54.7, 150
 _ROUND_CYCLES = 5  # of a loop, beside its pairs
+# The words that registers have room for, of two tiles that are multiplied with them: their loop has
+# 800 bytes, and 190 are around it.
+_MOST_WORDS, _LEAST_TWINS = 24, 896
 # So many filters of so many pairs of taps at most are four a round.
 _MOST_DOUBLE, _MOST_DOUBLED = 1024, 16
 # The shift of layers whose factors are not tiny: a greater one has a scale for hardly more filters,
@@ -51,6 +55,7 @@ class DenseProduct:
     is_real: all filters are rounded in float32, which takes longer and fewer words.
     is_grouped: two filters are multiplied with several tiles before the next two are, so that their
     words are read anew from where reading them once has left them.
+    is_twin: they are multiplied with two tiles, as many words at a time as a round has.
     table: uint8 [256], what a function behind the layer makes of each byte.
     """
 
@@ -64,6 +69,7 @@ class DenseProduct:
     is_double: bool = False
     is_real: bool = False
     is_grouped: bool = False
+    is_twin: bool = False
     table: Array | None = None
 
     @property
@@ -91,6 +97,8 @@ class DenseProduct:
         pairs, is_limited = self._pairs, self.layer.loop_bytes is not None
         if self.is_common:
             return 0, _COMMON
+        if self.is_twin:
+            return 0, _MOST_WORDS
         if is_limited:
             return self._fitting(pairs)
         if self.is_shared:
@@ -119,6 +127,14 @@ class DenseProduct:
             ways, key=lambda way: _ROUND_CYCLES * ((units - way[0]) // way[1]) - 4 * (way[0] > 0)
         )
         return ahead * unit, of_round * unit
+
+    @property
+    def rounds_of_twins(self) -> int:
+        """So many times as many pairs as registers have room for; 0 if that is none."""
+        limit = self.layer.loop_bytes
+        if limit is None or limit < _LEAST_TWINS or self.table is not None:
+            return 0
+        return 0 if self._pairs % _MOST_WORDS else self._pairs // _MOST_WORDS
 
     def _shared(self) -> tuple[int, int]:
         """As `_parts`: a loop's first SMLADs would take the sums from where they are, so before it
@@ -178,7 +194,7 @@ class DenseProduct:
         """Whether the biases of the next two filters are loaded with the scales of these, which is
         an instruction less; behind the last ones are two words for that."""
         begins_with_loop = self.has_loop and not self.ahead
-        return not (begins_with_loop or self.is_shared or self.is_grouped)
+        return not (begins_with_loop or self.is_shared or self.is_grouped or self.is_twin)
 
     @property
     def may_be_double(self) -> bool:
@@ -193,6 +209,11 @@ class DenseProduct:
         in_group = (self.filters + 1) // 2 * of_two + (8 if self.begins_early else 0)
         behind = round(12 * self.late * self.layer.groups)
         return self.layer.groups * in_group + behind
+
+    @property
+    def waiting(self) -> float:
+        """Cycles that pass while the stream is read once: see loops.py."""
+        return waiting(self.layer.target, self.constant_bytes)
 
     def refusal(self) -> str:
         """Why two filters do not fit into one word, a clause; empty where they do."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from mcu_deploy.arithmetic import Array, activation_bounds, multiplier, tflite
-from mcu_deploy.backends.interface import Layer
+from mcu_deploy.backends.interface import Layer, Target
+from mcu_deploy.backends.layer import HOST
 from mcu_deploy.backends.quantized import requantization
 from mcu_deploy.backends.quantized.loops import loop_bytes
 from mcu_deploy.backends.quantized.requantization import reach
@@ -32,7 +33,7 @@ class Linear:
     taps. bias: of sums of the input's elements as they are, or without their zero point
     (depthwise). factors: float32 of each filter. reach: the least and greatest sum of each. fixed:
     [filter, 2], TFLite's multipliers and shifts, which say what the factors do; None for ONNX.
-    loop_bytes: how long a kernel's hot loop may be, as loops.py has it.
+    target: what its kernels run on.
 
     A filter whose output is the same for all inputs has weights of 0: networks that were trained
     to be sparse have many of these, with biases that no 24 bits hold.
@@ -45,7 +46,12 @@ class Linear:
     x: TensorType
     y: TensorType
     fixed: Array | None
-    loop_bytes: int | None = field(default=None, kw_only=True)
+    target: Target = field(default=HOST, kw_only=True)
+
+    @property
+    def loop_bytes(self) -> int | None:
+        """How long a kernel's hot loop may be, as loops.py has it."""
+        return loop_bytes(self.target)
 
     @property
     def is_uniform(self) -> bool:
@@ -207,7 +213,7 @@ def linear(layer: Layer, weights: Array, is_centred: bool = False) -> Linear | s
         return reason
     if layer.domain and max(-sums[0].min(), sums[1].max()) >= 2**30:
         return "a sum of its weights could leave 31 bits"
-    return Linear(weights, bias, factors, sums, x, y, fixed, loop_bytes=loop_bytes(layer.target))
+    return Linear(weights, bias, factors, sums, x, y, fixed, target=layer.target)
 
 
 def _without_constants(

@@ -7,6 +7,8 @@ from mcu_deploy.backends.layer import Target
 # A cache that is smaller holds no loop worth the name: it is a buffer of what was read last, and a
 # loop that is kept short for it gains nothing.
 _LEAST_CACHE = 256
+# A cache of data that is larger keeps most of a layer's weights.
+_LEAST_OF_DATA = 1024
 
 
 def loop_bytes(target: Target) -> int | None:
@@ -23,3 +25,15 @@ def loop_bytes(target: Target) -> int | None:
         return None
     cache = memory.instruction_cache.bytes
     return cache * 7 // 8 if cache >= _LEAST_CACHE else None
+
+
+def waiting(target: Target, constant_bytes: float) -> float:
+    """About how many cycles pass beside those of the instructions while so many bytes of constants
+    are read that a small cache has lost meanwhile."""
+    memory = target.memory
+    if memory is None or memory.answers_at_once:
+        return 0.0
+    cache = memory.data_cache
+    if cache is not None and cache.bytes >= _LEAST_OF_DATA:
+        return 0.0
+    return memory.wait_states * constant_bytes / memory.read_bytes

@@ -35,7 +35,7 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, Register
-from mcu_deploy.backends.isa.dsp import core, frames, nests
+from mcu_deploy.backends.isa.dsp import core, frames, nests, window_groups
 from mcu_deploy.backends.isa.dsp.bordered import Bordered
 from mcu_deploy.backends.isa.dsp.frames import Kernel, numbers
 from mcu_deploy.backends.isa.dsp.gather import Gather, SharedGather
@@ -152,11 +152,14 @@ def assemble(kernel: Kernel, image: Bordered | None = None) -> Assembly:
     if image is not None:
         image.assemble(code, x, y, scratch, kernel.scratch_bytes)
     _begin(code, kernel, names, (x, y, weights, scratch))
+    if kernel.tiles_together > 1:
+        window_groups.begin(code, kernel, names)
     code.note("Three windows, begun at once if they are inside of the image and of one row.")
     slow, ready, done = code.label(), code.label(), code.label()
     share = 1 - float(tiles.are_whole().mean())
     columns, rows, step, stride = code.registers("tile_columns tile_rows step tile_stride")
-    at, out, stop, filters, behind = code.registers("at out end filters behind")
+    at = code.register("at")
+    go_on, multiply, finished = code.label(), code.label(), code.label()
     with code.repeat(tiles.count, "b"):
         code.add(at, tile.taps, frame.at("source"))
         first, *others = windows.downs
@@ -174,36 +177,51 @@ def assemble(kernel: Kernel, image: Bordered | None = None) -> Assembly:
                 code.mov(down, first)
             code.strd(source, column, frame["source"])
         code.place(ready)
-        if kernel.layer.groups > 1:
-            _groups(code, kernel, names)
+        if kernel.tiles_together > 1:
+            window_groups.gather(code, kernel, names, go_on)
+            code.place(multiply)
+            window_groups.multiply(code, kernel, names, finished)
+            code.place(go_on)
         else:
-            into = code.register("into")
-            code.vmov(into, names.activations)
-            kernel.gather.assemble(code, windows, into)
-            code.vmov(tile.stream, names.stream)
-            _multiply(code, kernel, names)
-        if kernel.product.holds_ends:
-            code.vmov(out, tile.ends.halves[0])
-        else:
-            code.ldr(out, frame["next"])
-        code.ldr(filters, frame["filters"])
-        if tiles.rest:
-            code.ldr(behind, frame["behind"])
-            code.add(out, out, behind)
-        else:
-            code.add(out, out, filters.lsl(1))
-        if kernel.layer.groups > 1:
-            code.ldr(filters, frame["filters of a group"])
-        code.add(stop, out, filters)
-        if kernel.product.holds_ends:
-            code.vmov(tile.ends, out, stop)
-        else:
-            code.strd(out, stop, frame["next"])
+            _tile(code, kernel, names)
     code.place(slow)
     with code.times(tiles.count * share):
         begin_each(code, kernel, names, ready, done)
     code.place(done)
+    if kernel.tiles_together > 1:
+        window_groups.last(code, kernel, names, multiply, finished)
     return code
+
+
+def _tile(code: Assembly, kernel: Kernel, names: Registers) -> None:
+    """A tile whose windows are begun, and where the next one's outputs go."""
+    tile, frame, windows = names.tile, names.frame, names.windows
+    out, stop, filters, behind = code.registers("out end filters behind")
+    if kernel.layer.groups > 1:
+        _groups(code, kernel, names)
+    else:
+        into = code.register("into")
+        code.vmov(into, names.activations)
+        kernel.gather.assemble(code, windows, into)
+        code.vmov(tile.stream, names.stream)
+        _multiply(code, kernel, names)
+    if kernel.product.holds_ends:
+        code.vmov(out, tile.ends.halves[0])
+    else:
+        code.ldr(out, frame["next"])
+    code.ldr(filters, frame["filters"])
+    if kernel.tiles.rest:
+        code.ldr(behind, frame["behind"])
+        code.add(out, out, behind)
+    else:
+        code.add(out, out, filters.lsl(1))
+    if kernel.layer.groups > 1:
+        code.ldr(filters, frame["filters of a group"])
+    code.add(stop, out, filters)
+    if kernel.product.holds_ends:
+        code.vmov(tile.ends, out, stop)
+    else:
+        code.strd(out, stop, frame["next"])
 
 
 def _describe(code: Assembly, kernel: Kernel) -> None:
@@ -295,6 +313,8 @@ def _begin(code: Assembly, kernel: Kernel, names: Registers, arguments: Sequence
     into, end, size, begin, at = code.registers("into end taps_bytes begin at")
     code.ldr(size, weights.after(4))
     code.add(taps, scratch, size)
+    if kernel.product.is_twin:
+        code.offset(taps, kernel.contexts_bytes, begin)
     if kernel.alignment > 4:
         code.add(taps, taps, kernel.alignment - 1)
         code.bic(taps, taps, kernel.alignment - 1)

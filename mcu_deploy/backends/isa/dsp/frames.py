@@ -5,11 +5,13 @@ tile, then the numbers of the layer, its frame.
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.isa import Register
+from mcu_deploy.backends.isa.dsp import groups
 from mcu_deploy.backends.isa.dsp.gather import Gather, SharedGather
 from mcu_deploy.backends.isa.operands import Memory
 from mcu_deploy.backends.quantized.dense_product import STATE, DenseProduct
@@ -32,6 +34,8 @@ _OF_PATCHES = (
     "channels", "zeros", "patch", "patches",
 )  # fmt: skip
 _ALIGNED, _MOST_ALIGNED = 128, 256
+# So many tiles are a group at most, of so many bytes; and so many bytes of two filters' weights.
+_MOST_TILES, _MOST_BYTES, _MOST_KEPT = 8, 2304, 112
 
 
 class Kernel:
@@ -64,6 +68,34 @@ class Kernel:
             layer, weights, is_wide, is_shared=is_shared, is_common=is_common,
             holds_ends=holds_ends, is_double=is_double, table=table,
         )  # fmt: skip
+        # Of a group; 1 where there is none.
+        self.tiles_together = 1
+        if layer.loop_bytes is not None and not (is_common or holds_ends):
+            self._group()
+
+    def _group(self) -> None:
+        """Where a layer's loops have a limit, and two tiles or more multiply its words."""
+        layer, product = self.layer, self.product
+        if layer.groups > 1 or product.filters % 2 or self.tiles.count < 2:
+            return
+        most = min(_MOST_TILES, self.tiles.count, _MOST_BYTES // product.tile_bytes)
+        if product.weights_bytes <= _MOST_KEPT and not product.has_loop:
+            if most > 1:
+                self.product, self.tiles_together = replace(product, is_grouped=True), most
+        elif self.is_shared and layer.target.fpu and product.rounds_of_twins:
+            self.product, self.tiles_together = replace(product, is_twin=True), 2
+
+    @property
+    def taps_bytes(self) -> int:
+        """Of a group."""
+        slot = groups.SLOT_BYTES if self.tiles_together > 1 else 0
+        return self.tiles_together * (self.product.tile_bytes + slot)
+
+    @property
+    def contexts_bytes(self) -> int:
+        """Of what waits of two tiles, which lies in front of the taps."""
+        rounds = self.product.rounds + 1
+        return groups.CONTEXT_BYTES * rounds if self.product.is_twin else 0
 
     @staticmethod
     def may_hold_ends(layer: Convolution) -> bool:
@@ -100,8 +132,8 @@ class Kernel:
     def scratch_bytes(self) -> int:
         patches = self.tiles.windows * self.patch_bytes if self.has_patches else 0
         frame = 4 * len(self.names) + self.slots_bytes
-        tile = self.product.tile_bytes + self.alignment - 4
-        return tile + frame + self.nowhere_bytes + patches
+        tiles = self.contexts_bytes + self.taps_bytes + self.alignment - 4
+        return tiles + frame + self.nowhere_bytes + patches
 
     @property
     def alignment(self) -> int:
@@ -111,7 +143,8 @@ class Kernel:
         product = self.product
         of_round = product.pair_bytes * product.unrolled // 3
         least = (of_round & -of_round) << (product.rounds - 1).bit_length()
-        if not product.has_loop or self.is_common or least > _MOST_ALIGNED:
+        is_alone = self.tiles_together == 1
+        if not (product.has_loop and is_alone) or self.is_common or least > _MOST_ALIGNED:
             return 4
         return least if self.is_shared else max(least, _ALIGNED)
 
@@ -175,7 +208,7 @@ def numbers(kernel: Kernel) -> Array:
     if not are_words(taken):
         halves = np.append(taken, np.zeros(taken.size % 2, np.int64)) & 0xFFFF
         taken = halves[::2] | halves[1::2] << 16
-    return (np.append(kernel.product.tile_bytes, taken) & 0xFFFFFFFF).astype(np.uint32)
+    return (np.append(kernel.taps_bytes, taken) & 0xFFFFFFFF).astype(np.uint32)
 
 
 def are_words(taken: Array) -> bool:

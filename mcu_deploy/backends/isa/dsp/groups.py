@@ -12,6 +12,7 @@ from typing import Protocol
 
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.dsp import core
+from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.quantized.dense_product import DenseProduct
 
 
@@ -91,10 +92,10 @@ class InSlots:
 
 
 class Group:
-    """In S registers. first, end: of the taps of all tiles."""
+    """first, end: S registers, of the taps of all tiles."""
 
-    def __init__(self, code: Assembly) -> None:
-        self.first, self.end = code.registers("first_taps taps_end", kind=Kind.SINGLE)
+    def __init__(self, first: Register, end: Register) -> None:
+        self.first, self.end = first, end
 
 
 def multiply_group(
@@ -121,6 +122,7 @@ def multiply_group(
             code.vmov(end, stop)
             code.cmp(tile.stream, end)
 
+    code.wait(product.waiting)
     core.note_pair(product, code)
     with code.repeat(product.filters // 2):
         code.note("They begin with these biases in each tile.")
@@ -152,3 +154,111 @@ def multiply_group(
                 product, code, tile, lambda: None, lambda: code.b(scale), lambda: code.b(store)
             )
     code.place(after)
+
+
+# What waits of a tile: six sums, and where its taps go on.
+CONTEXT_BYTES = 28
+
+
+class Twins:
+    """Two tiles, whose taps are apart by so many bytes. first: an S register, of the taps of the
+    first one; in front of them is room for what waits, once more than there are rounds."""
+
+    def __init__(self, first: Register, apart: int) -> None:
+        self.first, self.apart = first, apart
+
+
+def multiply_twins(
+    product: DenseProduct, code: Assembly, tile: core.Tile, twins: Twins, outputs: Outputs
+) -> None:
+    """All filters for two tiles, by the stream. The words of a round are loaded to S registers,
+    multiplied with the tile that the round before ended with, then with the other one."""
+    slow, scale, store, after = (code.label() for _ in range(4))
+    # waiting: behind what waits, 0 when nothing does; resumed: the stream, or where the scales are.
+    resumed, stop, waiting = code.registers("resumed weights_stop waiting", kind=Kind.SINGLE)
+    at, end = code.registers("waiting end")
+    context = [*tile.sums.all, tile.taps]
+    code.wait(product.waiting)
+    core.note_pair(product, code)
+    with code.repeat(product.filters // 2):
+        code.ldmia(tile.stream.moving, tile.biases)
+        for of, bias in zip(tile.sums, tile.biases, strict=True):
+            for acc in of:
+                if acc is not bias:
+                    code.mov(acc, bias)
+        code.offset(end, product.weights_bytes, at, tile.stream)
+        code.vmov(stop, end)
+        code.vmov(end, twins.first)
+        code.offset(tile.taps, twins.apart, at, end)
+        code.sub(at, end, CONTEXT_BYTES * (product.rounds + 1))
+        code.stmia(at.moving, context)
+        code.vmov(waiting, at)
+        code.adds(tile.taps, end, 0)
+        code.note("Some words of both filters, for one tile and the other.")
+        with code.repeat(product.rounds, "blo"):
+            _round_of_twins(product, code, tile, resumed, waiting)
+            code.vmov(tile.stream, resumed)
+            code.vmov(end, stop)
+            code.cmp(tile.stream, end)
+        other, both = code.label(), code.label()
+        code.place(other)
+        with code.times(2):
+            code.vmov(tile.stream, resumed)
+            core.round_sums(product, code, tile, slow, scale, is_near=False)
+            code.place(store)
+            core.look_up(product, code, tile)
+            core.join(code, tile.sums)
+            outputs.store(code, tile)
+            code.vmov(at, waiting)
+            code.cmp(at, 0)
+            code.beq(both)
+        code.note("What waits of the other tile.")
+        code.ldmdb(at, context)
+        code.mov(at, 0)
+        code.vmov(waiting, at)
+        code.b(other)
+        code.place(both)
+        outputs.next(code)
+    if not product.is_real:
+        code.b(after)
+        code.place(slow)
+        with code.times(2):
+            core.round_slowly(
+                product, code, tile, lambda: None, lambda: code.b(scale), lambda: code.b(store)
+            )
+    code.place(after)
+
+
+def _round_of_twins(
+    product: DenseProduct, code: Assembly, tile: core.Tile, resumed: Register, waiting: Register
+) -> None:
+    """The carry tells the first tile of a round, LO, from the second, HS: what multiplies leaves it
+    as it is."""
+    second, visit = code.label(), code.label()
+    at, before = code.registers("waiting waits")
+    x, words = code.registers("x0 x1 x2 x3 x4"), code.registers("weights0 weights1")
+    names = " ".join(f"words{n}" for n in range(product.unrolled // 2))
+    bank = code.registers(names, kind=Kind.DOUBLE)
+    context = [*tile.sums.all, tile.taps]
+    code.vldmia(tile.stream.moving, [half for two in bank for half in two.halves])
+    code.vmov(resumed, tile.stream)
+    code.place(visit)
+    with code.times(2):
+        for pair in range(product.unrolled):
+            if pair % 3 == 0:
+                code.ldmia(tile.taps.moving, x)
+            if pair % 2 == 0:
+                code.vmov(*words, bank[pair // 2])
+            word, pixels = words[pair % 2], x[pair % 3 : pair % 3 + 3]
+            core.multiply_add(code, tile.sums.odd, word, pixels)
+            code.sxtb16(word, word)
+            core.multiply_add(code, tile.sums.even, word, pixels)
+        code.add_instruction(Instruction("bhs", (second,)), 0.5)
+    code.note("The other tile.")
+    code.vmov(at, waiting)
+    code.stmia(at.moving, context)
+    code.subs(before, at, 2 * CONTEXT_BYTES)
+    code.vmov(waiting, at)
+    code.ldmia(before, context)
+    code.b(visit)
+    code.place(second)

@@ -81,7 +81,8 @@ class PixelGroups:
     def assemble(self, code: Assembly, is_counted: bool = True) -> None:
         """is_counted: all of the layer; else as many tiles as the scratch has at `TILES`."""
         product, filters = self.product, self.filters
-        tile, group = core.Tile(code, product), groups.Group(code)
+        tile = core.Tile(code, product)
+        group = groups.Group(*code.registers("first_taps taps_end", kind=Kind.SINGLE))
         outputs = groups.InOrder(code, product, tile)
         x, y, weights, scratch = code.arguments("x y weights scratch")
         held, begin = code.registers("state stream_begin", kind=Kind.SINGLE)
