@@ -35,7 +35,7 @@ _OF_PATCHES = (
 )  # fmt: skip
 _ALIGNED, _MOST_ALIGNED = 128, 256
 # So many tiles are a group at most, of so many bytes; and so many bytes of two filters' weights.
-_MOST_TILES, _MOST_BYTES, _MOST_KEPT = 8, 2304, 112
+_MOST_TILES, _MOST_BYTES, _MOST_KEPT = 8, 1280, 112
 
 
 class Kernel:

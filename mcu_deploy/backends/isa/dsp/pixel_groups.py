@@ -13,7 +13,7 @@ from mcu_deploy.backends.quantized.dense_product import DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution
 
 # So many tiles at most, of so many bytes together: a group is to be worth its scratch.
-_MOST_TILES, _MOST_BYTES = 8, 2304
+_MOST_TILES, _MOST_BYTES = 8, 2688
 # Words at the beginning of the scratch: of the tiles that are to come, x and y; and of a last tile
 # whether it is still to come, and where it goes.
 TILES, _INPUT, _OUTPUT, _REST, _LAST = 0, 4, 8, 12, 16
