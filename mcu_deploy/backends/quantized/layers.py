@@ -12,7 +12,7 @@ from mcu_deploy.arithmetic import Array, activation_bounds, multiplier, tflite
 from mcu_deploy.backends.interface import Layer, Target
 from mcu_deploy.backends.layer import HOST
 from mcu_deploy.backends.quantized import requantization
-from mcu_deploy.backends.quantized.loops import loop_bytes
+from mcu_deploy.backends.quantized.loops import loop_bytes, waiting
 from mcu_deploy.backends.quantized.requantization import reach
 from mcu_deploy.backends.quantized.staircases import Channel, elements
 from mcu_deploy.ir import DType, TensorType
@@ -52,6 +52,11 @@ class Linear:
     def loop_bytes(self) -> int | None:
         """How long a kernel's hot loop may be, as loops.py has it."""
         return loop_bytes(self.target)
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether reading weights once for several tiles is worth code and scratch."""
+        return waiting(self.target, 1) > 0
 
     @property
     def is_uniform(self) -> bool:

@@ -69,7 +69,7 @@ def _proposal(
         ),
         {f"{stem} {code.digest}": code.bytes},
         scratch_bytes(layer),
-        (in_place(layer) if layer.loop_bytes is None else InPlace(0, 0, groups(layer).distance),),
+        (InPlace(0, 0, groups(layer).distance) if layer.is_waited_for else in_place(layer),),
     )
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
@@ -116,7 +116,7 @@ def product(
     layer: Convolution, is_double: bool = False, table: Array | None = None
 ) -> DenseProduct:
     filters, channels = layer.weights.shape[:2]
-    is_grouped = layer.loop_bytes is not None
+    is_grouped = layer.is_waited_for
     taps = order(channels, by=4 if is_grouped else 8)
     weights = layer.weights.reshape(filters, channels)[:, taps]
     return DenseProduct(
@@ -144,14 +144,14 @@ def order(channels: int, by: int = 8) -> Array:
 
 
 def scratch_bytes(layer: Convolution, is_of_rows: bool = False) -> int:
-    if layer.loop_bytes is not None:
+    if layer.is_waited_for:
         return groups(layer, is_of_rows=is_of_rows).scratch_bytes
     return 6 * layer.x.shape[1] + _LAST + 3 * layer.y.shape[1]
 
 
 def count_at(layer: Convolution) -> int:
     """Where the scratch has the number of tiles, an int32."""
-    return pixel_groups.TILES if layer.loop_bytes is not None else 6 * layer.x.shape[1] + _TILES
+    return pixel_groups.TILES if layer.is_waited_for else 6 * layer.x.shape[1] + _TILES
 
 
 def assemble(
@@ -165,7 +165,7 @@ def assemble(
     is_counted: it computes all of the layer; else as many tiles as the scratch has at `count_at`,
     of a layer whose rows are whole tiles.
     """
-    if layer.loop_bytes is not None:
+    if layer.is_waited_for:
         code = Assembly()
         groups(layer, table, is_of_rows=not is_counted).assemble(code, is_counted)
         return code

@@ -70,7 +70,7 @@ class Kernel:
         )  # fmt: skip
         # Of a group; 1 where there is none.
         self.tiles_together = 1
-        if layer.loop_bytes is not None and not (is_common or holds_ends):
+        if layer.is_waited_for and not (is_common or holds_ends):
             self._group()
 
     def _group(self) -> None:
