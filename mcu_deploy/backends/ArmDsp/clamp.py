@@ -40,7 +40,7 @@ def clamped(proposal: Proposal, layer: Layer) -> Proposal:
     """The proposal for an opened layer, with the clamp of the layer."""
     pass_, made, before = Pass(layer), proposal.make, proposal.price
     assert before.costs.cycles is not None
-    cycles = before.costs.cycles + _CALL_CYCLES + round(pass_.code.cycles)
+    cycles = before.costs.cycles + _CALL_CYCLES + pass_.code.time(layer.target)
     code = {f"{key}, clamped": size + _CALL_BYTES for key, size in before.code.items()}
     price = replace(
         before,

@@ -226,7 +226,7 @@ def _proposal(
     computed = [k for k in (0, 1) if node.input(k).constant is None]
     arrays = sum(node.input(k).type.bytes for k in (0, 1) if k not in computed)
     price = Price(
-        Costs(cycles=round(code.cycles), flash=constants.value.nbytes + arrays),
+        Costs(cycles=code.time(node.target), flash=constants.value.nbytes + arrays),
         {f"{stem} {code.digest}": code.bytes},
         in_place=tuple(InPlace(k, 0, 0) for k in walk.whole if k in computed),
     )

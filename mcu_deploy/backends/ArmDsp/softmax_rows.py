@@ -39,7 +39,7 @@ def proposals(
     and reads each element for the last time before it writes it."""
     constant = Constant("exponential", words)
     price = Price(
-        Costs(cycles=round(code.cycles), flash=words.nbytes),
+        Costs(cycles=code.time(node.target), flash=words.nbytes),
         {f"{stem} {code.digest}": code.bytes},
         in_place=(InPlace(0, 0, 0),),
     )

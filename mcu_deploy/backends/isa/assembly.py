@@ -109,14 +109,14 @@ class Assembly:
         self._items.append(item)
         self._runs.append((self._times, cycles))
 
-    def reads(self, bytes_: int, passes: float = 1, block: int = 0, repeats: float = 1) -> None:
-        """What the kernel reads of its constants: see `waiting.Reads`. For the price alone."""
-        self._reads.append(Reads(bytes_, passes, block, repeats))
+    def reads(self, constant_bytes: int) -> None:
+        """Here a run reads so many bytes of constants, in their order. For the price alone."""
+        self._reads.append(Reads(constant_bytes, self._times))
 
-    def time(self, target: Target) -> float:
+    def time(self, target: Target) -> int:
         """The cycles of a run on a target, with those that it waits for the memory that code and
         constants lie in. Those of a core without a column in the table are the Cortex-M4's."""
-        return self._issued(target) + self._waited(target.memory)
+        return round(self._issued(target) + self._waited(target.memory))
 
     def _issued(self, target: Target) -> float:
         if target.core not in SCHEDULED:
@@ -139,10 +139,6 @@ class Assembly:
             replace(loop, first=of[loop.first], last=of[loop.last + 1] - 1) for loop in self._loops
         ]
         return waiting(code, loops, self._reads, memory)
-
-    def wait(self, cycles: float) -> None:
-        """Cycles that pass beside those of the instructions, for a memory."""
-        self.cycles += self._times * cycles
 
     def number(self, register: Register, value: int) -> None:
         """A register becomes a number that is not negative."""
@@ -212,8 +208,11 @@ class Assembly:
     def times(self, times: float) -> Iterator[None]:
         """Instructions that run so often for each run of those around them, by their own
         branches."""
-        outside, self._times = self._times, self._times * times
+        outside, first = self._times, len(self._items)
+        self._times *= times
         yield
+        if times > 1 and len(self._items) > first:
+            self._loops.append(Loop(first, len(self._items) - 1, outside, times))
         self._times = outside
 
     @contextmanager

@@ -16,6 +16,7 @@ from mcu_deploy.boards import Cache, MemoryTiming
 
 # So many bytes a core of three stages asks for before it executes them.
 QUEUE_BYTES = 12
+_WORD = 4
 
 
 @dataclass(frozen=True)
@@ -43,12 +44,10 @@ class Loop:
 @dataclass(frozen=True)
 class Reads:
     """Constants of so many bytes, which are read in their order so often from the first to the last
-    one; each block of so many bytes several times before the next one."""
+    one."""
 
     bytes: int
-    passes: float = 1
-    block: int = 0
-    repeats: float = 1
+    passes: float
 
 
 def waiting(
@@ -62,10 +61,9 @@ def waiting(
 
 def _for_reads(reads: Reads, memory: MemoryTiming) -> float:
     kept = _bytes(memory.data_cache)
-    passes = reads.passes if reads.bytes > kept else 1
-    repeats = reads.repeats if (reads.block or reads.bytes) > kept else 1
-    width = memory.read_bytes if kept else min(memory.read_bytes, 4)
-    return reads.bytes / width * passes * repeats * (memory.wait_states + 1)
+    passes = reads.passes if reads.bytes > kept else min(reads.passes, 1)
+    width = memory.read_bytes if kept else min(memory.read_bytes, _WORD)
+    return reads.bytes / width * passes * (memory.wait_states + 1)
 
 
 def _for_code(code: Sequence[Executed], loops: Sequence[Loop], memory: MemoryTiming) -> float:

@@ -12,7 +12,6 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.quantized.filter_pairs import Pair, in_float, pairs_of
 from mcu_deploy.backends.quantized.layers import Convolution
-from mcu_deploy.backends.quantized.loops import waiting
 from mcu_deploy.backends.quantized.requantization import LARGEST_SHIFT, shift_of
 
 _LANES = 256  # of the odd filter's accumulator, where the weights are narrow
@@ -209,11 +208,6 @@ class DenseProduct:
         in_group = (self.filters + 1) // 2 * of_two + (8 if self.begins_early else 0)
         behind = round(12 * self.late * self.layer.groups)
         return self.layer.groups * in_group + behind
-
-    @property
-    def waiting(self) -> float:
-        """Cycles that pass while the stream is read once: see loops.py."""
-        return waiting(self.layer.target, self.constant_bytes)
 
     def refusal(self) -> str:
         """Why two filters do not fit into one word, a clause; empty where they do."""

@@ -12,7 +12,7 @@ from mcu_deploy.arithmetic import Array, activation_bounds, multiplier, tflite
 from mcu_deploy.backends.interface import Layer, Target
 from mcu_deploy.backends.layer import HOST
 from mcu_deploy.backends.quantized import requantization
-from mcu_deploy.backends.quantized.loops import loop_bytes, waiting
+from mcu_deploy.backends.quantized.loops import loop_bytes, waits_for_weights
 from mcu_deploy.backends.quantized.requantization import reach
 from mcu_deploy.backends.quantized.staircases import Channel, elements
 from mcu_deploy.ir import DType, TensorType
@@ -56,7 +56,7 @@ class Linear:
     @property
     def is_waited_for(self) -> bool:
         """Whether reading weights once for several tiles is worth code and scratch."""
-        return waiting(self.target, 1) > 0
+        return waits_for_weights(self.target)
 
     @property
     def is_uniform(self) -> bool:

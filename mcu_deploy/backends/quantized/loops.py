@@ -27,13 +27,9 @@ def loop_bytes(target: Target) -> int | None:
     return cache * 7 // 8 if cache >= _LEAST_CACHE else None
 
 
-def waiting(target: Target, constant_bytes: float) -> float:
-    """About how many cycles pass beside those of the instructions while so many bytes of constants
-    are read that a small cache has lost meanwhile."""
+def waits_for_weights(target: Target) -> bool:
+    """Whether each pass over a layer's weights waits for the memory that they lie in."""
     memory = target.memory
     if memory is None or memory.answers_at_once:
-        return 0.0
-    cache = memory.data_cache
-    if cache is not None and cache.bytes >= _LEAST_OF_DATA:
-        return 0.0
-    return memory.wait_states * constant_bytes / memory.read_bytes
+        return False
+    return memory.data_cache is None or memory.data_cache.bytes < _LEAST_OF_DATA

@@ -111,7 +111,7 @@ def _proposal(part: SubgraphView, kernel: Kernel, image: Bordered | None = None)
     price = Price(
         Costs(
             layer.pixels * layer.weights.size,
-            cycles=round(code.cycles),
+            cycles=code.time(layer.target),
             flash=product.constant_bytes + ahead.nbytes,
         ),
         {f"{stem} {code.digest}": code.bytes},

@@ -64,10 +64,11 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         *between.constants,
     )
     body = body_of(strips, between, None, stems)
+    rows = pooled.time(before.layer.target)
     price = Price(
         Costs(
             before.layer.pixels * before.product.filters * before.layer.weights[0].size,
-            cycles=round(strips.cycles_before + strips.count * pooled.cycles) + between.cycles,
+            cycles=round(strips.cycles_before + strips.count * rows) + between.cycles,
             flash=sum(constant.value.nbytes for constant in constants),
         ),
         {stems[0]: convolved.bytes, stems[1]: pooled.bytes, **between.code, body: _CODE_BYTES},

@@ -212,7 +212,7 @@ def _cycles(kernel: Kernel, strips: Sequence[tuple[int, int]]) -> float:
     columns = kernel.layer.window.output[1]
     tiles = sum(-(-(end - begin) * columns // 3) for begin, end in strips)
     more = 1.0 if kernel.is_shared else max(1.0, tiles / kernel.tiles.count)
-    return convolution.assemble(kernel).cycles * more
+    return convolution.assemble(kernel).time(kernel.layer.target) * more
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -285,10 +285,11 @@ def _proposal(
         title += f" + {sum_.layer.op.lower()}"
     stem = "_".join(("conv_conv", *([sum_.layer.op.lower()] if sum_ else []), "strips_dsp"))
     body = body_of(strips, between, sum_, stems)
+    added = sum_.code.time(sum_.layer.target) if sum_ else 0
     price = Price(
         Costs(
             sum(k.layer.pixels * k.product.filters * k.layer.weights[0].size for k in kernels),
-            cycles=round(strips.cycles + (sum_.code.cycles if sum_ else 0)) + between.cycles,
+            cycles=round(strips.cycles + added) + between.cycles,
             flash=sum(constant.value.nbytes for constant in constants),
         ),
         {**code, **between.code, body: _CODE_BYTES},

@@ -140,7 +140,7 @@ class Kernel:
 
     @property
     def cycles(self) -> int:
-        return round(self.code.cycles)
+        return self.code.time(self.layer.target)
 
     @property
     def stem(self) -> str:

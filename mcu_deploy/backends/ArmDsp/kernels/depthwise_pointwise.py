@@ -57,7 +57,7 @@ def _proposal(
     price = Price(
         Costs(
             behind.pixels * channels * (9 + filters),
-            cycles=kernel.cycles + round(code.cycles),
+            cycles=kernel.cycles + code.time(behind.target),
             flash=kernel.constant_bytes + product.constant_bytes,
         ),
         {**kernel.bytes, f"{behind_stem} {code.digest}": code.bytes, stem: _DRIVER_BYTES},

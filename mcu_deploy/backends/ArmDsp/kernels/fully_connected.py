@@ -139,7 +139,7 @@ def _proposal(
     rows = layer.rows - 1 if outputs > taps else 1
     distance = rows * (outputs - taps) if layer.rows > 1 else -layer.x.bytes
     price = Price(
-        Costs(layer.rows * outputs * taps, cycles=round(code.cycles), flash=stream.nbytes),
+        Costs(layer.rows * outputs * taps, cycles=code.time(node.target), flash=stream.nbytes),
         {f"{stem} {code.digest}": code.bytes},
         2 * TAPS * layer.blocks + _TAIL,
         (
@@ -273,6 +273,7 @@ def _groups(
     skipped = passes * len(blocks) - layer.blocks
     unsolved, store, last = (code.label() for _ in range(3))
     tile = layer.saturate, group.sums
+    code.reads(OUTPUTS * layer.groups * TAPS * layer.blocks)
 
     def begin() -> None:
         code.vmov(group.taps, kept.row)

@@ -86,7 +86,7 @@ def _proposal(
 ) -> Proposal:
     stem = f"lstm_{lstm.inputs}x{lstm.hidden}_int8_dsp"
     price = Price(
-        Costs(node.macs, cycles=round(code.cycles), flash=stream.nbytes),
+        Costs(node.macs, cycles=code.time(node.target), flash=stream.nbytes),
         {f"{stem} {code.digest}": code.bytes},
         _activation_bytes(lstm) + 2 * lstm.hidden,
         _in_place(node, lstm),
@@ -243,6 +243,7 @@ def _sequence(
     _begin(code, kept, row.into, lstm, zero_point)
     code.note("A step: the input, widened to int16, in front of the hidden state.")
     with counted(code, kept.steps, lstm.steps):
+        code.reads(4 * (lstm.inputs + hidden) * hidden)
         code.vmov(row.source, kept.x)
         code.vmov(row.into, kept.scratch)
         _widen(code, row, lstm.inputs)

@@ -74,7 +74,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     types = "_".join(dict.fromkeys(t.dtype.value for t in (product.a, product.b, product.y)))
     stem = f"matmul_{product.rows}x{product.depth}x{product.columns}_{types}_dsp"
     price = Price(
-        Costs(node.macs, cycles=round(code.cycles), flash=_CONSTANTS),
+        Costs(node.macs, cycles=code.time(node.target), flash=_CONSTANTS),
         {f"{stem} {code.digest}": code.bytes},
         product.panel_bytes + _CONSTANTS,
         _in_place(node, product),

@@ -64,7 +64,7 @@ def _proposal(
     price = Price(
         Costs(
             layer.pixels * channels * filters,
-            cycles=round(code.cycles),
+            cycles=code.time(layer.target),
             flash=taken.constant_bytes + ahead.nbytes,
         ),
         {f"{stem} {code.digest}": code.bytes},

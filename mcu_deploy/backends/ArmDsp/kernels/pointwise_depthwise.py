@@ -93,7 +93,7 @@ def _proposal(
     price = Price(
         Costs(
             before.pixels * channels * filters + 9 * behind.pixels * filters,
-            cycles=round(code.cycles) + between.cycles
+            cycles=code.time(before.target) + between.cycles
             + strips.count * (kernel.cycles + _STRIP_CYCLES),
             flash=kernel.constant_bytes + product.constant_bytes + between.constant_bytes,
         ),

@@ -138,7 +138,7 @@ def _proposal(part: SubgraphView, layer: Convolution, kind: str) -> Proposal:
     product = steps_of(layer, way)
     bytes_ = product.constant_bytes + numbers(product).nbytes
     price = Price(
-        Costs(layer.pixels * channels * filters, cycles=round(code.cycles), flash=bytes_),
+        Costs(layer.pixels * channels * filters, cycles=code.time(layer.target), flash=bytes_),
         {f"{stem} {code.digest}": code.bytes},
         6 * channels + _NOWHERE + filters,
         (pointwise.in_place(layer),),

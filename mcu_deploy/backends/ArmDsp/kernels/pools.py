@@ -59,7 +59,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     stem = f"{pool.stem}_dsp"
     constants = (Constant("constants", pack(pool, rounding)),)
     price = Price(
-        Costs(cycles=round(code.cycles), flash=constants[0].value.nbytes),
+        Costs(cycles=code.time(node.target), flash=constants[0].value.nbytes),
         {f"{stem} {code.digest}": code.bytes},
         pool.scratch_bytes,
         overlap.fact(node, 0, demand(pool, rounding)),

@@ -67,7 +67,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     stem = f"{'' if quantizes else 'de'}quantize_{integer.dtype.value}{rounding}_dsp"
     constant = Constant("constants", constants_of(how, quantizes, ties_away))
     price = Price(
-        Costs(cycles=round(code.cycles), flash=constant.value.nbytes),
+        Costs(cycles=code.time(node.target), flash=constant.value.nbytes),
         {f"{stem} {code.digest}": code.bytes},
         in_place=overlap.in_place(node, np.arange(elements)),
     )

@@ -55,7 +55,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     elements, stem = node.output.type.elements, "table_dsp"
     code = assemble(elements)
     price = Price(
-        Costs(cycles=round(code.cycles), flash=256),
+        Costs(cycles=code.time(node.target), flash=256),
         {f"{stem} {code.digest}": code.bytes},
         in_place=(InPlace(which, 0, 0),),
     )
@@ -111,7 +111,7 @@ def middle(view: SubgraphView, first: Layer) -> Middle:
         Parameter("const uint8_t *", "table"), Parameter("uint32_t", "elements"),
     )  # fmt: skip
     return Middle(
-        layer, (first.node.id, layer.node.id), round(code.cycles),
+        layer, (first.node.id, layer.node.id), code.time(layer.target),
         {f"{stem} {code.digest}": code.bytes}, (Constant("table", table_of(layer, which), 1),),
         (kernel(stem, parameters, code, layer.target),),
     )  # fmt: skip

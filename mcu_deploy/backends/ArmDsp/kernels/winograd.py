@@ -187,7 +187,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     price = Price(
         Costs(
             layer.pixels * shape.filters * layer.weights[0].size,
-            cycles=round(code.cycles),
+            cycles=code.time(layer.target),
             flash=stream_bytes + 4 * len(NUMBERS),
         ),
         {f"{stem} {code.digest}": code.bytes},

@@ -122,7 +122,7 @@ def multiply_group(
             code.vmov(end, stop)
             code.cmp(tile.stream, end)
 
-    code.wait(product.waiting)
+    code.reads(product.constant_bytes)
     core.note_pair(product, code)
     with code.repeat(product.filters // 2):
         code.note("They begin with these biases in each tile.")
@@ -178,7 +178,7 @@ def multiply_twins(
     resumed, stop, waiting = code.registers("resumed weights_stop waiting", kind=Kind.SINGLE)
     at, end = code.registers("waiting end")
     context = [*tile.sums.all, tile.taps]
-    code.wait(product.waiting)
+    code.reads(product.constant_bytes)
     core.note_pair(product, code)
     with code.repeat(product.filters // 2):
         code.ldmia(tile.stream.moving, tile.biases)

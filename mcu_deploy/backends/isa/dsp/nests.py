@@ -27,7 +27,7 @@ def assemble(
     afterwards. end: what compares `taps` with the address behind the activations. multiply: what
     makes the six sums, of the biases, where another loop does.
     """
-    code.wait(product.waiting)
+    code.reads(product.constant_bytes)
     if product.begins_early:
         code.ldmia(tile.stream.moving, tile.biases)
     if product.is_double:

@@ -91,6 +91,7 @@ def assemble(shape: Shape, coverage: Coverage) -> Assembly:
         code.add(address, address, base)
         code.str(address, names.number(name))
     with code.repeat(coverage.groups):
+        code.reads(2 * len(windows.POSITIONS) * shape.channels * shape.filters)
         code.add(names.into, frame, FRAME)
         windows.transform(code, shape, coverage, names)
         code.mov(left, shape.filters // 2)
