@@ -159,7 +159,6 @@ def assemble(kernel: Kernel, image: Bordered | None = None) -> Assembly:
     share = 1 - float(tiles.are_whole().mean())
     columns, rows, step, stride = code.registers("tile_columns tile_rows step tile_stride")
     at = code.register("at")
-    go_on, multiply, finished = code.label(), code.label(), code.label()
     with code.repeat(tiles.count, "b"):
         code.add(at, tile.taps, frame.at("source"))
         first, *others = windows.downs
@@ -178,6 +177,7 @@ def assemble(kernel: Kernel, image: Bordered | None = None) -> Assembly:
             code.strd(source, column, frame["source"])
         code.place(ready)
         if kernel.tiles_together > 1:
+            go_on, multiply, finished = (code.label() for _ in range(3))
             window_groups.gather(code, kernel, names, go_on)
             code.place(multiply)
             window_groups.multiply(code, kernel, names, finished)
@@ -235,7 +235,7 @@ def _describe(code: Assembly, kernel: Kernel) -> None:
         f"`{first}` on."
     )
     code.note(
-        "scratch: the taps of a tile; the frame, a word each: "
+        f"scratch: {_taps_of(kernel)}; the frame, a word each: "
         + ", ".join((*kernel.names[:2], first, *others))
         + "; a word of each window: what leads down its rows, its begin, its patch; bytes for "
         "outputs of no pixel; patches, with the zero point where there is no image."
@@ -245,7 +245,20 @@ def _describe(code: Assembly, kernel: Kernel) -> None:
             "Some rows of y: the scratch begins with the rows of the image that the windows of the "
             "first of them, and those of the one behind the last, begin at."
         )
-    code.note("In place: a tile's windows are read before its outputs are written.")
+    together = "tile" if kernel.tiles_together == 1 else "group"
+    code.note(f"In place: a {together}'s windows are read before its outputs are written.")
+
+
+def _taps_of(kernel: Kernel) -> str:
+    if kernel.tiles_together == 1:
+        return "the taps of a tile"
+    taps = (
+        f"of {kernel.tiles_together} tiles the taps and three words, where the next element of the "
+        "first pixel goes and how far the next but one of the second and of the third are behind"
+    )
+    if kernel.product.is_twin:
+        taps = f"six sums and where taps go on, {kernel.product.rounds + 1} times; {taps}"
+    return taps
 
 
 def _multiply(code: Assembly, kernel: Kernel, names: Registers) -> None:
