@@ -26,6 +26,7 @@ from mcu_deploy.backends.quantized.dense_product import DenseProduct
 from mcu_deploy.backends.quantized.dense_product import words as packed_words
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.tiles import Tiles
+from mcu_deploy.boards.memory_timing import USUAL_FLASH, MemoryTiming
 from mcu_deploy.ir.view import view_of_all
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
@@ -265,14 +266,16 @@ def read_by_head(product: DenseProduct) -> Read:
      {"is_common": True}],
 )  # fmt: skip
 @pytest.mark.parametrize("case", [SHARED[0], SHARED[3], SHARED[4], GROUPS[11]])
+@pytest.mark.parametrize("memory", [None, USUAL_FLASH])
 def test_the_head_of_a_kernel_says_what_its_stream_is(
-    case: Case, how: dict[str, bool], tmp_path: Path
+    case: Case, how: dict[str, bool], memory: MemoryTiming | None, tmp_path: Path
 ) -> None:
     layer = convolution(case, tmp_path)
     if how.get("is_double"):
         layer = convolution(replace(case, shape=(4, 3, 3), filters=8, group=1), tmp_path)
     factors = [FACTORS[count][0] for count in (0, 1, 2, None)]
     layer = replace(layer, factors=np.resize(np.float32(factors), layer.factors.size))
+    layer = replace(layer, target=replace(M4, memory=memory))
     product = frames.Kernel(layer, **how).product
     assert product.late and product.unsolved
     found = read_by_head(product)

@@ -1,0 +1,153 @@
+"""Kernels for memories that answer late: on the interpreter the oracle's bits, loops that fit into
+a cache of instructions, and weights that are read once for several tiles."""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from arm_dsp_convolutions import BLOCK, SHARED, SPEECH, Case, model
+from kernel_runs import runs
+from quantized_layers import extremes
+
+from mcu_deploy import compiler, formats, passes
+from mcu_deploy.backends.ArmDsp.kernels import convolution, pointwise, pointwise_shared, winograd
+from mcu_deploy.backends.interface import Target, layer_of
+from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa.dsp.frames import Kernel
+from mcu_deploy.backends.isa.encoding import addresses
+from mcu_deploy.backends.isa.instruction import Instruction
+from mcu_deploy.backends.isa.operands import Label
+from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.boards.memory_timing import Cache, MemoryTiming
+from mcu_deploy.ir.view import view_of_all
+from mcu_deploy.options import Options
+
+# STM32L4R5 at 120 MHz, two banks.
+FLASH = MemoryTiming(5, 8, Cache(32, 32, 32, "lru"), Cache(8, 32, 8, "lru"))
+LATE = Target("cortex-m4", fpu=True, dsp=True, memory=FLASH)
+_MOST_MACS = 300_000
+# Of an odd number of tiles, and of rows whose last tile has two outputs.
+_TWINS = (Case((16, 3, 9), 4, zeros=(-128, -5)), Case((16, 2, 17), 2, dtypes=("uint8", "int8")))
+_SMALL = Case((3, 6, 7), 8, zeros=(-128, -5))
+# A family, whether there is an FPU, and every which of the cases is in the sample.
+_RUNS = (
+    ("arm_dsp_cases", True, 2), ("arm_dsp_cases", False, 5), ("arm_dsp_conv_table_cases", True, 3),
+    ("arm_dsp_convolutions", True, 4), ("arm_dsp_convolutions", False, 11),
+)  # fmt: skip
+
+
+def _cases(family: str, path: Path, every: int) -> Path:
+    module = importlib.import_module(family)
+    taken = list(module.TAKEN)[::every]
+    if family == "arm_dsp_convolutions":
+        taken += [*_TWINS, _SMALL, *SHARED[::every]]
+    build = getattr(module, "model", model)
+    found: Path = build(taken, path)
+    return found
+
+
+@pytest.mark.parametrize(("family", "fpu", "every"), _RUNS)
+def test_kernels_give_the_oracles_bits(
+    family: str, fpu: bool, every: int, tmp_path: Path, request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """What else there would be for these layers does not compete here."""
+    for module in (pointwise_shared, winograd):
+        monkeypatch.setattr(module, "propose", lambda view, layer: "")
+    target = replace(LATE, fpu=fpu)
+    monkeypatch.setattr(compiler, "target_of", lambda *_: target)
+    every = 1 if request.config.getoption("--all") else every
+    path = _cases(family, tmp_path / "cases.onnx", every)
+    samples = np.load(extremes(path))
+    inputs = [samples[value.name][0] for value in onnx.load(path).graph.input]
+    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
+    seen: Counter[str] = Counter()
+    for run in runs(path, inputs, options=options):
+        if run.choice.layer.macs > _MOST_MACS:
+            continue
+        assert run.result() == run.output, run.name
+        for place in run.choice.workload.in_place:
+            assert run.result(place) == run.output, f"{run.name}: {place}"
+        function = run.choice.workload.function
+        assert function is not None
+        head = " ".join(function.comment)
+        seen["groups"] += "In place: a group" in head
+        seen["twins"] += "where taps go on" in head
+    assert seen["groups"]
+    assert bool(seen["twins"]) == (fpu and family == "arm_dsp_convolutions")
+
+
+def _layer(case: Case, folder: Path) -> Convolution:
+    view = view_of_all(passes.run(formats.load(model([case], folder / "case.onnx"))))
+    node = next(node for node in view.nodes if node.op == "Conv")
+    found = read(layer_of(view, node, LATE))
+    assert isinstance(found, Convolution)
+    return found
+
+
+def loops(code: Assembly) -> list[int]:
+    """The bytes of each loop that multiplies, from the shortest on, which all end with conditions
+    but for that over tiles."""
+    items = code.items
+    at = addresses(items)
+    places = {item: n for n, item in enumerate(items) if isinstance(item, Label)}
+    found = []
+    for end, item in enumerate(items):
+        if not isinstance(item, Instruction) or item.mnemonic == "b":
+            continue
+        begin = next((places[to] for to in item.operands if isinstance(to, Label)), end)
+        names = {i.name for i in items[begin:end] if isinstance(i, Instruction)}
+        if "smlad" in names:
+            found.append(at[end + 1] - at[begin])
+    return sorted(found)
+
+
+_NONE = (0, 0, 0, 0)
+_PIXELS = (Case((64, 25, 5), 64, (1, 1), pads=_NONE), Case((256, 3, 3), 64, (1, 1), pads=_NONE))
+
+
+@pytest.mark.parametrize("case", _PIXELS, ids=str)
+def test_the_loops_of_a_1x1_layer_fit_into_the_cache(case: Case, tmp_path: Path) -> None:
+    layer = _layer(case, tmp_path)
+    assert layer.loop_bytes == 896
+    # Of taps, tiles and filters; that over groups has the code for late sums in it, too.
+    *_, filters, _ = sizes = loops(pointwise.assemble(layer))
+    assert len(sizes) == 4 and filters <= 896
+
+
+@pytest.mark.parametrize("how", [{}, {"is_wide": True}, {"is_shared": True}, {"is_common": True}])
+@pytest.mark.parametrize("case", [BLOCK, Case((64, 8, 8), 64), Case((12, 7, 9), 6)], ids=str)
+def test_the_loops_of_a_convolution_fit_into_the_cache(
+    case: Case, how: dict[str, bool], tmp_path: Path
+) -> None:
+    kernel = Kernel(_layer(case, tmp_path), **how)
+    assert kernel.product.is_twin == ("is_shared" in how and case.shape[0] % 16 == 0)
+    taps, filters = loops(convolution.assemble(kernel))
+    assert taps < filters <= (1024 if kernel.product.is_twin else 896)
+    assert taps <= 896
+
+
+def test_small_windows_are_multiplied_by_groups(tmp_path: Path) -> None:
+    """Each two filters' words are read once for so many tiles."""
+    kernel = Kernel(_layer(SPEECH, tmp_path))
+    assert kernel.product.is_grouped and kernel.tiles_together == 5
+    assert loops(convolution.assemble(kernel))[-1] <= 896
+    small = replace(FLASH, wait_states=0)
+    layer = replace(kernel.layer, target=replace(LATE, memory=small))
+    assert Kernel(layer).tiles_together == 1
+
+
+def test_prices_know_what_is_waited_for(tmp_path: Path) -> None:
+    """The words of all filters for each group; they are read for each tile else."""
+    layer = _layer(_PIXELS[0], tmp_path)
+    alone = pointwise.product(replace(layer, target=replace(LATE, memory=None)))
+    late = pointwise.product(layer)
+    assert alone.waiting == 0 and late.waiting == 5 / 8 * late.constant_bytes
+    shared = pointwise_shared.assemble(layer, pointwise_shared.WAYS["any"]).cycles
+    assert pointwise.assemble(layer).cycles + 20 * late.waiting < shared
