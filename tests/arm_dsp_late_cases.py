@@ -88,15 +88,19 @@ def _depthwise(made: LayersModel, given: Sequence[float], image: np.ndarray) -> 
             plane[row, column : column + 2] = many, sum_ - many * _MANY
 
 
-def model(path: Path) -> tuple[Path, Path]:
-    """The model, and a sample for it."""
+def model(
+    path: Path,
+    dense: Sequence[Sequence[int | None]] = (*SOLVED, *UNSOLVED),
+    depthwise: Sequence[Sequence[int | None]] = DEPTHWISE,
+) -> tuple[Path, Path]:
+    """The model, and a sample for it. dense, depthwise: how many sums are late of the filters."""
     random, made, samples = np.random.default_rng(11), LayersModel(), []
-    for wanted in (*SOLVED, *UNSOLVED):
+    for wanted in dense:
         given = [FACTORS[n][k % len(FACTORS[n])] for k, n in enumerate(wanted)]
         for size in KERNELS:
             samples.append(random.integers(-128, 128, (8, *_SIZE)).astype(np.int8))
             _dense(made, given, size, samples[-1])
-    for wanted in DEPTHWISE:
+    for wanted in depthwise:
         given = [FACTORS[n][k % len(FACTORS[n])] for k, n in enumerate(wanted)]
         samples.append(random.integers(-128, 128, (len(given), *_SIZE)).astype(np.int8))
         _depthwise(made, given, samples[-1])

@@ -364,9 +364,10 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_8_dsp(const int8_t *x MCU_UNUSED, in
  * scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is rounded as
  * it has to be, for which the biases are a little moved.
  * If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f or g, the
- * sum, addend[f], again 0 but for the last. Or 2: no integers round f and g; of the four words
- * the first and the third are factors, the last one is the zero point.
- * These three are behind the biases of the next f and g.
+ * sum, addend[f], again 0 but for the last. Or 2: no integers round f and g; the first and the
+ * third of the four words are factor[f] and factor[g] / 256, the last one is the zero point.
+ * These three are behind the biases of the next f and g; behind the last f and g are two words
+ * of 0 for that.
  * x: [p][channel], y: [p][f]; t are channels, of each eight in the order 0 2 4 6 1 3 5 7, of
  * four at the end 0 2 1 3.
  * scratch: the taps of a tile; words: x, the stream, tiles that are left, where the last tile's

@@ -76,8 +76,9 @@ MCU_FUNCTION void _mcu_dsp_conv_pool_reorder_240x4_int8(const int8_t *x, int8_t 
  * scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is rounded as
  * it has to be, for which the biases are a little moved.
  * If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f or g, the
- * sum, addend[f], again 0 but for the last. Or 2: no integers round f and g; of the four words
- * the first and the third are factors, the last one is the zero point.
+ * sum, addend[f], again 0 but for the last. Or 2: no integers round f and g; the first and the
+ * third of the four words are factor[f] and factor[g] / 256, the last one is the zero point.
+ * t are rows of a window, of each four channels of a row 0 and 2 of each column, then 1 and 3.
  * x and y: [row][column][channel]. In front of the stream are numbers of the layer: a word of
  * the bytes of a tile's taps; a halfword each, to a whole word, those of the frame from `second`
  * on.
@@ -91,7 +92,7 @@ MCU_FUNCTION void _mcu_dsp_conv_pool_reorder_240x4_int8(const int8_t *x, int8_t 
  * them, and those of the one behind the last, begin at.
  * In place: a tile's windows are read before its outputs are written.
  * The numbers go behind the taps of a tile. */
-MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_64d453e5_dsp(const int8_t *x MCU_UNUSED,
+MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_0700c808_dsp(const int8_t *x MCU_UNUSED,
                                                              int8_t *y MCU_UNUSED,
                                                              const uint32_t *weights MCU_UNUSED,
                                                              uint8_t *scratch MCU_UNUSED) {
@@ -695,7 +696,7 @@ MCU_FUNCTION void _mcu_dsp_conv_pool_conv_pool_strips_dsp(const int8_t *x, int8_
         const int32_t until = wanted < 16 ? wanted : 16;
         range[0] = made - 1;
         range[1] = until - 1;
-        _mcu_dsp_conv_pool_conv3x3_rows_64d453e5_dsp(source, next, weights, work);
+        _mcu_dsp_conv_pool_conv3x3_rows_0700c808_dsp(source, next, weights, work);
         source += 60 * (until - made);
         made = until;
         next = strip;

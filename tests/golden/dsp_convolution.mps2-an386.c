@@ -75,9 +75,12 @@ MCU_FUNCTION void _mcu_dsp_convolution_reorder_144x3_int8(const int8_t *x, int8_
  * scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is rounded as
  * it has to be, for which the biases are a little moved.
  * If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f or g, the
- * sum, addend[f], again 0 but for the last. Or 2: no integers round f and g; of the four words
- * the first and the third are factors, the last one is the zero point.
- * These three are behind the biases of the next f and g.
+ * sum, addend[f], again 0 but for the last. Or 2: no integers round f and g; the first and the
+ * third of the four words are factor[f] and factor[g] / 256, the last one is the zero point.
+ * These three are behind the biases of the next f and g; behind the last f and g are two words
+ * of 0 for that.
+ * t are rows of a window, of each row the bytes that lie in x, of each four in the order 0 2 1
+ * 3, behind those of all rows what is left of each.
  * x and y: [row][column][channel]. In front of the stream are numbers of the layer: a word of
  * the bytes of a tile's taps; a halfword each, to a whole word, those of the frame from `second`
  * on.

@@ -61,9 +61,11 @@ MCU_CONSTANT(_mcu_dsp_dense_dense_1_weights, uint32_t, 231, 0, 924);
 /* y[r][k] = sat((sum * scale >> 32) + addend >> shift), with sum = start[k] + sum of x[r] *
  * w[k].
  * weights: bytes of a widened row; of code that the first blocks skip; count of outputs. Then of
- * each four outputs their starts, of an odd one 256 times its own and the even one's; of each
- * eight taps and each two outputs four words, whose halves 256 odd + even are of taps 0 and 2, 1
- * and 3, 4 and 6, 5 and 7, and scale and addend of each.
+ * each four outputs a, b, c and d: start[a]; 256 start[b] + start[a]; start[c]; 256 start[d] +
+ * start[c]; of each eight taps, two a word, in halves 256 w[b] + w[a], four words, 256 w[d] +
+ * w[c], four words, taps in the order 0 2 1 3 4 6 5 7; scale[a], addend[a], scale[b], addend[b],
+ * scale[c], addend[c], scale[d], addend[d]. If scale[a] is 0, their factors, float32, those of b
+ * and d 256 times too small, stand behind it instead.
  * scratch: a row, two taps in a word; what its outputs need. */
 MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                          const uint32_t *weights MCU_UNUSED,

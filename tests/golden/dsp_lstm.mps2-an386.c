@@ -62,10 +62,9 @@ MCU_CONSTANT(_mcu_dsp_lstm_lstm_1_weights, uint32_t, 289, 0, 1156);
  * round(sigmoid(input) tanh(cell))); y[t] = h[t] = sat(round(sigmoid(output) tanh(c[t])) +
  * zero_point).
  * weights: sigmoid's table, a halfword an entry; then of each unit, for x and again for h, what
- * the sums of input, forget, cell and output gate begin with, of forget and output 256 times
- * their own and that of the one before; and of each four taps two words of input and forget
- * gate, in halves 256 forget + input, of the first and third tap and of the second and fourth,
- * and two of cell and output gate.
+ * the sums begin with: input; 256 forget + input; cell; 256 output + cell; of each four taps,
+ * two a word, in halves 256 forget + input, two words, 256 output + cell, two words, taps in the
+ * order 0 2 1 3.
  * scratch: x[t] and h[t - 1], two taps in a word; c, int16. */
 MCU_KERNEL void _mcu_dsp_lstm_lstm_4x8_int8_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                 const uint32_t *weights MCU_UNUSED,

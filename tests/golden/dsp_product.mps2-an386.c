@@ -61,8 +61,8 @@ MCU_FUNCTION void _mcu_dsp_product_slice_31_int8(const int8_t *x, int8_t *y) {
     }
 }
 
-/* y = sat((((a - a_zero) * (b - b_zero) + move) * scale >> 32) + addend >> shift).
- * constants: move; both zero points, negative, twice in a word; scale; the bytes of a
+/* y = sat((((a - a_zero) * (b - b_zero) + move) * scale >> 32) + addend >> 4).
+ * constants: move; -a_zero, twice in a word; -b_zero, the same; scale; the bytes of a
  * run's whole words; addend; the loops'. */
 MCU_KERNEL void _mcu_dsp_product_mul_int8_int8_int8_4_and_3_dsp(
     const int8_t *a MCU_UNUSED, const int8_t *b MCU_UNUSED, int8_t *y MCU_UNUSED,

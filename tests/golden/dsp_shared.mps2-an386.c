@@ -74,10 +74,11 @@ MCU_FUNCTION void _mcu_dsp_shared_reorder_12x8_int8(const int8_t *x, int8_t *y) 
 /* y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of pixels p,
  * filters f and taps t. Each f and the next one, g, share a stream of words:
  * bias[f]; 256 bias[g] + bias[f]; for two taps one, in halves 256 w[g] + w[f].
- * factor[f] and factor[g], float32.
- * x: [p][channel], y: [p][f]. In front of the stream are words of the layer: the bytes of a
- * tile's taps, filters, `second`, `third`, tiles, bytes that the last tile goes back, channels,
- * and how far in front of the loop's end its first round begins.
+ * factor[f] and factor[g] / 256, float32.
+ * x: [p][channel], y: [p][f]; t are channels, of each four in the order 0 2 1 3. In front of the
+ * stream are words of the layer: the bytes of a tile's taps, filters, `second`, `third`, tiles,
+ * bytes that the last tile goes back, channels, and how far in front of the loop's end its first
+ * round begins.
  * scratch: the taps of a tile; words: `next` and `end` of the output, how far `second` and
  * `third` pixels are behind, x, the stream, tiles, bytes back, channels, filters; bytes for
  * outputs of no pixel. In place: a tile is read before it is written.

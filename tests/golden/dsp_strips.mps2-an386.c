@@ -75,8 +75,9 @@ MCU_FUNCTION void _mcu_dsp_strips_reorder_384x16_int8(const int8_t *x, int8_t *y
  * scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is rounded as
  * it has to be, for which the biases are a little moved.
  * If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f or g, the
- * sum, addend[f], again 0 but for the last. Or 2: no integers round f and g; of the four words
- * the first and the third are factors, the last one is the zero point.
+ * sum, addend[f], again 0 but for the last. Or 2: no integers round f and g; the first and the
+ * third of the four words are factor[f] and factor[g] / 256, the last one is the zero point.
+ * t are rows of a window, of each four channels of a row 0 and 2 of each column, then 1 and 3.
  * x and y: [row][column][channel]. In front of the stream are numbers of the layer: a word of
  * the bytes of a tile's taps; a halfword each, to a whole word, those of the frame from `second`
  * on.
@@ -91,7 +92,7 @@ MCU_FUNCTION void _mcu_dsp_strips_reorder_384x16_int8(const int8_t *x, int8_t *y
  * them, and those of the one behind the last, begin at.
  * In place: a tile's windows are read before its outputs are written.
  * The numbers go behind the taps of a tile. */
-MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_86ba470c_dsp(const int8_t *x MCU_UNUSED,
+MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(const int8_t *x MCU_UNUSED,
                                                           int8_t *y MCU_UNUSED,
                                                           const uint32_t *weights MCU_UNUSED,
                                                           uint8_t *scratch MCU_UNUSED) {
@@ -756,8 +757,8 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_86ba470c_dsp(const int8_t *x MCU_UN
     /* clang-format on */
 }
 
-/* y = sat((offset + (a_scale * 256 a >> 16) + (b_scale * 256 b >> 16)) >> shift).
- * constants: both scales, the offset, the bytes of a run's whole words, the loops'. */
+/* y = sat((offset + (a_scale * 256 a >> 16) + (b_scale * 256 b >> 16)) >> 21).
+ * constants: a_scale; b_scale; offset; the bytes of a run's whole words; the loops'. */
 MCU_KERNEL void _mcu_dsp_strips_add_int8_21_dsp(const int8_t *a MCU_UNUSED,
                                                 const int8_t *b MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                 const int32_t *constants MCU_UNUSED) {
@@ -841,14 +842,14 @@ MCU_FUNCTION void _mcu_dsp_strips_conv_conv_add_strips_dsp(const int8_t *x, int8
         const int32_t until = wanted < 12 ? wanted : 12;
         range[0] = made - 1;
         range[1] = until - 1;
-        _mcu_dsp_strips_conv3x3_rows_86ba470c_dsp(source, next, weights, work);
+        _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(source, next, weights, work);
         source += 512 * (until - made);
         made = until;
         next = strip + 1024;
         range[0] = first - 1;
         range[1] = last - 1;
         int8_t *const rows = (int8_t *)scratch;
-        _mcu_dsp_strips_conv3x3_rows_86ba470c_dsp(strip + 512, rows, more_weights, work);
+        _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(strip + 512, rows, more_weights, work);
         _mcu_dsp_strips_add_int8_21_dsp(x, rows, target, constants);
         x += 1024;
         target += 1024;

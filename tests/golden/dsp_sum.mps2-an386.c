@@ -61,8 +61,8 @@ MCU_FUNCTION void _mcu_dsp_sum_slice_8_int8(const int8_t *x, int8_t *y) {
     }
 }
 
-/* y = sat((offset + (a_scale * 256 a >> 16) + (b_scale * 256 b >> 16)) >> shift).
- * constants: both scales, the offset, the bytes of a run's whole words, the loops'. */
+/* y = sat((offset + (a_scale * 256 a >> 16) + (b_scale * 256 b >> 16)) >> 21).
+ * constants: a_scale; b_scale; offset; the bytes of a run's whole words; the loops'. */
 MCU_KERNEL void _mcu_dsp_sum_add_int8_21_dsp(const int8_t *a MCU_UNUSED, const int8_t *b MCU_UNUSED,
                                              int8_t *y MCU_UNUSED,
                                              const int32_t *constants MCU_UNUSED) {

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from arm_dsp_convolutions import BLOCK, GROUPS, LINES, REFUSED, SHARED, SPEECH, TAKEN, Case, model
-from arm_dsp_late_cases import FACTORS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays

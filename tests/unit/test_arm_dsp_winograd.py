@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -75,36 +74,6 @@ def test_no_weights_leave_16_bits() -> None:
     """Each of U is a sum of +-w and its doubles: extremes are where all signs are one's own."""
     unit = np.eye(9, dtype=np.int64).reshape(9, 1, 3, 3).repeat(4, 1)
     assert 128 * abs(transformed(unit)).sum(0).max() < 2**15
-
-
-@pytest.mark.parametrize("case", [TAKEN[1], TAKEN[12]], ids=str)
-def test_the_stream_is_what_the_kernels_header_says(case: Case, tmp_path: Path) -> None:
-    """Weights and biases are found again in it, by the words of that."""
-    made = kernel(case, tmp_path)
-    layer, channels, order = made.layer, case.shape[0], (1, 2, 0, 3)
-    stream = iter(made.pack().view(np.int32).tolist())
-    pairs = [(four + a, four + b) for four in range(0, channels, 4) for a, b in ((0, 2), (1, 3))]
-    for even in range(0, case.filters, 2):
-        biases = [next(stream), next(stream)]
-        moved = [begin - 4 * int(b) for begin, b in zip(biases, layer.bias[even:], strict=False)]
-        assert max(map(abs, moved)) <= 2**15
-        u = np.zeros((2, channels, 4, 4), np.int64)
-        for row, column, pair, which in product(order, order, pairs, (0, 1)):
-            word = next(stream)
-            sign = -1 if (row == 3) != (column == 3) else 1
-            low = ((word & 0xFFFF) ^ 0x8000) - 0x8000
-            u[which, list(pair), row, column] = sign * low, sign * (word >> 16)
-        # U = 2G w (2G)', so w of U by what undoes 2G.
-        undone = np.linalg.pinv(np.array([[2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]]))
-        np.testing.assert_array_equal(
-            np.rint(undone @ u @ undone.T).astype(np.int64), layer.weights[even : even + 2]
-        )
-        words = [next(stream) for _ in range(4)]
-        late = words[1] == 0
-        while late:
-            which, _, addend = (next(stream) for _ in range(3))
-            late = which < 2 and addend == 0
-    assert next(stream, None) is None
 
 
 def test_what_it_does_not_take_other_kernels_do(tmp_path: Path) -> None:

@@ -307,8 +307,9 @@ class DenseProduct:
             yield ("The streams of groups follow each other.")
         if self.is_double:
             yield ("Of every second f and g the last taps come first.")
+        factors = f"factor[f] and factor[g]{'' if self.is_wide else ' / 256'}"
         if self.is_real:
-            yield ("factor[f] and factor[g], float32.")
+            yield (f"{factors}, float32.")
             return
         yield (
             "scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is "
@@ -322,11 +323,14 @@ class DenseProduct:
             return
         yield (
             "If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f or "
-            "g, the sum, addend[f], again 0 but for the last. Or 2: no integers round f and g; of "
-            "the four words the first and the third are factors, the last one is the zero point."
+            "g, the sum, addend[f], again 0 but for the last. Or 2: no integers round f and g; the "
+            f"first and the third of the four words are {factors}, the last one is the zero point."
         )
         if self.begins_early:
-            yield ("These three are behind the biases of the next f and g.")
+            yield (
+                "These three are behind the biases of the next f and g; behind the last f and g "
+                "are two words of 0 for that."
+            )
 
     def looked_up(self) -> Array:
         """The words in front of all others where there is a table: its entries, from that for the

@@ -141,8 +141,8 @@ def assemble(operands: Sequence[TensorType], y: TensorType, shift: int, walk: Wa
     code = Assembly()
     given = _Given(code)
     operands = walk.ordered(operands)
-    code.note("y = sat((offset + (a_scale * 256 a >> 16) + (b_scale * 256 b >> 16)) >> shift).")
-    code.note("constants: both scales, the offset, the bytes of a run's whole words, the loops'.")
+    code.note(f"y = sat((offset + (a_scale * 256 a >> 16) + (b_scale * 256 b >> 16)) >> {shift}).")
+    code.note("constants: a_scale; b_scale; offset; the bytes of a run's whole words; the loops'.")
     words = [*given.scales, given.offset, given.count]
     if walk.turns:
         code.ldmia(given.constants.moving, words)

@@ -229,6 +229,7 @@ def _describe(code: Assembly, kernel: Kernel) -> None:
         code.note(line)
     first, *others = kernel.names[2:]
     size = "a word each" if frames.are_words(kernel.stated) else "a halfword each"
+    code.note(kernel.gather.order)
     code.note(
         "x and y: [row][column][channel]. In front of the stream are numbers of the layer: a word "
         f"of the bytes of a tile's taps; {size}, to a whole word, those of the frame from "

@@ -331,7 +331,10 @@ def _describe(code: Assembly, layer: Dense, common: Rounding | None) -> None:
     """What stands over the code."""
     formula, more, own = "sat((sum * scale >> 32) + addend >> shift)", "", ""
     if common is None:
-        own = ", and scale and addend of each"
+        own = "; scale[a], addend[a], scale[b], addend[b], scale[c], addend[c], scale[d], addend[d]"
+        if layer.fixed is None:
+            part = "" if layer.is_long else ", those of b and d 256 times too small"
+            own += f". If scale[a] is 0, their factors, float32{part}, stand behind it instead"
     elif common.is_twice:
         formula = "sat((2 * sum * multiplier >> 32, rounded) + addend - (sum < 0) >> shift)"
         more = "; multiplier, addend, shift, nothing"
@@ -341,9 +344,10 @@ def _describe(code: Assembly, layer: Dense, common: Rounding | None) -> None:
     code.note(f"y[r][k] = {formula}, with sum = start[k] + sum of x[r] * w[k].")
     code.note(
         "weights: bytes of a widened row; of code that the first blocks skip; count of outputs"
-        f"{middle}{more}. Then of each four outputs their starts, of an odd one 256 times its own "
-        "and the even one's; of each eight taps and each two outputs four words, whose halves "
-        f"256 odd + even are of taps 0 and 2, 1 and 3, 4 and 6, 5 and 7{own}."
+        f"{middle}{more}. Then of each four outputs a, b, c and d: start[a]; "
+        "256 start[b] + start[a]; start[c]; 256 start[d] + start[c]; of each eight taps, two a "
+        "word, in halves 256 w[b] + w[a], four words, 256 w[d] + w[c], four words, taps in the "
+        f"order 0 2 1 3 4 6 5 7{own}."
     )
     code.note("scratch: a row, two taps in a word; what its outputs need.")
 

@@ -214,10 +214,9 @@ def assemble(lstm: QuantizedLstm, zero_point: int, most: int) -> Assembly:
     )
     code.note(
         "weights: sigmoid's table, a halfword an entry; then of each unit, for x and again for h, "
-        "what the sums of input, forget, cell and output gate begin with, of forget and output 256 "
-        "times their own and that of the one before; and of each four taps two words of input and "
-        "forget gate, in halves 256 forget + input, of the first and third tap and of the second "
-        "and fourth, and two of cell and output gate."
+        "what the sums begin with: input; 256 forget + input; cell; 256 output + cell; of each "
+        "four taps, two a word, in halves 256 forget + input, two words, 256 output + cell, two "
+        "words, taps in the order 0 2 1 3."
     )
     code.note("scratch: x[t] and h[t - 1], two taps in a word; c, int16.")
     code.vmov(kept.x, x)

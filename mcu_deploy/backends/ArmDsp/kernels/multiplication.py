@@ -129,8 +129,13 @@ def assemble(
     """
     code = Assembly()
     given = _Given(code)
-    code.note("y = sat((((a - a_zero) * (b - b_zero) + move) * scale >> 32) + addend >> shift).")
-    code.note("constants: move; both zero points, negative, twice in a word; scale; the bytes of a")
+    product, shift = "(a - a_zero) * (b - b_zero)", scaling.shift
+    if scaling.is_twice:
+        high = f"({product} * 2 * scale >> 32, rounded)"
+        code.note(f"y = sat({high} + addend - (product < 0) >> {shift}), without move.")
+    else:
+        code.note(f"y = sat((({product} + move) * scale >> 32) + addend >> {shift}).")
+    code.note("constants: move; -a_zero, twice in a word; -b_zero, the same; scale; the bytes of a")
     code.note("run's whole words; addend; the loops'.")
     words = [given.move, *given.zeros, given.scale, given.end, given.addend]
     if walk.turns:

@@ -186,9 +186,10 @@ def assemble(layer: Convolution, way: Way) -> Assembly:
     for line in product.description():
         code.note(line)
     code.note(
-        "x: [p][channel], y: [p][f]. In front of the stream are words of the layer: the bytes of a "
-        "tile's taps, filters, `second`, `third`, tiles, bytes that the last tile goes back, "
-        "channels, and how far in front of the loop's end its first round begins."
+        "x: [p][channel], y: [p][f]; t are channels, of each four in the order 0 2 1 3. In front "
+        "of the stream are words of the layer: the bytes of a tile's taps, filters, `second`, "
+        "`third`, tiles, bytes that the last tile goes back, channels, and how far in front of the "
+        "loop's end its first round begins."
     )
     code.note(
         "scratch: the taps of a tile; words: `next` and `end` of the output, how far `second` and "

@@ -138,6 +138,19 @@ class Gather:
             rest = np.pad(rest, ((0, 0), (0, 0), (0, 1)))
         return np.concatenate([words, rest], 2).reshape(whole.shape[0], -1)
 
+    @property
+    def order(self) -> str:
+        """`weights` in words, for the head of a kernel."""
+        part = "row" if self._runs == 1 else "column"
+        parts = ["t are rows of a window"]
+        parts += ["of each the columns"] if part == "column" else []
+        parts += [f"of each {part} the bytes that lie in x, of each four in the order 0 2 1 3"]
+        if self._has_bytes_behind:
+            parts.append("behind those of all rows what is left of each")
+        elif self.is_common or self._run_bytes % 4:
+            parts.append(f"what is left of a {part} is in its order, with a 0 where it is odd")
+        return f"{', '.join(parts)}."
+
     def assemble(self, code: Assembly, windows: Windows, into: Register) -> None:
         """Of three windows, whose sources are lost."""
         code.note(
@@ -259,6 +272,14 @@ class SharedGather:
         pairs = whole.reshape(filters, rows, -1, 2, 2, 3).transpose(0, 1, 2, 4, 5, 3)
         ordered: Array = pairs.reshape(filters, -1)
         return ordered
+
+    @property
+    def order(self) -> str:
+        """`weights` in words, for the head of a kernel."""
+        return (
+            "t are rows of a window, of each four channels of a row 0 and 2 of each column, then "
+            "1 and 3."
+        )
 
     def assemble(self, code: Assembly, windows: Windows, into: Register) -> None:
         """Of the window, whose source is lost."""
