@@ -1,11 +1,12 @@
-"""Rounding to the output's scale in two integer instructions, proven equal to the float32 product.
+"""Rounding to the output's scale in a few integer instructions, proven equal to float32's product.
 
 ONNX's kernels compute `clamp(round(float32(acc) * factor) + zero_point)`, TFLite's multiply by an
 integer of 31 bits and round twice. Of an accumulator this is
 a staircase of at most 255 steps that never falls, so an integer function that never falls either is
-equal to it everywhere as soon as it is equal on both sides of each step. SMMLA and SMMUL give
-`floor((scale * acc + offset) / 2**(32 + shift))`; what is searched for is the scale, and the
-interval of offsets, that put every step where the float has it. Float32 itself rounds ties and
+equal to it everywhere as soon as it is equal on both sides of each step. What cores have for it is
+`floor((scale * acc + offset) / 2**(bits + shift))`, with the offsets that their `Form` expresses;
+what is searched for is the scale, and the interval of offsets, that put every step where the float
+has it. Float32 itself rounds ties and
 large sums, so some channels have no solution. As a rule all but one of their reachable sums do: the
 kernels that look for that one round it like the next. The rest are computed in float32.
 """
@@ -19,24 +20,18 @@ from typing import NamedTuple
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.quantized.staircases import NO_BOUND, Channel, Staircases, steps_of
+from mcu_deploy.backends.quantized.rounding_forms import UPPER, UPPER_ADDED, Form
+from mcu_deploy.backends.quantized.scalings import Lines, Scalings, solve
+from mcu_deploy.backends.quantized.staircases import Channel, Staircases, steps_of
 
 # A zero point shifted further would take the sum of SMMLA out of 32 bits.
 LARGEST_SHIFT = 20
-# Of the search for a scale: as a rule it ends after five. So many scales on either side are looked
-# at in each, in steps of a part of the scale.
-_ROUNDS, _AROUND, _PART = 64, 16, 20
-# Of a slope, more than what float64 rounds.
-_ROUNDED = 1e-9
 # How far an accumulator may be moved (by its bias) so that an offset becomes expressible.
 _MOVES = np.array(sorted(range(-(1 << 14), (1 << 14) + 1), key=abs), np.int64)
 # The first of these that fits is taken, which is mostly one of the first.
 _MOVES_TRIED = np.split(_MOVES, [1 << n for n in (8, 10, 12)])
 # Modulo 2**32 all is computed in words.
 _MOVES_WORDS = _MOVES.astype(np.uint32)
-_EVERY = slice(None)
-# A scale that is none.
-_TOO_LARGE = 1 << 40
 # Of a channel that kernels look for: each costs the third of rounding in float32, and 12 bytes; but
 # the code of that is spared where no channel needs it.
 _MOST_LATE = 12
@@ -53,8 +48,9 @@ def refusal(factors: Array) -> str:
 
 
 class Accumulation(NamedTuple):
-    """For SMMLA: scale, addend of the upper word, which is not 0, and what the accumulator is moved
-    by. late: moved accumulators that have the result of the next sum's, the largest first."""
+    """scale, addend, and what the accumulator is moved by. Of a form that adds, the addend is not
+    0: kernels look behind a 0. late: moved accumulators that have the result of the next sum's,
+    the largest first."""
 
     scale: int
     addend: int
@@ -77,157 +73,51 @@ def shift_of(factors: Array, lanes: int = 1, step: int = 4) -> int:
     return min(room, LARGEST_SHIFT) // step * step if room >= 0 else -1
 
 
-class _Lines:
-    """Searches for the straight lines whose floors are staircases, of accumulators that are `lanes`
-    times the sum. lanes, shift: one number, or one a channel. Scales are [channel, scale]."""
-
-    def __init__(self, stairs: Staircases, lanes: Array | int, shift: Array | int) -> None:
-        self._stairs = stairs
-        self.unit = np.int64(1) << 32 + np.broadcast_to(shift, stairs.factors.shape)
-        self.lanes = np.broadcast_to(np.asarray(lanes, np.int64), stairs.factors.shape)
-        self._at, self._before = (self.lanes[:, None] * x for x in (stairs.at, stairs.before))
-        self._least_at = stairs.values * self.unit[:, None]
-        self._most_before = stairs.above * self.unit[:, None] - 1
-        with np.errstate(invalid="ignore"):
-            first = np.rint(stairs.factors * self.unit / self.lanes)
-        self.first = np.clip(first, 0, _TOO_LARGE).astype(np.int64)
-        self._steps = np.maximum(1, self.first >> _PART)
-
-    def most(self, scales: Array, of: Array | slice = _EVERY) -> Array:
-        """The largest offset with which no step is early. of: which channels the scales are of."""
-        high = self._most_before[of, None] - self._before[of, None] * scales[:, :, None]
-        is_free = self._stairs.no_before[of, None]
-        return np.where(is_free, NO_BOUND, high.min(2, initial=NO_BOUND))
-
-    def least(self, scales: Array, of: Array | slice = _EVERY) -> Array:
-        """The smallest offset with which no step is late."""
-        low = self._least_at[of, None] - self._at[of, None] * scales[:, :, None]
-        is_free = self._stairs.no_at[of, None]
-        return np.where(is_free, -NO_BOUND, low.max(2, initial=-NO_BOUND))
-
-    def widest(self, of: Array) -> Array:
-        """Of some channels the scales that leave the most room between `least` and `most`."""
-        best, steps = self.first.copy(), self._steps.copy()
-        around = np.arange(-_AROUND, _AROUND + 1, dtype=np.int64)
-        found, is_met = self._met(of)
-        best[of[is_met]] = found[is_met]
-        open_ = of[~is_met]
-        for _ in range(_ROUNDS if open_.size else 0):
-            # The room is concave in the scale; few reachable sums may let it grow forever.
-            scales = best[open_, None] + steps[open_, None] * around
-            widths = self.most(scales, open_) - self.least(scales, open_)
-            is_best = widths[:, _AROUND] == widths.max(1)
-            at = np.where(is_best, _AROUND, widths.argmax(1))
-            best[open_] = scales[np.arange(open_.size), at]
-            is_inside = (at > 0) & (at < 2 * _AROUND)
-            is_done = is_inside & (steps[open_] == 1)
-            steps[open_[is_inside]] = np.maximum(1, steps[open_[is_inside]] // 8)
-            open_ = open_[~is_done]
-            if not open_.size:
-                break
-        widest: Array = best[of]
-        return widest
-
-    def _met(self, of: Array) -> tuple[Array, Array]:
-        """As `widest`, and whether it was found: no other scale that is looked for leaves as much
-        room, or it grows up to the last. The room lies below the lines that touch it at two scales,
-        and is looked at where these meet."""
-        at, least_at = self._at[of], self._least_at[of]
-        before, most_before = self._before[of], self._most_before[of]
-        rows = np.arange(of.size)
-
-        def touched(scales: Array) -> Array:
-            """[scale, room, by how much that grows with the scale]."""
-            high, low = most_before - before * scales[:, None], at * scales[:, None] - least_at
-            first, last = (rows, high.argmin(1)), (rows, low.argmin(1))
-            return np.stack([scales, high[first] + low[last], at[last] - before[first]])
-
-        first, away = self.first[of], _ROUNDS * self._steps[of]
-        left, right = touched(first - _AROUND * away), touched(first + _AROUND * away)
-        is_met, grows, falls = (left[2] > 0) & (right[2] < 0), right[2] > 0, left[2] < 0
-        while True:
-            between, room, slope = right - left
-            is_open = is_met & (between > 1)
-            if not is_open.any():
-                best = np.where((room > 0) & ~falls | grows, right[0], left[0])
-                is_met &= (room != 0) & (right[2] < 0)
-                is_met &= abs(best - first) < (_AROUND - 1) * away  # or it would not be reached
-                return best, is_met | grows | falls
-            meet = (room - right[2] * between) // np.maximum(-slope, 1)
-            tried = touched(left[0] + np.clip(meet, 1, np.maximum(between - 1, 1)))
-            left = np.where(is_open & (tried[2] > 0), tried, left)
-            right = np.where(is_open & (tried[2] <= 0), tried, right)
-
-    def are_straight(self) -> Array:
-        """For which channels `widest` may find a scale."""
-        away = _ROUNDS * _AROUND * (1 + (self.first >> _PART))
-        near = [(self.first + by) * self.lanes / self.unit for by in (-away, away)]
-        slopes = self._stairs.slopes()
-        least, most = np.maximum(near[0], slopes[0]), np.minimum(near[1], slopes[1])
-        straight: Array = self._stairs.is_flat | (least <= most * (1 + _ROUNDED))
-        return straight
-
-
-class Scalings(NamedTuple):
-    """floor((scale * acc + offset) / 2**(32 + shift)) of each channel, for offsets of an interval.
-    is_solved: whether there is such a scale."""
-
-    scales: Array
-    least: Array
-    most: Array
-    is_solved: Array
-
-
-def are_straight(stairs: Staircases, lanes: Array, shift: int) -> Array:
-    """For which channels `solve` may find a scale; for the others it finds none for fewer lanes
-    either."""
-    return _Lines(stairs, lanes, shift).are_straight()
-
-
-def solve(stairs: Staircases, lanes: Array | int, shift: Array | int) -> Scalings:
-    """The scalings of accumulators that are `lanes` times the sums."""
-    lines = _Lines(stairs, lanes, shift)
-    is_flat, best = stairs.is_flat, lines.first.copy()
-    if (sloped := np.flatnonzero(~is_flat & (best < 1 << 31))).size:
-        best[sloped] = lines.widest(sloped)
-    least, most = lines.least(best[:, None])[:, 0], lines.most(best[:, None])[:, 0]
-    is_solved = (lines.first < 1 << 31) & (
-        is_flat | (most >= least) & (best > 0) & (best < 1 << 31)
-    )
-    # One bound is enough where there is no step, or the highest one is the first.
-    low, high = is_flat & stairs.no_at, is_flat & ~stairs.no_at
-    least, most = np.where(low, most - lines.unit, least), np.where(high, least + lines.unit, most)
-    return Scalings(best, least, most, is_solved)
-
-
 def accumulations(
-    stairs: Staircases, lanes: Array | int, shift: Array | int
+    stairs: Staircases, lanes: Array | int, shift: Array | int, form: Form = UPPER_ADDED
 ) -> list[Accumulation | None]:
     """Of the channels whose steps are all where the kernel has them."""
     of = np.broadcast_to(lanes, stairs.factors.shape).tolist()
-    found = solve(stairs, lanes, shift)
+    found = solve(stairs, lanes, shift, form.bits)
+    # What rounding adds is there already.
+    found = found._replace(least=found.least - form.half(shift), most=found.most - form.half(shift))
     answers: list[Accumulation | None] = [None] * len(stairs.channels)
+    for n, words in _added(found, form.bits) if form.adds else _moved(found):
+        answers[n] = words if _fit(stairs.channels[n], of[n], words, form) else None
+    return answers
+
+
+def _added(found: Scalings, bits: int) -> Iterator[tuple[int, Accumulation]]:
+    """Of channels by their places, with the smallest move that leaves an integer addend."""
     open_ = np.flatnonzero(found.is_solved)
+    mask = np.uint32((1 << bits) - 1)
     for moves in _MOVES_TRIED:
-        # How far behind `least` the first offset is that has an integer addend: modulo 2**32.
+        # How far behind `least` the first offset is that has an integer addend: modulo 2**bits.
         products = moves.astype(np.uint32) * found.scales[open_, None].astype(np.uint32)
-        behind = products - found.least[open_, None].astype(np.uint32)
+        behind = products - found.least[open_, None].astype(np.uint32) & mask
         fits = behind <= np.clip(found.most - found.least, 0, 2**32 - 1)[open_, None]
         is_found = fits.any(1)
         for row in np.flatnonzero(is_found).tolist():
             n = int(open_[row])
             scale, least = int(found.scales[n]), int(found.least[n])
             for move in moves[fits[row]].tolist():
-                if addend := -((move * scale - least) >> 32):
-                    words = Accumulation(scale, addend, move)
-                    answers[n] = words if _fit(stairs.channels[n], of[n], words) else None
+                if addend := -((move * scale - least) >> bits):
+                    yield n, Accumulation(scale, addend, move)
                     break
             else:
                 is_found[row] = False
         open_ = open_[~is_found]
         if not open_.size:
-            break
-    return answers
+            return
+
+
+def _moved(found: Scalings) -> Iterator[tuple[int, Accumulation]]:
+    """Of channels by their places, with the least move that is the whole offset."""
+    for n in np.flatnonzero(found.is_solved & (found.scales != 0)).tolist():
+        scale = int(found.scales[n])
+        move = -(-int(found.least[n]) // scale)
+        if move * scale <= found.most[n]:
+            yield n, Accumulation(scale, 0, move)
 
 
 def accumulations_late(
@@ -277,7 +167,7 @@ class _Late:
     ) -> Iterator[_Late | None]:
         """Of channels by their places, all at once; None of one that has no steps, or whose factor
         is too large."""
-        lines = _Lines(stairs.take(which), lanes, shift)
+        lines = Lines(stairs.take(which), lanes, shift)
         is_open = ~stairs.is_flat[which] & (lines.first < 1 << 31)
         open_ = np.flatnonzero(is_open)
         if not open_.size:
@@ -344,24 +234,25 @@ def _late(tried: _Late, lanes: int, shift: int) -> Accumulation | None:
 
 def _is_next(channel: Channel, lanes: int, shift: int, words: Accumulation) -> bool:
     """Whether late accumulators have the result of the next."""
-    sums = (np.array(words.late, np.int64) - words.move) // lanes
-    next_ = np.array(words.late, np.int64) + lanes
-    rounded = ((next_ * words.scale >> 32) + words.addend) >> shift
-    low, high = channel.bounds
-    return bool((np.clip(rounded, low, high) == channel.element(sums)).all())
+    late = np.array(words.late, np.int64)
+    rounded = UPPER_ADDED.rounded(late + lanes, words.scale, words.addend, shift)
+    sums = (late - words.move) // lanes
+    return bool((np.clip(rounded, *channel.bounds) == channel.element(sums)).all())
 
 
-def _fit(channel: Channel, lanes: int, words: Accumulation) -> bool:
+def _fit(channel: Channel, lanes: int, words: Accumulation, form: Form = UPPER_ADDED) -> bool:
     """Whether all that is computed of the reachable sums are words of 32 bits."""
-    ends = [lanes * end + words.move for end in channel.reach]
-    sums = [(end * words.scale >> 32) + words.addend for end in ends]
-    values = [*ends, *sums]
+    values: list[int] = []
+    for end in channel.reach:
+        acc = lanes * end + words.move
+        values += [acc, form.multiplied(acc, words.scale) + words.addend]
+        values += [acc * words.scale] if form.product_bits == 32 else []
     return min(values) >= -(1 << 31) and max(values) + lanes < 1 << 31
 
 
 class Multiplication(NamedTuple):
-    """For SMMUL: scale, and what the accumulator is moved by, which is all of the offset. late:
-    sums whose result is one too small."""
+    """Of the form without an addend: scale, and what the accumulator is moved by, which is all of
+    the offset. late: sums whose result is one too small."""
 
     scale: int
     move: int
@@ -413,8 +304,8 @@ def _multiply_late(tried: _Late, lanes: int, shift: int) -> Multiplication | Non
 
 
 def _rounded(channel: Channel, lanes: int, shift: int, found: Multiplication, sums: Array) -> Array:
-    products = (lanes * sums + found.move) * found.scale
-    clipped: Array = np.clip(products >> (32 + shift), *channel.bounds)
+    rounded = UPPER.rounded(lanes * sums + found.move, found.scale, 0, shift)
+    clipped: Array = np.clip(rounded, *channel.bounds)
     return clipped
 
 

@@ -44,10 +44,10 @@ from mcu_deploy.backends.isa.dsp.late_sums import LATE_WORDS, LateSums
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.lines import LANES, BareLines
 from mcu_deploy.backends.quantized.requantization import (
-    are_straight,
     multiplications,
     multiply_late,
 )
+from mcu_deploy.backends.quantized.scalings import are_straight
 from mcu_deploy.backends.quantized.staircases import Channel, Staircases
 
 OPERATORS = ("Conv", "tflite::Conv")
