@@ -57,10 +57,10 @@ MCU_CONSTANT(_mcu_dsp_matmul_matmul_1_constants, uint32_t, 6, 0, 24);
 #endif
 
 /* y[r][c] = sat(((sum of (a[r] - a_zero) * (b[c] - b_zero) + move) * scale >> 32) + addend >>
- * shift), or of floats sat(round(sum * factor) + y_zero).
- * constants: scale and addend, or the factor twice; y_zero of floats; move; -a_zero and b_zero,
- * twice in a word each. scratch: what the sums of three columns begin with, blocks of four taps
- * of each, two in a word; then the constants. */
+ * 4).
+ * constants: scale; addend; nothing; move; -a_zero, twice in a word; b_zero, the same. scratch:
+ * what the sums of three columns begin with, blocks of four taps of each, two in a word; then
+ * the constants. */
 MCU_KERNEL void _mcu_dsp_matmul_matmul_3x8x7_int8_dsp(const int8_t *a MCU_UNUSED,
                                                       const int8_t *b MCU_UNUSED,
                                                       int8_t *y MCU_UNUSED,

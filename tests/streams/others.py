@@ -20,6 +20,7 @@ LISTS = (
     (r"what the sums begin with: (.*?); of each four taps", "; "),
     (r"in halves (256 forget.*?), two words, taps", ", two words, "),
     (r"constants: (.*?); the bytes of", "; "),
+    (r"constants: (scale.*?)\. scratch", "; "),
 )
 
 
@@ -203,17 +204,19 @@ def _block(
 
 
 def constants(head: str, words: Words) -> dict[str, int]:
-    """Those of a sum or a product of elements, by the names that the formula has for them."""
+    """Those of a formula, by the names that it has for them."""
     found: dict[str, int] = {}
     for name in said(r"constants: (.*?)\.(?: |$)", head)[1].split("; "):
         if name == "the loops'":
             words.several(words.left)
-        elif twice := re.fullmatch(r"-(\w+), (?:twice in a word|the same)", name):
+        elif twice := re.fullmatch(r"(-?)(\w+), (?:twice in a word|the same)", name):
             low, high = words.halves()
             if low != high:
                 raise HeadError("what is said to be twice in a word is not")
-            found[twice[1]] = -low
+            found[twice[2]] = -low if twice[1] else low
         else:
             found[name] = words.next()
+    if found.get("nothing"):
+        raise HeadError("a word that is said to be nothing is not 0")
     words.end()
     return found

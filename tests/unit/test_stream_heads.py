@@ -14,6 +14,7 @@ import arm_dsp_convolutions
 import arm_dsp_dense_cases
 import arm_dsp_depthwise_cases
 import arm_dsp_late_cases
+import arm_dsp_matmul_cases
 import arm_dsp_strips_cases
 import arm_dsp_sum_cases
 import arm_dsp_winograd_cases
@@ -58,6 +59,7 @@ _CONVOLUTIONS = [
     arm_dsp_convolutions.SHARED[0], arm_dsp_convolutions.GROUPS[2],
     arm_dsp_depthwise_cases.TAKEN[0], arm_dsp_winograd_cases.TAKEN[5],
 ]  # fmt: skip
+_PRODUCTS = [arm_dsp_matmul_cases.TAKEN[n] for n in (3, 4, 5, 7, 9)]
 _POINTWISE = [arm_dsp_cases.Case(8, 8, 4, 3)]
 _DENSE = [arm_dsp_dense_cases.TAKEN[n] for n in (0, 5, 6, 14, 17)]
 _SUMS = [arm_dsp_sum_cases.TAKEN[n] for n in (2, 3, 11)]
@@ -101,6 +103,10 @@ NETS = {
         "balanced", frozenset({"dense"}),
     ),
     "lstm": Net(_lstm, "balanced", frozenset({"lstm"})),
+    "matmul": Net(
+        lambda path: arm_dsp_matmul_cases.model(_PRODUCTS, path),
+        "balanced", frozenset({"matmul"}),
+    ),
     "sums": Net(
         lambda path: arm_dsp_sum_cases.model(_SUMS, path),
         "balanced", frozenset({"add", "sub", "mul"}),
@@ -143,7 +149,7 @@ def _check(graph: Graph, of: Packed, head: str) -> None:
     words, named = Words(of.words), {node.name: node for node in graph.nodes}
     of_layer = [layer_of(graph, named[name], M4) for name in of.nodes if name in named]
     if of.symbol.endswith("constants"):
-        (layer,) = (found for found in of_layer if found.op in ("Add", "Sub", "Mul"))
+        (layer,) = (found for found in of_layer if found.op in ("Add", "Sub", "Mul", "MatMul"))
         _check_elements(graph, layer, head, words)
     elif "lstm" in of.kernel:
         _check_lstm(of_layer[0], head, words)
@@ -249,7 +255,10 @@ def _check_elements(graph: Graph, layer: Layer, head: str, words: Words) -> None
              for t in types]  # fmt: skip
     values = run_all(graph, given)
     a, b = (values[edge].astype(np.int64) for edge in layer.node.inputs[:2] if edge is not None)
-    formula = said(r"^y = sat\((.*?)\)\. constants", head)[1]
+    formula = said(r"^y(?:\[r\]\[c\])? = sat\((.*?)\)\. constants", head)[1]
+    formula = formula.replace(
+        "sum of (a[r] - a_zero) * (b[c] - b_zero)", "(a - a_zero) @ (b - b_zero)"
+    )
     names = others.constants(head, words) | {"a": a, "b": b}
     found = eval(re.sub(r"(\d) (?=[ab]\b)", r"\1 * ", formula), {}, names)
     wanted = values[layer.node.outputs[0]]

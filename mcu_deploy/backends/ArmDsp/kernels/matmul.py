@@ -180,14 +180,17 @@ def assemble(product: MatrixProduct, rounding: Rounding, most: int) -> Assembly:
     r = _Registers(code, product.loops)
     a, b, y, constants, scratch = code.arguments("a b y constants scratch")
     words = code.registers("scale addend y_zero move minus_a_zero b_zero")
+    sums = "sum of (a[r] - a_zero) * (b[c] - b_zero)"
+    if rounding.is_real:
+        code.note(f"y[r][c] = sat(round(({sums}) * factor) + y_zero).")
+        first = "factor; factor; y_zero"
+    else:
+        code.note(f"y[r][c] = sat((({sums} + move) * scale >> 32) + addend >> {rounding.shift}).")
+        first = "scale; addend; nothing"
     code.note(
-        "y[r][c] = sat(((sum of (a[r] - a_zero) * (b[c] - b_zero) + move) * scale >> 32) + addend "
-        ">> shift), or of floats sat(round(sum * factor) + y_zero)."
-    )
-    code.note(
-        "constants: scale and addend, or the factor twice; y_zero of floats; move; -a_zero and "
-        "b_zero, twice in a word each. scratch: what the sums of three columns begin with, blocks "
-        "of four taps of each, two in a word; then the constants."
+        f"constants: {first}; move; -a_zero, twice in a word; b_zero, the same. scratch: what the "
+        "sums of three columns begin with, blocks of four taps of each, two in a word; then the "
+        "constants."
     )
     for kept, argument in zip(r.matrices, (a, b, y), strict=True):
         code.vmov(kept, argument)
