@@ -123,7 +123,7 @@ def test_a_pointer_reaches_what_the_caller_says(tmp_path: Path) -> None:
 
 def test_a_jump_through_a_pointer_is_a_call(tmp_path: Path) -> None:
     source = POINTERS.replace("pointer(x) + 1", "pointer(x)")
-    with pytest.raises(StackError, match="entry calls through a pointer"):
+    with pytest.raises(StackError, match="calls through a pointer"):
         bound(tmp_path, source)
     assert bound(tmp_path, source, indirect={"entry": ("large",)}).bytes == 200
 
@@ -414,11 +414,31 @@ def test_what_limits_sp_leaves_it_where_it_is(text: str) -> None:
     assert stack_effect(instruction(text)) == 0
 
 
+def test_a_return_is_to_where_lr_was(tmp_path: Path) -> None:
+    """Not to what was put there."""
+    body = """
+    __attribute__((noinline)) float other(float x) { return x + 1; }
+    void entry(float *x) { x[0] = other(x[0]); %s }
+    """
+    for text in (
+        '__asm__ volatile("mov lr, %0 \\n bx lr" : : "r"(x) : "lr");',
+        '__asm__ volatile("ldr lr, [%0] \\n bx lr" : : "r"(x) : "lr");',
+        '__asm__ volatile("push {%0} \\n pop {pc}" : : "r"(x));',
+        '__asm__ volatile("str %0, [sp, #-4]! \\n ldr pc, [sp], #4" : : "r"(x));',
+    ):
+        with pytest.raises(StackError, match="calls through a pointer"):
+            bound(tmp_path, body % text)
+    assert bound(tmp_path, body % "").bytes < 100
+
+
 def test_where_control_goes() -> None:
     assert flow(instruction("bl 0x8000")).calls == 0x8000
     assert flow(instruction("bleq 0x8000")).calls == 0x8000
     assert flow(instruction("blx r3")).indirect_call
     assert flow(instruction("bx r3")).indirect_jump
+    assert flow(instruction("blxns r3")).indirect_call
+    assert flow(instruction("bxns r3")).indirect_jump
+    assert flow(instruction("ldmdb r0!, {r1, pc}")).indirect_jump
     assert not flow(instruction("bx lr")).falls
     assert flow(instruction("bxne lr")).falls
     for text in ("ble.n 0x20", "bls.w 0x20", "cbz r0, 0x20", "le lr, 0x20"):

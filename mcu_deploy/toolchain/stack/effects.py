@@ -13,8 +13,8 @@ from mcu_deploy.elf.disassembly import Instruction
 
 _CONDITIONS = "eq|ne|cs|hs|cc|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le"
 _PLAIN = re.compile(
-    r"^(?P<base>push|pop|stmdb|stmfd|ldmia|ldmfd|ldm|vpush|vpop|vstmdb|vldmia|addw|subw|add|sub"
-    r"|adds|subs|mov|bl|blx|bx|ldr|cbz|cbnz|wls|dls|le|letp|wlstp|tbb|tbh)"
+    r"^(?P<base>push|pop|stmdb|stmfd|ldmia|ldmfd|ldmdb|ldmea|ldm|vpush|vpop|vstmdb|vldmia|addw|subw"
+    r"|add|sub|adds|subs|mov|bl|blx|blxns|bx|bxns|ldr|cbz|cbnz|wls|dls|le|letp|wlstp|tbb|tbh)"
     rf"(?P<condition>{_CONDITIONS})?(?:\.\w+)*$"
 )
 _BRANCH = re.compile(rf"^b(?P<condition>{_CONDITIONS})?(?:\.[nw])?$")
@@ -27,6 +27,8 @@ _STACK_POINTER = re.compile(r"(?i)[mp]sp(?:_ns)?\b")  # and not MSPLIM, which li
 _TABLE = re.compile(r"^pc, \[\w+, \w+, lsl #2\]")
 # How gcc itself sets SP from a register: with a frame pointer, and for large frames on Thumb-1.
 _AS_GCC = re.compile(r"^(?:mov sp, r7|add sp, (?:sp, )?r[0-7])\s*$")
+_STORES_LR = re.compile(r"^str(?:\.w)? lr, \[sp, #-\d+\]!")
+_WRITES_LR = re.compile(r"^lr\b|^\w+, lr, \[|\{.*\blr\b.*\}")
 # Instructions whose first operand is a register that they only read.
 _READS_FIRST = re.compile(r"^(cmp|cmn|tst|teq|str|stm|push|vstr|vstm|vst|msr|pld|vpush)")
 
@@ -57,8 +59,8 @@ _ON = Flow()
 _END = Flow(falls=False)
 # What may go elsewhere than to the next instruction, beside branches.
 _LEAVES = {
-    "bl", "blx", "bx", "mov", "cbz", "cbnz", "wls", "wlstp", "le", "letp", "tbb", "tbh", "add",
-    "adds", "pop", "ldmia", "ldmfd", "ldm", "ldr",
+    "bl", "blx", "blxns", "bx", "bxns", "mov", "cbz", "cbnz", "wls", "wlstp", "le", "letp", "tbb",
+    "tbh", "add", "adds", "pop", "ldmia", "ldmfd", "ldmdb", "ldmea", "ldm", "ldr",
 }  # fmt: skip
 
 
@@ -83,9 +85,9 @@ def flow(instruction: Instruction) -> Flow:
         return _END if instruction.mnemonic.startswith("udf") else _ON
     if base == "bl" or (base == "blx" and _TARGET.search(operands)):
         return Flow(calls=_target(instruction))
-    if base == "blx":
+    if base in {"blx", "blxns"}:
         return Flow(indirect_call=True)
-    if base == "bx":
+    if base in {"bx", "bxns"}:
         return Flow(indirect_jump=operands != "lr", falls=conditional)
     if base == "mov" and operands.startswith("pc, "):
         # gcc jumps into a switch's table like this on cores with Thumb-1 only.
@@ -94,8 +96,11 @@ def flow(instruction: Instruction) -> Flow:
         return Flow(jumps=_target(instruction))
     if base in {"tbb", "tbh"} or (base in {"add", "adds"} and operands.startswith("pc, ")):
         return Flow(table=True, falls=False)
-    if base in {"pop", "ldmia", "ldmfd", "ldm"} and re.search(r"\bpc\b", operands):
-        is_return = base == "pop" or operands.startswith("sp!,")
+    if base in {"pop", "ldmia", "ldmfd", "ldmdb", "ldmea", "ldm"} and re.search(
+        r"\bpc\b", operands
+    ):
+        upwards = base not in {"ldmdb", "ldmea"}
+        is_return = base == "pop" or (upwards and operands.startswith("sp!,"))
         return Flow(indirect_jump=not is_return, falls=conditional)
     if base == "ldr" and operands.startswith("pc, "):
         return _load_pc(instruction, conditional)
@@ -160,6 +165,45 @@ def stack_effect(instruction: Instruction) -> int:
     if mnemonic.startswith("msr") and _STACK_POINTER.match(operands):
         raise UnknownEffect(f"`{instruction}` sets SP")
     return 0
+
+
+def is_by_lr(instruction: Instruction) -> bool:
+    """Whether it goes to where LR points."""
+    base, _ = _parts(instruction.mnemonic)
+    return f"{base} {instruction.operands}" in {"bx lr", "bxns lr", "mov pc, lr"}
+
+
+def saves_lr(instruction: Instruction, before: int) -> int | None:
+    """How deep the stack is above the word that LR is saved in; None where it is not pushed."""
+    base, _ = _parts(instruction.mnemonic)
+    if base in {"push", "stmdb", "stmfd"} and re.search(r"\blr\b", instruction.operands):
+        return before
+    if _STORES_LR.match(f"{instruction.mnemonic} {instruction.operands}"):
+        return before + stack_effect(instruction) - 4
+    return None
+
+
+def pops_pc(instruction: Instruction, before: int) -> int | None:
+    """How deep the stack is above the word that PC is loaded from; None where it is not popped."""
+    base, _ = _parts(instruction.mnemonic)
+    if not re.search(r"\bpc\b", instruction.operands):
+        return None
+    if base == "pop" or (base.startswith("ldm") and instruction.operands.startswith("sp!,")):
+        return before + stack_effect(instruction)
+    if base == "ldr" and _POST_INDEXED.search(instruction.operands):
+        return before - 4
+    return None
+
+
+def sets_lr(instruction: Instruction) -> bool | None:
+    """Whether LR holds something else behind it than where the function returns to; None where it
+    holds what it did. What comes from the stack is taken for what was saved there."""
+    base, _ = _parts(instruction.mnemonic)
+    if base in {"bl", "blx", "blxns"}:
+        return True
+    if _READS_FIRST.match(instruction.mnemonic) or not _WRITES_LR.search(instruction.operands):
+        return None
+    return not (base in {"pop", "ldm", "ldmia", "ldmfd"} or "[sp" in instruction.operands)
 
 
 def is_as_gcc(instruction: Instruction) -> bool:

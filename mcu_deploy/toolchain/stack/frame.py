@@ -15,7 +15,11 @@ from mcu_deploy.toolchain.stack.effects import (
     UnknownEffect,
     flow,
     is_as_gcc,
+    is_by_lr,
     is_conditional,
+    pops_pc,
+    saves_lr,
+    sets_lr,
     stack_effect,
 )
 from mcu_deploy.toolchain.stack.image import Function, Image
@@ -71,21 +75,24 @@ class _Walk:
         self.function = function
         self.compiled = compiled
         self.depths: dict[int, int] = {}
+        # Where LR may hold another address than the function's return, and where that is saved.
+        self.lost: set[int] = set()
+        self.saved: set[int] = set()
         self.raised: Counter[int] = Counter()
-        self.work: list[tuple[int, int]] = []
+        self.work: list[tuple[int, int, bool]] = []
         self.calls: dict[int, int] = {}
         self.indirect: int | None = None
         self.peak = 0
         self.table: int | None = None
 
     def run(self) -> Frame:
-        self.work.append((self.function.address, 0))
+        self.work.append((self.function.address, 0, False))
         self._drain()
         # What no branch reaches is reached through a switch's table; without one it is dead.
         if self.table is not None:
             for address in self._own():
                 if address not in self.depths:
-                    self.work.append((address, self.table))
+                    self.work.append((address, self.table, False))
                     self._drain()
         calls = tuple((depth, address) for address, depth in sorted(self.calls.items()))
         return Frame(self.peak, calls, self.indirect)
@@ -99,9 +106,13 @@ class _Walk:
 
     def _drain(self) -> None:
         while self.work:
-            address, depth = self.work.pop()
-            if address in self.depths and depth <= self.depths[address]:
+            address, depth, lost = self.work.pop()
+            known = self.depths.get(address, -1)
+            if depth <= known and (not lost or address in self.lost):
                 continue
+            depth = max(depth, known)
+            if lost:
+                self.lost.add(address)
             self.raised[address] += 1
             if self.raised[address] > _MOST_WAYS:
                 raise UnknownEffect("its stack grows in a loop")
@@ -113,38 +124,53 @@ class _Walk:
 
     def _step(self, instruction: Instruction, before: int) -> None:
         after = before + stack_effect(instruction)
+        lost = self._follow_return(instruction, before)
         self.peak = max(self.peak, after)
         way = flow(instruction)
         falls = way.falls and not self._ends(instruction, way.calls)
         if way.calls is not None:
             callee = self.image.entry_at(way.calls)
             if callee is None:  # a subroutine inside of an assembly function
-                self.work.append((way.calls, after))
+                self.work.append((way.calls, after, False))
             else:
                 self.calls[way.calls] = max(self.calls.get(way.calls, 0), after)
                 if callee.name.startswith(_SWITCH_HELPER):
                     self.table, falls = max(self.table or 0, after), False
         if way.indirect_jump or way.table:
-            self._jump(instruction, after, way.table)
+            self._jump(instruction, after, way.table, lost)
         if way.indirect_call:
             self.indirect = max(self.indirect or 0, after)
         if way.literal is not None:
             target = self.image.word(way.literal)
             if target is None:
                 raise UnknownEffect(f"`{instruction}` reads its target from nowhere")
-            self._go(target & ~1, after)
+            self._go(target & ~1, after, lost)
         if way.jumps is not None:
-            self._go(way.jumps, after)
+            self._go(way.jumps, after, lost)
         if falls:
             # An instruction that may be skipped leaves the deeper of both depths.
-            self._go(instruction.next, max(before, after) if is_conditional(instruction) else after)
+            depth = max(before, after) if is_conditional(instruction) else after
+            self._go(instruction.next, depth, lost)
 
-    def _jump(self, instruction: Instruction, depth: int, like_a_switch: bool) -> None:
+    def _follow_return(self, instruction: Instruction, before: int) -> bool:
+        """Whether LR is lost behind an instruction. What returns to another place than the caller
+        is a jump through a pointer; the C library's assembly is believed."""
+        lost = instruction.address in self.lost
+        if self.compiled:
+            slot = pops_pc(instruction, before)
+            if (lost and is_by_lr(instruction)) or (slot is not None and slot not in self.saved):
+                self.indirect = max(self.indirect or 0, before)
+        if not lost and (slot := saves_lr(instruction, before)) is not None:
+            self.saved.add(slot)
+        now = sets_lr(instruction)
+        return lost if now is None else now
+
+    def _jump(self, instruction: Instruction, depth: int, like_a_switch: bool, lost: bool) -> None:
         """A computed jump: to where the program says; else as a call of whatever it may be. What
         the C library has in assembly, which states nothing, is taken for a switch of its own."""
         known = targets(self.image, self.function, instruction)
         for target in known:
-            self._go(target, depth)
+            self._go(target, depth, lost)
         if known:
             return
         if like_a_switch and not self.compiled:
@@ -161,10 +187,10 @@ class _Walk:
         callee = None if called is None else self.image.function_at(called)
         return callee is not None and not _NO_RETURN.isdisjoint(callee.names)
 
-    def _go(self, address: int, depth: int) -> None:
+    def _go(self, address: int, depth: int, lost: bool) -> None:
         entry = self.image.entry_at(address)
         if entry is None or entry is self.function or entry.name.endswith(".cold"):
-            self.work.append((address, depth))
+            self.work.append((address, depth, lost))
         else:  # a tail call
             self.calls[address] = max(self.calls.get(address, 0), depth)
 
