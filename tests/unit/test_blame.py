@@ -173,10 +173,22 @@ ON_ARM = {
     '__asm__ volatile("mov r3, sp" "\\n" "mov sp, r3" : : : "r3");': "`mov sp, r3` sets SP",
     "volatile char a[100000]; a[9] = 1;": "takes 100,000 bytes of the stack, which has 8,192 for",
     'volatile int a[9]; a[8] = 1; __asm__ volatile("sub sp, %0" : : "r"(a));': "`sub.w sp, sp, ",
-    '__asm__ volatile("push {%0}" "\\n" "pop {pc}" : : "r"(x));': "calls through a pointer, and",
-    '__asm__ volatile("mov lr, %0" "\\n" "bx lr" : : "r"(x));': "calls through a pointer, and",
+    '__asm__ volatile("push {%0}" "\\n" "pop {pc}" : : "r"(1));': "calls through a pointer, and",
+    '__asm__ volatile("mov lr, %0" "\\n" "bx lr" : : "r"(1));': "calls through a pointer, and",
 }
-OPERATORS = ("Neg", "Abs", "Relu", "Ceil", "Floor", "Exp", "Sqrt", "Sign", "Tanh", "Log", "Sin")
+OPERATORS = (
+    "Neg",
+    "Abs",
+    "Relu",
+    "Ceil",
+    "Floor",
+    "Exp",
+    "Sqrt",
+    "Sign",
+    "Tanh",
+    "Round",
+    "Reciprocal",
+)
 
 
 @pytest.fixture
