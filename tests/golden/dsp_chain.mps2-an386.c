@@ -266,15 +266,15 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_8_dsp(const int8_t *x MCU_UNUSED, in
             "    bne 1f\n"
             "2:\n"
             "    vmov r0, r5, d1\n"                 /* plane, y, plane_y */
-            "    add r5, r5, #1\n"                  /* y, y, #1 */
-            "    add r0, r0, #4\n"                  /* plane, plane, #4 */
+            "    adds r5, r5, #1\n"                 /* y, y, #1 */
+            "    adds r0, r0, #4\n"                 /* plane, plane, #4 */
             "    vmov d1, r0, r5\n"                 /* plane_y, plane, y */
             "    vmov r1, s6\n"                     /* end, planes_begin */
             "    add r1, r1, #16\n"                 /* end, end, #16 */
             "    cmp r0, r1\n"                      /* plane, end */
             "    bne 5b\n"
             "    vmov r2, r5, d0\n"                 /* pixels, y, four_x_y */
-            "    add r2, r2, #4\n"                  /* pixels, pixels, #4 */
+            "    adds r2, r2, #4\n"                 /* pixels, pixels, #4 */
             "    add r5, r5, #4\n"                  /* y, y, #4 */
             "    vmov d0, r2, r5\n"                 /* four_x_y, pixels, y */
             "    vmov r2, s8\n"                     /* taps, next_taps */
@@ -290,44 +290,40 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_8_dsp(const int8_t *x MCU_UNUSED, in
             "9:\n"
             "    vmov r0, r5, d1\n"                 /* plane, y, plane_y */
             "    ldrb r10, [r3, #-8]\n"             /* small, [late, #-8] */
-            "    mov r12, #0\n"                     /* line, #0 */
+            "    movs r12, #0\n"                    /* line, #0 */
             "13:\n"
-            "    mov r6, #0\n"                      /* column, #0 */
+            "    movs r6, #0\n"                     /* column, #0 */
             "14:\n"
             "    ldrb r1, [r5]\n"                   /* value, [y] */
             "    cmp r1, r10\n"                     /* value, small */
             "    beq 10f\n"
             "11:\n"
             "    add r5, r5, #8\n"                  /* y, y, #8 */
-            "    add r6, r6, #1\n"                  /* column, column, #1 */
-            "    movw r1, #4\n"                     /* value, #4 */
-            "    cmp r6, r1\n"                      /* column, value */
+            "    adds r6, r6, #1\n"                 /* column, column, #1 */
+            "    cmp r6, #4\n"                      /* column, #4 */
             "    bne 14b\n"
-            "    add r12, r12, #1\n"                /* line, line, #1 */
-            "    movw r1, #5\n"                     /* value, #5 */
-            "    cmp r12, r1\n"                     /* line, value */
+            "    adds r12, r12, #1\n"               /* line, line, #1 */
+            "    cmp r12, #5\n"                     /* line, #5 */
             "    bne 13b\n"
-            "    add r3, r3, #8\n"                  /* late, late, #8 */
+            "    adds r3, r3, #8\n"                 /* late, late, #8 */
             "    ldrb r1, [r3, #-15]\n"             /* value, [late, #-15] */
             "    cmp r1, #0\n"                      /* value, #0 */
             "    bne 9b\n"
             "    b 2b\n"
             "10:\n"
             "    ldr r11, [r3, #-4]\n"              /* left, [late, #-4] */
-            "    mov r7, #0\n"                      /* row, #0 */
+            "    movs r7, #0\n"                     /* row, #0 */
             "15:\n"
-            "    add lr, r12, r7\n"                 /* place, line, row */
-            "    sub lr, lr, #1\n"                  /* place, place, #1 */
-            "    movw r1, #5\n"                     /* value, #5 */
-            "    cmp lr, r1\n"                      /* place, value */
+            "    adds lr, r12, r7\n"                /* place, line, row */
+            "    subs lr, lr, #1\n"                 /* place, place, #1 */
+            "    cmp lr, #5\n"                      /* place, #5 */
             "    bhs 16f\n"
             "    movw r1, #32\n"                    /* value, #32 */
             "    mla lr, lr, r1, r0\n"              /* place, place, value, plane */
             "    ldr r9, [r2, r7, lsl #2]\n"        /* taps3, [taps, row, lsl #2] */
-            "    sub r4, r6, #1\n"                  /* tap_column, column, #1 */
+            "    subs r4, r6, #1\n"                 /* tap_column, column, #1 */
             "17:\n"
-            "    movw r1, #4\n"                     /* value, #4 */
-            "    cmp r4, r1\n"                      /* tap_column, value */
+            "    cmp r4, #4\n"                      /* tap_column, #4 */
             "    bhs 18f\n"
             "    and r1, r4, #1\n"                  /* value, tap_column, #1 */
             "    add r8, lr, r4, lsl #3\n"          /* x, place, tap_column, lsl #3 */
@@ -337,19 +333,19 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_8_dsp(const int8_t *x MCU_UNUSED, in
             "    sxtb r1, r9\n"                     /* value, taps3 */
             "    mls r11, r8, r1, r11\n"            /* left, x, value, left */
             "18:\n"
-            "    lsr r9, r9, #8\n"                  /* taps3, taps3, #8 */
-            "    add r4, r4, #1\n"                  /* tap_column, tap_column, #1 */
-            "    sub r1, r4, r6\n"                  /* value, tap_column, column */
+            "    lsrs r9, r9, #8\n"                 /* taps3, taps3, #8 */
+            "    adds r4, r4, #1\n"                 /* tap_column, tap_column, #1 */
+            "    subs r1, r4, r6\n"                 /* value, tap_column, column */
             "    cmp r1, #2\n"                      /* value, #2 */
             "    bne 17b\n"
             "16:\n"
-            "    add r7, r7, #1\n"                  /* row, row, #1 */
+            "    adds r7, r7, #1\n"                 /* row, row, #1 */
             "    cmp r7, #3\n"                      /* row, #3 */
             "    bne 15b\n"
             "    cmp r11, #0\n"                     /* left, #0 */
             "    bne 11b\n"
             "    ldrb r1, [r5]\n"                   /* value, [y] */
-            "    add r1, r1, #1\n"                  /* value, value, #1 */
+            "    adds r1, r1, #1\n"                 /* value, value, #1 */
             "    strb r1, [r5]\n"                   /* value, [y] */
             "    b 11b\n"
             "12:\n"

@@ -104,10 +104,10 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise5x5_dsp(const int8_t *x MCU_UNUSED,
             /* The planes are 0 where they get no pixel. */
             "    vmov r4, s16\n"                    /* planes, planes_begin */
             "    add r3, r4, #1344\n"               /* end, planes, #1344 */
-            "    mov r0, #0\n"                      /* zero0, #0 */
-            "    mov r1, #0\n"                      /* zero1, #0 */
-            "    mov r2, #0\n"                      /* zero2, #0 */
-            "    mov r5, #0\n"                      /* zero3, #0 */
+            "    movs r0, #0\n"                     /* zero0, #0 */
+            "    movs r1, #0\n"                     /* zero1, #0 */
+            "    movs r2, #0\n"                     /* zero2, #0 */
+            "    movs r5, #0\n"                     /* zero3, #0 */
             "1:\n"
             "    stmia r4!, {r0-r2, r5}\n"          /* planes!, {zero0, zero1, zero2, zero3} */
             "    cmp r4, r3\n"                      /* planes, end */
@@ -541,15 +541,15 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise5x5_dsp(const int8_t *x MCU_UNUSED,
             "    vmov s23, r0\n"                    /* lines_left, left */
             "    bne 5b\n"
             "    vmov r4, r3, d2\n"                 /* plane, y, plane_y */
-            "    add r3, r3, #1\n"                  /* y, y, #1 */
-            "    add r4, r4, #4\n"                  /* plane, plane, #4 */
+            "    adds r3, r3, #1\n"                 /* y, y, #1 */
+            "    adds r4, r4, #4\n"                 /* plane, plane, #4 */
             "    vmov d2, r4, r3\n"                 /* plane_y, plane, y */
             "    vmov r3, s16\n"                    /* end, planes_begin */
             "    add r3, r3, #16\n"                 /* end, end, #16 */
             "    cmp r4, r3\n"                      /* plane, end */
             "    bne 4b\n"
             "    vmov r2, r3, d0\n"                 /* pixels, y, four_x_y */
-            "    add r2, r2, #4\n"                  /* pixels, pixels, #4 */
+            "    adds r2, r2, #4\n"                 /* pixels, pixels, #4 */
             "    add r3, r3, #4\n"                  /* y, y, #4 */
             "    vmov d0, r2, r3\n"                 /* four_x_y, pixels, y */
             "    vmov r5, s20\n"                    /* taps, next_taps */

@@ -394,15 +394,15 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise3x3_4_dsp(const uint8_t *x MCU_UNUS
             "    cmp r4, r0\n"                      /* plane, end */
             "    bne 4b\n"
             "    vmov r4, r5, d1\n"                 /* plane, y, plane_y */
-            "    add r5, r5, #1\n"                  /* y, y, #1 */
-            "    add r4, r4, #4\n"                  /* plane, plane, #4 */
+            "    adds r5, r5, #1\n"                 /* y, y, #1 */
+            "    adds r4, r4, #4\n"                 /* plane, plane, #4 */
             "    vmov d1, r4, r5\n"                 /* plane_y, plane, y */
             "    vmov r0, s6\n"                     /* end, planes_begin */
             "    add r0, r0, #16\n"                 /* end, end, #16 */
             "    cmp r4, r0\n"                      /* plane, end */
             "    bne 3b\n"
             "    vmov r2, r5, d0\n"                 /* pixels, y, four_x_y */
-            "    add r2, r2, #4\n"                  /* pixels, pixels, #4 */
+            "    adds r2, r2, #4\n"                 /* pixels, pixels, #4 */
             "    add r5, r5, #4\n"                  /* y, y, #4 */
             "    vmov d0, r2, r5\n"                 /* four_x_y, pixels, y */
             "    vmov r1, s8\n"                     /* taps, next_taps */

@@ -102,7 +102,7 @@ class Fours:
                 if lines.bands > 1:
                     self._next_band()
             code.vmov(self.pixels, y, self._four)
-            code.add(self.pixels, self.pixels, LANES)
+            code.adds(self.pixels, self.pixels, LANES)
             code.offset(y, LANES * self._each, self._free)
             code.vmov(self._four, self.pixels, y)
             code.vmov(self.taps, self.next_taps)
@@ -129,7 +129,7 @@ class Fours:
         """Zeros from `planes` up to `end`, or on average so many bytes."""
         code, zeros = self._code, self._code.registers("zero0 zero1 zero2 zero3")
         for zero in zeros:
-            code.mov(zero, 0)
+            code.movs(zero, 0)
         with code.repeat(max(1, size / 16)):
             code.stmia(self.planes.moving, zeros)
             code.cmp(self.planes, self._end)
@@ -160,13 +160,13 @@ class Fours:
         nothing, full = code.label(), code.label()
         code.vmov(left, self._bytes_left)
         self._to_planes(end, lines.plane_bytes)
-        code.sub(taken, end, self.planes)
+        code.subs(taken, end, self.planes)
         code.cmp(taken, left)
         code.it("hi")
         code.movhi(taken, left)
-        code.sub(left, left, taken)
+        code.subs(left, left, taken)
         code.vmov(self._bytes_left, left)
-        code.add(end, self.planes, taken)
+        code.adds(end, self.planes, taken)
         code.vmov(self.planes_end, end)
         code.cmp(self.planes, end)
         code.beq(nothing)
@@ -209,7 +209,7 @@ class Fours:
             code.vmov(plane, y, self.filter)
             convolve()
             code.vmov(plane, y, self.filter)
-            code.add(y, y, 1)
+            code.adds(y, y, 1)
             if self._each > 1:
                 code.vmov(left, self._filters_left)
                 code.subs(left, left, 1)
@@ -218,7 +218,7 @@ class Fours:
                 code.moveq(left, self._each)
                 code.vmov(self._filters_left, left)
             else:
-                code.add(plane, plane, 4)
+                code.adds(plane, plane, 4)
             code.vmov(self.filter, plane, y)
             self._to_planes(end, 4 * min(LANES, self._channels))
             code.cmp(plane, end)

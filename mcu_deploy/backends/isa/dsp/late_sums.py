@@ -57,9 +57,9 @@ class LateSums:
             code.place(again)
             code.vmov(fours.plane, y, fours.filter)
             code.ldrb(small, at[-_BYTES])
-            code.mov(line, 0)
+            code.movs(line, 0)
             with code.repeat(lines.band):
-                code.mov(column, 0)
+                code.movs(column, 0)
                 with code.repeat(lines.output[1]):
                     code.ldrb(value, y[0])
                     code.cmp(value, small)
@@ -69,47 +69,50 @@ class LateSums:
                     self._next(column, lines.strides[1], lines.output[1])
                 code.offset(y, line_step - lines.output[1] * step, value)
                 self._next(line, lines.strides[0], lines.band)
-            code.add(at, at, _BYTES)
+            code.adds(at, at, _BYTES)
             code.ldrb(value, at[1 - 2 * _BYTES])
             code.cmp(value, 0)
             code.bne(again)
             code.b(self._back)
             with code.times(_ALIKE * lines.band * lines.output[1]):
                 code.place(alike)
-                self._compare(go_on)
+                self._sum(go_on)
                 code.ldrb(value, y[0])
-                code.add(value, value, 1)
+                code.adds(value, value, 1)
                 code.strb(value, y[0])
                 code.b(go_on)
         code.place(done)
 
     def _next(self, place: Register, stride: int, outputs: int) -> None:
-        self._code.add(place, place, stride)
-        self._code.number(self._value, outputs * stride)
-        self._code.cmp(place, self._value)
+        self._code.adds(place, place, stride)
+        self._compare(place, outputs * stride)
 
-    def _compare(self, go_on: Label) -> None:
+    def _compare(self, place: Register, limit: int) -> None:
+        if limit > 255:
+            self._code.number(self._value, limit)
+        self._code.cmp(place, limit if limit < 256 else self._value)
+
+    def _sum(self, go_on: Label) -> None:
         """Goes on unless the sum of the taps and what they meet is the late one."""
         code, lines, fours, value = self._code, self._lines, self._fours, self._value
         above, before = lines.before[0] - lines.above, lines.before[1]
         left, row, place, taps, column, pixel = code.registers("left row place taps3 tap_column x")
         code.ldr(left, self._at[4 - _BYTES])
-        code.mov(row, 0)
+        code.movs(row, 0)
         with code.repeat(3):
             outside = code.label()
-            code.add(place, self._line, row)
-            code.offset(place, -above, value)
-            code.number(value, lines.held)
-            code.cmp(place, value)
+            code.adds(place, self._line, row)
+            if above:
+                code.subs(place, place, above)
+            self._compare(place, lines.held)
             code.bhs(outside)
             code.number(value, lines.line_bytes)
             code.mla(place, place, value, fours.plane)
             code.ldr(taps, fours.taps[row.lsl(2)])
-            code.sub(column, self._column, before)
+            code.subs(column, self._column, before)
             with code.repeat(3):
                 beside = code.label()
-                code.number(value, lines.input[1])
-                code.cmp(column, value)
+                self._compare(column, lines.input[1])
                 code.bhs(beside)
                 # Two pixels are neighbours, and four channels on are the next two.
                 code.and_(value, column, 1)
@@ -120,12 +123,12 @@ class LateSums:
                 code.sxtb(value, taps)
                 code.mls(left, pixel, value, left)
                 code.place(beside)
-                code.lsr(taps, taps, 8)
-                code.add(column, column, 1)
-                code.sub(value, column, self._column)
+                code.lsrs(taps, taps, 8)
+                code.adds(column, column, 1)
+                code.subs(value, column, self._column)
                 code.cmp(value, 3 - before)
             code.place(outside)
-            code.add(row, row, 1)
+            code.adds(row, row, 1)
             code.cmp(row, 3)
         code.cmp(left, 0)
         code.bne(go_on)
