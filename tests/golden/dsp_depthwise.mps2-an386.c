@@ -120,11 +120,11 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise5x5_dsp(const int8_t *x MCU_UNUSED,
             "2:\n"
             "    vmov r2, r3, d0\n"                 /* pixels, y, four_x_y */
             "    vmov r4, s16\n"                    /* planes, planes_begin */
-            /* Where less than four are left, those before them come again, for nobody. */
+            /* Where less than four are left, those before them come again. */
             "    vmov r0, s18\n"                    /* free, last_four */
-            "    sub r0, r2, r0\n"                  /* free, pixels, free */
+            "    subs r0, r2, r0\n"                 /* free, pixels, free */
             "    bic r0, r0, r0, asr #31\n"         /* free, free, free, asr #31 */
-            "    sub r2, r2, r0\n"                  /* pixels, pixels, free */
+            "    subs r2, r2, r0\n"                 /* pixels, pixels, free */
             "    vmov d2, r2, r3\n"                 /* band_x_y, pixels, y */
             "    add r4, r4, #224\n"                /* planes, planes, #224 */
             "    add r3, r4, #896\n"                /* end, planes, #896 */
@@ -200,11 +200,9 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise5x5_dsp(const int8_t *x MCU_UNUSED,
             "    vmov r4, s16\n"                    /* plane, planes_begin */
             "    vmov r3, s5\n"                     /* y, band_x_y.high */
             "    vmov r2, s0\n"                     /* pixels, four_x_y.low */
-            /* Where less than four are left, those before them come again, for nobody. */
             "    vmov r0, s18\n"                    /* free, last_four */
-            "    sub r0, r2, r0\n"                  /* free, pixels, free */
+            "    subs r0, r2, r0\n"                 /* free, pixels, free */
             "    bic r0, r0, r0, asr #31\n"         /* free, free, free, asr #31 */
-            "    sub r2, r2, r0\n"                  /* pixels, pixels, free */
             "    add r4, r4, r0, lsl #2\n"          /* plane, plane, free, lsl #2 */
             "    vmov d2, r4, r3\n"                 /* plane_y, plane, y */
             "4:\n"

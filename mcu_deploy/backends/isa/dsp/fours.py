@@ -87,7 +87,8 @@ class Fours:
             code.vmov(self.pixels, y, self._four)
             self._to_planes(self.planes)
             if self._may_be_less:
-                self._less(self.pixels)
+                code.note("Where less than four are left, those before them come again.")
+                code.subs(self.pixels, self.pixels, self._repeated())
             code.vmov(self._band, self.pixels, y)
             if lines.bands > 1:
                 self._begin_bands()
@@ -114,16 +115,14 @@ class Fours:
         self._code.vmov(register, self.planes_begin)
         self._code.offset(register, size, self._free)
 
-    def _less(self, pixels: Register) -> Register:
-        """Where less than four channels are left, those before them are taken again: `pixels` goes
-        back, by what the result is."""
-        code, less = self._code, self._free
-        code.note("Where less than four are left, those before them come again, for nobody.")
-        code.vmov(less, self._last)
-        code.sub(less, pixels, less)
-        code.bic(less, less, less.asr(31))
-        code.sub(pixels, pixels, less)
-        return less
+    def _repeated(self) -> Register:
+        """How many channels, from `pixels` on, are behind the last four: where less than four are
+        left, so many of those before them are taken again."""
+        code, count = self._code, self._free
+        code.vmov(count, self._last)
+        code.subs(count, self.pixels, count)
+        code.bic(count, count, count.asr(31))
+        return count
 
     def _clear(self, size: float) -> None:
         """Zeros from `planes` up to `end`, or on average so many bytes."""
@@ -194,7 +193,7 @@ class Fours:
             code.vmov(y, self._band.halves[1])
         if self._may_be_less:
             code.vmov(self.pixels, self._four.halves[0])
-            code.add(plane, plane, self._less(self.pixels).lsl(2))
+            code.add(plane, plane, self._repeated().lsl(2))
         code.vmov(self.filter, plane, y)
         if lines.bands > 1:
             code.vmov(taps, self._four_taps)
@@ -215,7 +214,7 @@ class Fours:
                 code.subs(left, left, 1)
                 code.itt("eq")
                 code.addeq(plane, plane, 4)
-                code.moveq(left, self._each)
+                code.movweq(left, self._each)
                 code.vmov(self._filters_left, left)
             else:
                 code.adds(plane, plane, 4)
