@@ -24,7 +24,6 @@ from mcu_deploy.backends.quantized.dense_product import DenseProduct
 from mcu_deploy.backends.quantized.dense_product import words as packed_words
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.tiles import Tiles
-from mcu_deploy.boards.memory_timing import USUAL_FLASH, MemoryTiming
 from mcu_deploy.ir.view import view_of_all
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
@@ -203,82 +202,3 @@ def test_the_loop_of_all_1x1_layers_is_entered_where_a_step_begins(
     steps = (channels // 4 - 1) % 8 + 1
     behind = pointwise_shared.numbers(pointwise_shared.steps_of(layer, way))[-1]
     assert at[end] - at[jump.targets[-steps]] == behind
-
-
-@dataclass(frozen=True)
-class Read:
-    """What the words of a stream are, of each filter."""
-
-    weights: np.ndarray
-    biases: np.ndarray
-
-
-def read_by_head(product: DenseProduct) -> Read:
-    """The stream of a product by what the head of a kernel says of it, to its last word."""
-    head = " ".join(product.description())
-    words = iter(product.pack().view(np.int32).tolist())
-    weights, biases, is_late = [], [], False
-
-    def skip_late() -> None:
-        while is_late:
-            which, _, addend = (next(words) for _ in range(3))
-            if addend or which == 2:
-                return
-
-    for pair in range(product.layer.groups * ((product.filters + 1) // 2)):
-        first, second = next(words), next(words)
-        if "behind the biases of the next" in head:
-            skip_late()
-        both = []
-        for _ in range(product.pairs):
-            one = np.array([next(words)], np.int32).view(np.int16).astype(np.int64)
-            if "in halves 256 w[g] + w[f]" in head:
-                even = one.astype(np.int8).astype(np.int64)
-                both.append((even, (one - even) >> 8))
-            else:
-                assert "one of w[f], one of w[g], in halves" in head
-                both.append((one, np.array([next(words)], np.int32).view(np.int16)))
-        if "the last taps come first" in head and pair % 2:
-            both.reverse()
-        weights += [np.concatenate(of) for of in zip(*both, strict=True)]
-        is_narrow = "256 bias[g] + bias[f]" in head
-        biases += [first, (second - first) / 256 if is_narrow else second]
-        addend = [next(words) for _ in range(4 if "scale[f], addend[f]" in head else 2)][1]
-        is_late = "If addend[f] is 0" in head and addend == 0
-        if "behind the biases of the next" not in head:
-            skip_late()
-        elif (pair + 1) % ((product.filters + 1) // 2) == 0:
-            assert (next(words), next(words)) == (0, 0)
-            skip_late()
-            is_late = False
-    assert not list(words)
-    # A group of an odd number of filters has one of zeros behind these.
-    in_group = product.filters + product.filters % 2
-    kept = [n for n in range(len(biases)) if n % in_group < product.filters]
-    return Read(np.array(weights)[kept], np.array(biases)[kept])
-
-
-@pytest.mark.parametrize(
-    "how",
-    [{}, {"is_wide": True}, {"is_shared": True}, {"holds_ends": True, "is_double": True},
-     {"is_common": True}],
-)  # fmt: skip
-@pytest.mark.parametrize("case", [SHARED[0], SHARED[3], SHARED[4], GROUPS[11]])
-@pytest.mark.parametrize("memory", [None, USUAL_FLASH])
-def test_the_head_of_a_kernel_says_what_its_stream_is(
-    case: Case, how: dict[str, bool], memory: MemoryTiming | None, tmp_path: Path
-) -> None:
-    layer = convolution(case, tmp_path)
-    if how.get("is_double"):
-        layer = convolution(replace(case, shape=(4, 3, 3), filters=8, group=1), tmp_path)
-    factors = [FACTORS[count][0] for count in (0, 1, 2, None)]
-    layer = replace(layer, factors=np.resize(np.float32(factors), layer.factors.size))
-    layer = replace(layer, target=replace(M4, memory=memory))
-    product = frames.Kernel(layer, **how).product
-    assert product.late and product.unsolved
-    found = read_by_head(product)
-    taps = product.weights.shape[1]
-    np.testing.assert_array_equal(found.weights[:, :taps], product.weights)
-    assert not found.weights[:, taps:].any()
-    # They are moved by what makes rounding exact: see requantization.py.
-    assert (abs(found.biases - layer.bias) < 2**15).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -107,6 +108,15 @@ class Convolution(Linear):
     def pixels(self) -> int:
         """Of the output, all of the batch."""
         return self.y.shape[0] * math.prod(self.y.shape[2:])
+
+    @property
+    def form(self) -> Hashable:
+        """All of it but its weights, biases and scales."""
+        return (
+            self.x.dtype, self.x.shape, self.y.dtype, self.y.shape, self.zero_points,
+            self.weights.shape, self.window, self.is_depthwise, self.is_pixelwise, self.groups,
+            self.fixed is None, self.target,
+        )  # fmt: skip
 
 
 @functools.lru_cache(16)

@@ -13,8 +13,8 @@ begun once, and gathered and multiplied for each.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -141,7 +141,22 @@ def assemble(kernel: Kernel, image: Bordered | None = None) -> Assembly:
 
     image: what it copies with its padding, so that the layer of the kernel has none.
     """
-    tiles = kernel.tiles
+    form = kernel.form, None if image is None else image.layer.form
+    return _assembled(_Asked(form, kernel, image))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A kernel that is assembled, once for all of the same form."""
+
+    form: Hashable
+    kernel: Kernel = field(compare=False)
+    image: Bordered | None = field(compare=False)
+
+
+@functools.lru_cache(1 << 6)
+def _assembled(asked: _Asked) -> Assembly:
+    kernel, image, tiles = asked.kernel, asked.image, asked.kernel.tiles
     code = Assembly()
     names = Registers(code, kernel)
     tile, windows, frame = names.tile, names.windows, names.frame

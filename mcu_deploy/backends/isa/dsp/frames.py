@@ -5,6 +5,7 @@ tile, then the numbers of the layer, its frame.
 from __future__ import annotations
 
 import functools
+from collections.abc import Hashable
 from dataclasses import replace
 
 import numpy as np
@@ -147,6 +148,11 @@ class Kernel:
         if not (product.has_loop and is_alone) or self.is_common or least > _MOST_ALIGNED:
             return 4
         return least if self.is_shared else max(least, _ALIGNED)
+
+    @property
+    def form(self) -> Hashable:
+        """All that its code depends on."""
+        return self.product.form, self.is_of_rows, self.tiles_together, are_words(self.stated)
 
     @functools.cached_property
     def stated(self) -> Array:
