@@ -220,7 +220,10 @@ def _search(
     def search(left: list[int], open_: list[int]) -> list[int] | None:
         if not open_:
             return left
-        name = min(open_, key=lambda n: (left[n].bit_count() / weights[n], -short[n], n))
+        rooms = [left[n].bit_count() / weights[n] for n in open_]
+        least = min(rooms)
+        tightest = [n for n, room in zip(open_, rooms, strict=True) if room == least]
+        name = min(tightest, key=lambda n: (-short[n], n))
         rest = [n for n in open_ if n != name]
         for place in _PLACES[kinds[name]] if pins[name] is None else (pins[name] or 0,):
             if left[name] >> place & 1:

@@ -77,7 +77,7 @@ class Instruction:
     def _hash(self) -> int:
         return hash((self.mnemonic, self.operands, self.targets))
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Its row's name: without condition and width, with S and types."""
         return _split(self.mnemonic)[0]
@@ -172,9 +172,8 @@ class Instruction:
 
     def renamed(self, new: Renamer) -> Instruction:
         """With other registers."""
-        return Instruction(
-            self.mnemonic, tuple(_renamed(o, new) for o in self.operands), self.targets
-        )
+        operands = tuple([_renamed(o, new) for o in self.operands])
+        return Instruction(self.mnemonic, operands, self.targets)
 
     @cached_property
     def text(self) -> str:
@@ -188,7 +187,7 @@ class Instruction:
         return self._printed(namer, direction)
 
     def _printed(self, namer: Namer, direction: str) -> str:
-        operands = ", ".join(text(o, namer, direction) for o in self.operands)
+        operands = ", ".join([text(o, namer, direction) for o in self.operands])
         return f"{self.mnemonic} {operands}" if operands else self.mnemonic
 
     def __str__(self) -> str:

@@ -175,6 +175,7 @@ Namer = Callable[[Register], str]
 _SPECIAL = {13: "sp", 14: "lr", 15: "pc"}
 
 
+@functools.cache
 def physical_name(kind: Kind, place: int) -> str:
     """r0 to r12, sp, lr, pc; s0, d0 and q0 on."""
     return _SPECIAL.get(place, f"r{place}") if kind is Kind.CORE else f"{kind}{place}"
