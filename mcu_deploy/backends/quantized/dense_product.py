@@ -4,7 +4,7 @@ its code reads: biases, packed weights, scales and addends."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -278,6 +278,77 @@ class DenseProduct:
             self.layer.form, self.weights.shape, *ways, self.table is not None,
             self.shift, self.late, self.unsolved,
         )  # fmt: skip
+
+    def pack(self) -> Array:
+        """The stream of words that the kernel reads, two filters after two: both biases, the
+        weights, and the words of `Pair`; those behind its words come behind the biases that are
+        loaded with these."""
+        stream: list[int] = []
+        waiting: list[int] = []
+        pairs = zip(words(*self._filters(), self.is_wide), self.roundings, strict=True)
+        in_group = (self.filters + 1) // 2
+        for index, (taps, pair) in enumerate(pairs):
+            even, count = self._even(index)
+            begin = int(self.layer.bias[even]) + pair.moves[0]
+            bias = int(self.layer.bias[even + 1]) if count > 1 else 0
+            start = self.lanes * bias + pair.moves[1] + (0 if self.is_wide else begin)
+            in_order = taps[::-1] if self.is_double and index % 2 else taps
+            stream += [begin, start, *waiting, *in_order.tolist(), *pair.words]
+            waiting = [*pair.behind]
+            is_last = index % in_group == in_group - 1
+            if is_last or not self.begins_early:
+                stream += [0, 0, *waiting] if self.begins_early else waiting
+                waiting = []
+        return (np.array(stream, np.int64) & 0xFFFFFFFF).astype(np.uint32)
+
+    def description(self) -> Iterator[str]:
+        """For the head of a kernel: what it computes, and the words of its stream."""
+        yield (
+            "y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of "
+            "pixels p, filters f and taps t. Each f and the next one, g, share a stream of words:"
+        )
+        if self.table is not None:
+            yield ("First, once, 256 bytes that a function makes of y, from its least one on.")
+        if self.is_wide:
+            yield ("bias[f]; bias[g]; for each two taps one of w[f], one of w[g], in halves.")
+        else:
+            yield ("bias[f]; 256 bias[g] + bias[f]; for two taps one, in halves 256 w[g] + w[f].")
+        if self.layer.groups > 1:
+            yield ("The streams of groups follow each other.")
+        if self.is_double:
+            yield ("Of every second f and g the last taps come first.")
+        factors = f"factor[f] and factor[g]{'' if self.is_wide else ' / 256'}"
+        if self.is_real:
+            yield (f"{factors}, float32.")
+            return
+        yield (
+            "scale[f], addend[f], scale[g], addend[g]: (sum scale >> 32) + addend, shifted, is "
+            "rounded as it has to be, for which the biases are a little moved."
+        )
+        if self.layer.fixed is not None:
+            yield (
+                "Where there are no such integers: the multiplier of f, 0, that of g, and from bit "
+                "0 on the shifts of f and g, a byte each, and the zero point."
+            )
+            return
+        yield (
+            "If addend[f] is 0, three more for each sum that is rounded too late: 0 or 1 for f or "
+            "g, the sum, addend[f], again 0 but for the last. Or 2: no integers round f and g; the "
+            f"first and the third of the four words are {factors}, the last one is the zero point."
+        )
+        if self.begins_early:
+            yield (
+                "These three are behind the biases of the next f and g; behind the last f and g "
+                "are two words of 0 for that."
+            )
+
+    def looked_up(self) -> Array:
+        """The words in front of all others where there is a table: its entries, from that for the
+        lowest element on."""
+        if self.table is None:
+            return np.array([], np.uint32)
+        by = 128 if self.layer.saturate == "ssat" else 0
+        return np.roll(self.table, by).view(np.uint32)
 
     @property
     def lead(self) -> int:
