@@ -53,6 +53,13 @@ def run_presets(folder: Path) -> None:
 def test_the_project_builds_and_its_test_passes(tmp_path: Path, board: str) -> None:
     done = call("new", tmp_path / "listener", "--board", board)
     assert done.returncode == 0, done.stderr
+    if board == MAIN:  # outside of the environment that has mcu-deploy
+        plain = subprocess.run(
+            ["cmake", "--preset", "firmware", "-B", tmp_path / "plain"],
+            cwd=tmp_path / "listener", env=os.environ | {"PATH": os.defpath},
+            capture_output=True, text=True,
+        )  # fmt: skip
+        assert "There is no mcu-deploy on the PATH" in " ".join(plain.stderr.split())
     run_presets(tmp_path / "listener")
     if board == MAIN:  # which no programmer can be at
         flashed = preset(tmp_path / "listener", "cmake", "--build", "--target", "flash")
