@@ -28,7 +28,7 @@ from mcu_deploy.backends.offer_check import (
 )
 from mcu_deploy.choose.goals import GOALS
 from mcu_deploy.choose.model import Candidate, Part, Refusal
-from mcu_deploy.errors import BackendFault
+from mcu_deploy.errors import BackendFault, raised
 from mcu_deploy.ir import EdgeId, Graph, NodeId, view
 
 NOTHING = "it proposes nothing for this node"
@@ -93,7 +93,14 @@ def collect(
                 if (node, backend.id) not in refused
                 and any(b.id == backend.id for b in asked[node])
             }
-            answer = backend.propose(view(graph, wanted), target)
+            try:
+                answer = backend.propose(view(graph, wanted), target)
+            except SystemExit as error:  # which would end the command without a word
+                raise BackendFault(
+                    backend.id,
+                    f"The backend {backend.id} ended in propose: {raised(error)}. Leave it out, or "
+                    "report this to its vendor.",
+                ) from error
             with making_sense(backend.id, "proposed"):
                 check_answer(answer, wanted)
                 for proposal in answer.proposals:

@@ -283,3 +283,11 @@ def test_what_a_proposal_makes_is_looked_at() -> None:
         BackendFault, match=r"Proposer .* make for 'both': its answer is a NoneType"
     ):
         select.select(graph, assignment, backends)
+
+
+def test_a_backend_that_ends_the_program_is_named() -> None:
+    def end(_: Proposals) -> Any:
+        raise SystemExit(4)
+
+    with pytest.raises(BackendFault, match="Proposer ended in propose: it raised SystemExit: 4"):
+        choose.assign(chain(), (Proposer(end), CpuRef()), HOST, Choosing(strategy="cost"))
