@@ -50,9 +50,9 @@ class _Function:
     body: str
 
 
-def packed(model: Path, goal: str, folder: Path) -> Iterator[Packed]:
+def packed(model: Path, board_name: str, goal: str, folder: Path) -> Iterator[Packed]:
     """Of the layers that kernels in assembly compute: constants with a head that describes them."""
-    board = load_board("mps2-an386")
+    board = load_board(board_name)
     options = Options(optimize_for=goal, backends=("ArmDsp", "CpuRef"))
     network = compile_model(model, board, name="net", options=options)
     resources.copy_runtime(folder, HEADERS)

@@ -40,12 +40,14 @@ _MOVED = 1 << 15  # how far biases are moved: requantization.py
 @dataclass(frozen=True)
 class Net:
     """Layers in one object. kernels: by parts of their names, those whose streams are read.
-    unseen: what none of these layers has, where another net's has it."""
+    unseen: what none of these layers has, where another net's has it. board: of whose memories
+    and caches kernels depend, too."""
 
     model: Callable[[Path], Path]
     goal: str
     kernels: frozenset[str]
     unseen: re.Pattern[str] = re.compile("(?!)")
+    board: str = "mps2-an386"
 
 
 def _lstm(path: Path) -> Path:
@@ -61,6 +63,11 @@ _CONVOLUTIONS = [
 ]  # fmt: skip
 _PRODUCTS = [arm_dsp_matmul_cases.TAKEN[n] for n in (3, 4, 5, 7, 9)]
 _POINTWISE = [arm_dsp_cases.Case(8, 8, 4, 3)]
+_CACHED = [
+    arm_dsp_convolutions.Case((32, 6, 8), 24, zeros=(-128, 3)),
+    arm_dsp_convolutions.Case((32, 6, 8), 32, (1, 1), pads=(0, 0, 0, 0)),
+    arm_dsp_depthwise_cases.TAKEN[0],
+]
 _DENSE = [arm_dsp_dense_cases.TAKEN[n] for n in (0, 5, 6, 14, 17)]
 _SUMS = [arm_dsp_sum_cases.TAKEN[n] for n in (2, 3, 11)]
 NETS = {
@@ -81,6 +88,10 @@ NETS = {
     "convolution": Net(
         lambda path: arm_dsp_convolutions.model(_CONVOLUTIONS, path),
         "speed", frozenset({"conv3x3", "depthwise", "winograd"}),
+    ),
+    "cached": Net(
+        lambda path: arm_dsp_convolutions.model(_CACHED, path),
+        "balanced", frozenset({"conv_dsp", "conv1x1", "depthwise"}), board="nucleo_l4r5zi",
     ),
     "strips": Net(
         lambda path: arm_dsp_strips_cases.model([arm_dsp_strips_cases.BLOCK], path),
@@ -119,7 +130,7 @@ def test_a_layer_is_what_the_head_says_of_the_object(net: Net, tmp_path: Path) -
     path = net.model(tmp_path / "model.onnx")
     graph = passes.run(formats.load(path))
     found = [
-        of for of in packed(path, net.goal, tmp_path)
+        of for of in packed(path, net.board, net.goal, tmp_path)
         if any(part in of.kernel for part in net.kernels) and not of.symbol.endswith("_shape")
     ]  # fmt: skip
     for of in found:
