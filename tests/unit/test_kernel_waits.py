@@ -33,7 +33,7 @@ FLASH = MemoryTiming(5, 8, Cache(32, 32, 32, "lru"), Cache(8, 32, 8, "lru"))
 LATE = Target("cortex-m4", fpu=True, dsp=True, memory=FLASH)
 _MOST_MACS = 300_000
 # Of an odd number of tiles, and of rows whose last tile has two outputs.
-_TWINS = (Case((16, 3, 9), 4, zeros=(-128, -5)), Case((16, 2, 17), 2, dtypes=("uint8", "int8")))
+_IN_TURN = (Case((16, 3, 9), 4, zeros=(-128, -5)), Case((16, 2, 17), 2, dtypes=("uint8", "int8")))
 _SMALL = Case((3, 6, 7), 8, zeros=(-128, -5))
 # A family, whether there is an FPU, and every which of the cases is in the sample.
 _RUNS = (
@@ -46,7 +46,7 @@ def _cases(family: str, path: Path, every: int) -> Path:
     module = importlib.import_module(family)
     taken = list(module.TAKEN)[::every]
     if family == "arm_dsp_convolutions":
-        taken += [*_TWINS, _SMALL, *SHARED[::every]]
+        taken += [*_IN_TURN, _SMALL, *SHARED[::every]]
     build = getattr(module, "model", model)
     found: Path = build(taken, path)
     return found
@@ -78,9 +78,9 @@ def test_kernels_give_the_oracles_bits(
         assert function is not None
         head = " ".join(function.comment)
         seen["groups"] += "In place: a group" in head
-        seen["twins"] += "where taps go on" in head
+        seen["in turn"] += "stacks of tiles" in head
     assert seen["groups"]
-    assert bool(seen["twins"]) == (fpu and family == "arm_dsp_convolutions")
+    assert bool(seen["in turn"]) == (fpu and family == "arm_dsp_convolutions")
 
 
 def _layer(case: Case, folder: Path) -> Convolution:
@@ -127,9 +127,9 @@ def test_the_loops_of_a_convolution_fit_into_the_cache(
     case: Case, how: dict[str, bool], tmp_path: Path
 ) -> None:
     kernel = Kernel(_layer(case, tmp_path), **how)
-    assert kernel.product.is_twin == ("is_shared" in how and case.shape[0] % 16 == 0)
+    assert kernel.product.is_in_turn == ("is_shared" in how and case is BLOCK)
     taps, filters = loops(convolution.assemble(kernel))
-    assert taps < filters <= (1024 if kernel.product.is_twin else 896)
+    assert taps < filters <= (1024 if kernel.product.is_in_turn else 896)
     assert taps <= 896
 
 

@@ -22,10 +22,10 @@ _COMMON = 8  # in code of no count of taps
 # The code of a pair, and of what rounds and stores the sums and goes on, in bytes, about.
 _NARROW_BYTES, _WIDE_BYTES, _AROUND = 33.4, 54.7, 150
 _ROUND_CYCLES = 5  # of a loop, beside its pairs
-# The words that registers have room for, of two tiles that are multiplied with them. Their loop has
-# 800 bytes; with what rounds it has 980, a little more than a limit of 896, and fits into that
+# The words that registers have room for, where tiles are multiplied with them in turn. Their loop
+# has 810 bytes; with what rounds it has 1,000. That is more than a limit of 896 and fits into that
 # cache of 1 KB still: less words at a time would take longer than what is waited for.
-_MOST_WORDS, _LEAST_TWINS = 24, 896
+_MOST_WORDS, _LEAST_IN_TURN = 24, 896
 # So many filters of so many pairs of taps at most are four a round.
 _MOST_DOUBLE, _MOST_DOUBLED = 1024, 16
 # The shift of layers whose factors are not tiny: a greater one has a scale for hardly more filters,
@@ -55,7 +55,7 @@ class DenseProduct:
     is_real: all filters are rounded in float32, which takes longer and fewer words.
     is_grouped: two filters are multiplied with several tiles before the next two are, so that their
     words are read anew from where reading them once has left them.
-    is_twin: they are multiplied with two tiles, as many words at a time as a round has.
+    is_in_turn: they are multiplied with one after the other, the words of a round at a time.
     table: uint8 [256], what a function behind the layer makes of each byte.
     """
 
@@ -69,7 +69,7 @@ class DenseProduct:
     is_double: bool = False
     is_real: bool = False
     is_grouped: bool = False
-    is_twin: bool = False
+    is_in_turn: bool = False
     table: Array | None = None
 
     @property
@@ -97,7 +97,7 @@ class DenseProduct:
         pairs, is_limited = self._pairs, self.layer.loop_bytes is not None
         if self.is_common:
             return 0, _COMMON
-        if self.is_twin:
+        if self.is_in_turn:
             return 0, _MOST_WORDS
         if is_limited:
             return self._fitting(pairs)
@@ -132,10 +132,10 @@ class DenseProduct:
         return ahead * unit, of_round * unit
 
     @property
-    def rounds_of_twins(self) -> int:
+    def rounds_in_turn(self) -> int:
         """So many times as many pairs as registers have room for; 0 if that is none."""
         limit = self.layer.loop_bytes
-        if limit is None or limit < _LEAST_TWINS or self.table is not None:
+        if limit is None or limit < _LEAST_IN_TURN or self.table is not None:
             return 0
         return 0 if self._pairs % _MOST_WORDS else self._pairs // _MOST_WORDS
 
@@ -197,7 +197,7 @@ class DenseProduct:
         """Whether the biases of the next two filters are loaded with the scales of these, which is
         an instruction less; behind the last ones are two words for that."""
         begins_with_loop = self.has_loop and not self.ahead
-        return not (begins_with_loop or self.is_shared or self.is_grouped or self.is_twin)
+        return not (begins_with_loop or self.is_shared or self.is_grouped or self.is_in_turn)
 
     @property
     def may_be_double(self) -> bool:

@@ -35,7 +35,7 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, Register
-from mcu_deploy.backends.isa.dsp import core, frames, nests, window_groups
+from mcu_deploy.backends.isa.dsp import core, frames, groups, nests, window_groups
 from mcu_deploy.backends.isa.dsp.bordered import Bordered
 from mcu_deploy.backends.isa.dsp.frames import Kernel, numbers
 from mcu_deploy.backends.isa.dsp.gather import Gather, SharedGather
@@ -168,7 +168,7 @@ def _assembled(asked: _Asked) -> Assembly:
         image.assemble(code, x, y, scratch, kernel.scratch_bytes)
     _begin(code, kernel, names, (x, y, weights, scratch))
     if kernel.tiles_together > 1:
-        window_groups.begin(code, kernel, names)
+        window_groups.begin(code, names)
     code.note("Three windows, begun at once if they are inside of the image and of one row.")
     slow, ready, done = code.label(), code.label(), code.label()
     share = 1 - float(tiles.are_whole().mean())
@@ -204,7 +204,7 @@ def _assembled(asked: _Asked) -> Assembly:
         begin_each(code, kernel, names, ready, done)
     code.place(done)
     if kernel.tiles_together > 1:
-        window_groups.last(code, kernel, names, multiply, finished)
+        window_groups.last(code, names, multiply, finished)
     return code
 
 
@@ -272,8 +272,8 @@ def _taps_of(kernel: Kernel) -> str:
         f"of {kernel.tiles_together} tiles the taps and three words, where the next element of the "
         "first pixel goes and how far the next but one of the second and of the third are behind"
     )
-    if kernel.product.is_twin:
-        taps = f"six sums and where taps go on, {kernel.product.rounds + 1} times; {taps}"
+    if kernel.product.is_in_turn:
+        taps = f"two stacks of tiles that wait, their six sums and where their taps go on; {taps}"
     return taps
 
 
@@ -342,8 +342,11 @@ def _begin(code: Assembly, kernel: Kernel, names: Registers, arguments: Sequence
     into, end, size, begin, at = code.registers("into end taps_bytes begin at")
     code.ldr(size, weights.after(4))
     code.add(taps, scratch, size)
-    if kernel.product.is_twin:
-        code.offset(taps, kernel.contexts_bytes, begin)
+    if kernel.product.is_in_turn:
+        code.add(begin, scratch, groups.STACK_BYTES - 1)
+        code.bic(begin, begin, groups.STACK_BYTES - 1)
+        code.add(taps, begin, kernel.stacks_bytes)
+        code.add(taps, taps, size)
     if kernel.alignment > 4:
         code.add(taps, taps, kernel.alignment - 1)
         code.bic(taps, taps, kernel.alignment - 1)

@@ -37,6 +37,7 @@ _OF_PATCHES = (
 _ALIGNED, _MOST_ALIGNED = 128, 256
 # So many tiles are a group at most, of so many bytes; and so many bytes of two filters' weights.
 _MOST_TILES, _MOST_BYTES, _MOST_KEPT = 8, 1280, 112
+_MOST_IN_TURN = 2048  # the same of tiles that wait for each other
 
 
 class Kernel:
@@ -83,8 +84,10 @@ class Kernel:
         if product.weights_bytes <= _MOST_KEPT and not product.has_loop:
             if most > 1:
                 self.product, self.tiles_together = replace(product, is_grouped=True), most
-        elif self.is_shared and layer.target.fpu and product.rounds_of_twins:
-            self.product, self.tiles_together = replace(product, is_twin=True), 2
+        elif self.is_shared and layer.target.fpu and product.rounds_in_turn:
+            most = min(groups.MOST_IN_TURN, self.tiles.count, _MOST_IN_TURN // product.tile_bytes)
+            if most > 1:
+                self.product, self.tiles_together = replace(product, is_in_turn=True), most
 
     @property
     def taps_bytes(self) -> int:
@@ -93,10 +96,9 @@ class Kernel:
         return self.tiles_together * (self.product.tile_bytes + slot)
 
     @property
-    def contexts_bytes(self) -> int:
-        """Of what waits of two tiles, which lies in front of the taps."""
-        rounds = self.product.rounds + 1
-        return groups.CONTEXT_BYTES * rounds if self.product.is_twin else 0
+    def stacks_bytes(self) -> int:
+        """Of tiles that wait, which lie in front of the taps, at a multiple of one's size."""
+        return 2 * groups.STACK_BYTES if self.product.is_in_turn else 0
 
     @staticmethod
     def may_hold_ends(layer: Convolution) -> bool:
@@ -133,7 +135,8 @@ class Kernel:
     def scratch_bytes(self) -> int:
         patches = self.tiles.windows * self.patch_bytes if self.has_patches else 0
         frame = 4 * len(self.names) + self.slots_bytes
-        tiles = self.contexts_bytes + self.taps_bytes + self.alignment - 4
+        stacks = self.stacks_bytes + (groups.STACK_BYTES - 4 if self.stacks_bytes else 0)
+        tiles = stacks + self.taps_bytes + self.alignment - 4
         return tiles + frame + self.nowhere_bytes + patches
 
     @property

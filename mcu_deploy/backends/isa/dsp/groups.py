@@ -2,8 +2,8 @@
 
 The tiles of a group are widened first. Then two filters, whose words are read once from that
 memory, are multiplied with all of them before the next two are: with several tiles, where the words
-of two filters stay in a small cache of data; or, where these are more, with two tiles, some words
-at a time, which wait in the FPU's registers meanwhile.
+of two filters stay in a small cache of data; or, where these are more, some words at a time, which
+wait in the FPU's registers meanwhile, with one tile after the other.
 """
 
 from __future__ import annotations
@@ -156,27 +156,31 @@ def multiply_group(
     code.place(after)
 
 
-# What waits of a tile: six sums, and where its taps go on.
-CONTEXT_BYTES = 28
+# Of a tile that waits its six sums, and where its taps go on, lie on a stack. There are two, at
+# multiples of their size: one empties while the other fills, so that what was multiplied with some
+# words last is multiplied with the next words first.
+_WAITING_BYTES = 28
+STACK_BYTES = 128
+MOST_IN_TURN = STACK_BYTES // _WAITING_BYTES
 
 
-class Twins:
-    """Two tiles, whose taps are apart by so many bytes. first: an S register, of the taps of the
-    first one; in front of them is room for what waits, once more than there are rounds."""
-
-    def __init__(self, first: Register, apart: int) -> None:
-        self.first, self.apart = first, apart
-
-
-def multiply_twins(
-    product: DenseProduct, code: Assembly, tile: core.Tile, twins: Twins, outputs: Outputs
+def multiply_in_turn(
+    product: DenseProduct,
+    code: Assembly,
+    tile: core.Tile,
+    group: Group,
+    outputs: Outputs,
+    tiles: int,
+    apart: int,
 ) -> None:
-    """All filters for two tiles, by the stream. The words of a round are loaded to S registers,
-    multiplied with the tile that the round before ended with, then with the other one."""
+    """All filters for the tiles of the group, by the stream, whose words go to S registers, those
+    of a round at a time. The stacks lie in front of the taps. apart: from the taps of a tile to
+    those of the next one; tiles: how many these are, on average."""
     slow, scale, store, after = (code.label() for _ in range(4))
-    # waiting: behind what waits, 0 when nothing does; resumed: the stream, or where the scales are.
-    resumed, stop, waiting = code.registers("resumed weights_stop waiting", kind=Kind.SINGLE)
-    at, end = code.registers("waiting end")
+    # resumed: the stream, or where the scales are; ends: of the stack that empties and the other.
+    resumed, stop = code.registers("resumed weights_stop", kind=Kind.SINGLE)
+    ends = code.register("stack_ends", kind=Kind.DOUBLE)
+    at, end, other = code.registers("waiting end done")
     context = [*tile.sums.all, tile.taps]
     code.reads(product.constant_bytes)
     core.note_pair(product, code)
@@ -188,54 +192,65 @@ def multiply_twins(
                     code.mov(acc, bias)
         code.offset(end, product.weights_bytes, at, tile.stream)
         code.vmov(stop, end)
-        code.vmov(end, twins.first)
-        code.offset(tile.taps, twins.apart, at, end)
-        code.sub(at, end, CONTEXT_BYTES * (product.rounds + 1))
-        code.stmia(at.moving, context)
-        code.vmov(waiting, at)
-        code.adds(tile.taps, end, 0)
-        code.note("Some words of both filters, for one tile and the other.")
+        code.note("All tiles but the first wait.")
+        fill, begun = code.label(), code.label()
+        code.vmov(tile.taps, group.end)
+        code.vmov(end, group.first)
+        code.sub(at, end, 2 * STACK_BYTES)
+        code.sub(other, end, STACK_BYTES)
+        code.place(fill)
+        with code.times(tiles):
+            code.sub(tile.taps, tile.taps, apart)
+            code.cmp(tile.taps, end)
+            code.beq(begun)
+            code.stmia(at.moving, context)
+            code.b(fill)
+        code.place(begun)
+        code.vmov(ends, at, other)
+        code.note("Some words of both filters, for one tile after the other.")
         with code.repeat(product.rounds, "blo"):
-            _round_of_twins(product, code, tile, resumed, waiting)
+            _round_in_turn(product, code, tile, resumed, ends, tiles)
             code.vmov(tile.stream, resumed)
             code.vmov(end, stop)
             code.cmp(tile.stream, end)
-        other, both = code.label(), code.label()
-        code.place(other)
-        with code.times(2):
+        code.vmov(resumed, tile.stream)
+        again, all_ = code.label(), code.label()
+        code.place(again)
+        with code.times(tiles):
             code.vmov(tile.stream, resumed)
             core.round_sums(product, code, tile, slow, scale, is_near=False)
             code.place(store)
             core.look_up(product, code, tile)
             core.join(code, tile.sums)
             outputs.store(code, tile)
-            code.vmov(at, waiting)
-            code.cmp(at, 0)
-            code.beq(both)
-        code.note("What waits of the other tile.")
-        code.ldmdb(at, context)
-        code.mov(at, 0)
-        code.vmov(waiting, at)
-        code.b(other)
-        code.place(both)
+            code.vmov(at, ends.halves[0])
+            code.tst(at, STACK_BYTES - 1)
+            code.beq(all_)
+            code.ldmdb(at.moving, context)
+            code.vmov(ends.halves[0], at)
+            code.b(again)
+        code.place(all_)
         outputs.next(code)
     if not product.is_real:
         code.b(after)
         code.place(slow)
-        with code.times(2):
+        with code.times(tiles):
             core.round_slowly(
                 product, code, tile, lambda: None, lambda: code.b(scale), lambda: code.b(store)
             )
     code.place(after)
 
 
-def _round_of_twins(
-    product: DenseProduct, code: Assembly, tile: core.Tile, resumed: Register, waiting: Register
+def _round_in_turn(
+    product: DenseProduct,
+    code: Assembly,
+    tile: core.Tile,
+    resumed: Register,
+    ends: Register,
+    tiles: int,
 ) -> None:
-    """The carry tells the first tile of a round, LO, from the second, HS: what multiplies leaves it
-    as it is."""
-    second, visit = code.label(), code.label()
-    at, before = code.registers("waiting waits")
+    visit, emptied = code.label(), code.label()
+    at, other = code.registers("waiting done")
     x, words = code.registers("x0 x1 x2 x3 x4"), code.registers("weights0 weights1")
     names = " ".join(f"words{n}" for n in range(product.unrolled // 2))
     bank = code.registers(names, kind=Kind.DOUBLE)
@@ -243,7 +258,7 @@ def _round_of_twins(
     code.vldmia(tile.stream.moving, [half for two in bank for half in two.halves])
     code.vmov(resumed, tile.stream)
     code.place(visit)
-    with code.times(2):
+    with code.times(tiles):
         for pair in range(product.unrolled):
             if pair % 3 == 0:
                 code.ldmia(tile.taps.moving, x)
@@ -253,12 +268,13 @@ def _round_of_twins(
             core.multiply_add(code, tile.sums.odd, word, pixels)
             code.sxtb16(word, word)
             core.multiply_add(code, tile.sums.even, word, pixels)
-        code.add_instruction(Instruction("bhs", (second,)), 0.5)
-    code.note("The other tile.")
-    code.vmov(at, waiting)
-    code.stmia(at.moving, context)
-    code.subs(before, at, 2 * CONTEXT_BYTES)
-    code.vmov(waiting, at)
-    code.ldmia(before, context)
-    code.b(visit)
-    code.place(second)
+        code.vmov(at, other, ends)
+        code.tst(at, STACK_BYTES - 1)
+        code.add_instruction(Instruction("beq", (emptied,)), 1 / tiles)
+    with code.times(tiles - 1):
+        code.stmia(other.moving, context)
+        code.ldmdb(at.moving, context)
+        code.vmov(ends, at, other)
+        code.b(visit)
+    code.place(emptied)
+    code.vmov(ends, other, at)

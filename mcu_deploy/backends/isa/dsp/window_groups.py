@@ -7,12 +7,15 @@ from mcu_deploy.backends.isa.dsp import groups
 from mcu_deploy.backends.isa.dsp.frames import Kernel
 from mcu_deploy.backends.isa.dsp.windows import Registers
 
+# The word of the frame that says whether no more windows come, 0 or 1.
+_IS_LAST = "end"
 
-def begin(code: Assembly, kernel: Kernel, names: Registers) -> None:
+
+def begin(code: Assembly, names: Registers) -> None:
     """No tile is gathered yet."""
     at = code.register("at")
     code.mov(at, 0)
-    code.vmov(names.is_last, at)
+    code.str(at, names.frame[_IS_LAST])
     code.vmov(at, names.activations)
     code.vmov(names.next_tile, at)
 
@@ -53,40 +56,30 @@ def multiply(code: Assembly, kernel: Kernel, names: Registers, finished: Label) 
         code.vmov(names.filters, at)
         code.vmov(tile.stream, names.stream)
         outputs = groups.InSlots(code, names.filters)
-        if product.is_twin:
-            groups.multiply_twins(product, code, tile, names.twins, outputs)
+        group, tiles = groups.Group(names.activations, names.next_tile), kernel.tiles_together
+        if product.is_in_turn:
+            apart = kernel.taps_bytes // tiles
+            groups.multiply_in_turn(product, code, tile, group, outputs, tiles, apart)
         else:
-            code.vmov(at, names.next_tile)
-            code.vmov(names.tiles_end, at)
-            group = groups.Group(names.activations, names.tiles_end)
-            groups.multiply_group(product, code, tile, group, outputs, kernel.tiles_together)
+            groups.multiply_group(product, code, tile, group, outputs, tiles)
         code.vmov(at, names.activations)
         code.vmov(names.next_tile, at)
-        code.vmov(tile.taps, names.numbers)
-        code.vmov(at, names.is_last)
+        code.offset(tile.taps, kernel.taps_bytes, tile.stream, at)
+        code.vmov(names.numbers, tile.taps)
+        code.ldr(at, names.frame[_IS_LAST])
         code.cmp(at, 0)
         code.bne(finished)
 
 
-def last(
-    code: Assembly, kernel: Kernel, names: Registers, multiply: Label, finished: Label
-) -> None:
+def last(code: Assembly, names: Registers, multiply: Label, finished: Label) -> None:
     """There are no more windows: what is gathered is the last group."""
-    frame, at, first = names.frame, code.register("at"), code.register("first")
+    at, first = code.registers("at first")
     with code.rarely():
         code.vmov(at, names.next_tile)
         code.vmov(first, names.activations)
         code.cmp(at, first)
         code.beq(finished)
         code.mov(first, 1)
-        code.vmov(names.is_last, first)
-        if kernel.product.is_twin:
-            code.note("It is one tile: the outputs of another are nobody's.")
-            out, second, third = code.registers("out second third")
-            code.offset(at, kernel.product.tile_bytes, first)
-            code.add(out, frame.base, frame.nowhere)
-            code.mvn(second, 1)
-            code.mov(third, second)
-            code.stmia(at, [out, second, third])
+        code.str(first, names.frame[_IS_LAST])
         code.b(multiply)
     code.place(finished)

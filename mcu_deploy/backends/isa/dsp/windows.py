@@ -7,7 +7,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
-from mcu_deploy.backends.isa.dsp import core, groups
+from mcu_deploy.backends.isa.dsp import core
 from mcu_deploy.backends.isa.dsp.frames import Frame, Kernel
 from mcu_deploy.backends.isa.dsp.gather import Windows
 
@@ -18,8 +18,8 @@ class Registers:
     source, column, row: of the next window: its first byte, and where in the image that is. In S
     registers, activations: of the tile; numbers: what is behind them;
     stream: what is behind the numbers; group, end: of groups, the next one's stream, and the end of
-    the last one's. Of groups of tiles, next_tile: where the next one's taps go; is_last: whether no
-    more come, 0 or 1; filters: that are left; tiles_end: of the taps.
+    the last one's. Of groups of tiles, next_tile: where the next one's
+    taps go; filters: that are left.
     """
 
     def __init__(self, code: Assembly, kernel: Kernel) -> None:
@@ -30,10 +30,7 @@ class Registers:
         self.activations, self.numbers, self.stream, self.group, self.end = code.registers(
             "first_taps numbers first_weights group_weights weights_end", kind=Kind.SINGLE
         )
-        self.next_tile, self.is_last, self.filters, self.tiles_end = code.registers(
-            "next_tile is_last filters_left tiles_end", kind=Kind.SINGLE
-        )
-        self.twins = groups.Twins(self.activations, kernel.taps_bytes // 2)
+        self.next_tile, self.filters = code.registers("next_tile filters_left", kind=Kind.SINGLE)
 
 
 def hold_patches(code: Assembly, kernel: Kernel, names: Registers) -> None:
