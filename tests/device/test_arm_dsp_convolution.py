@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,13 @@ from arm_dsp_convolutions import BLOCK, GROUPS, LINES, REFUSED, SHARED, SPEECH, 
 from quantized_layers import extremes
 from sampling import first
 
+from mcu_deploy import compiler
 from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.validating import validate
 from mcu_deploy.backends.isa.dsp import frames
 from mcu_deploy.backends.isa.dsp.bordered import Bordered
+from mcu_deploy.boards.memory_timing import USUAL_FLASH
 from mcu_deploy.options import Options
 
 pytestmark = [
@@ -51,6 +54,22 @@ def test_every_shape_gives_the_bits_of_the_oracle(
         by_size = {layer.macs: counts[layer.name] for layer in mine}
         assert 230_000 < by_size[64 * 40 * 125] <= (277_000 if copies else 291_500)
         assert 1_700_000 < by_size[16 * 144 * 1024] <= 1_930_000
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("board", ["mps2-an386", "mps2-an500", "mps2-an505"])
+def test_kernels_for_a_late_memory_give_the_bits_of_the_oracle(
+    board: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its waiting is not emulated."""
+    target_of = compiler.target_of
+    monkeypatch.setattr(
+        compiler, "target_of", lambda *board: replace(target_of(*board), memory=USUAL_FLASH)
+    )
+    path = model([*TAKEN, *SHARED, BLOCK, SPEECH], tmp_path / "shapes.onnx")
+    options = Options(backends=("ArmDsp", "CpuRef"))
+    built = build(path, board, tmp_path / "build", options=options)
+    assert validate(built, extremes(path), onnxruntime=False).passed
 
 
 @pytest.mark.matrix
