@@ -133,7 +133,9 @@ def _proposal(part: SubgraphView, kernel: Kernel, image: Bordered | None = None)
         + " + table" * (product.table is not None)
     )
     replacement = None if product.table is None else fused(part, "ConvolutionTable")
-    return Proposal(part, price, make, replacement, CHANNELS_LAST, title)
+    # Where weights are waited for, what it spares of scratch is not worth what it takes longer.
+    only_for = "size" if kernel.is_common and layer.is_waited_for else ""
+    return Proposal(part, price, make, replacement, CHANNELS_LAST, title, only_for=only_for)
 
 
 def assemble(kernel: Kernel, image: Bordered | None = None) -> Assembly:
