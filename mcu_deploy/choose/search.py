@@ -220,12 +220,9 @@ class Search:
         self, state: State, node: Node, option: Option | None, part: Part | None,
         move: _Move,
     ) -> Step:  # fmt: skip
-        begun, tangle = state.begun, state.tangle
-        if option is not None and part is not None and len(part.nodes) > 1:
-            begun = {**begun, **dict.fromkeys(part.nodes, part)}
-            tangle = (*tangle, part)
-        if node.id in begun:
-            begun = {n: p for n, p in begun.items() if n != node.id}
+        # A part goes on where it has other nodes.
+        added = () if option is None or part is None or len(part.nodes) == 1 else (part,)
+        is_within = bool(added) or len(state.begun) > (node.id in state.begun)
         functions, flash = state.functions, 0
         if option is not None:
             flash, own = self._flash(option)
@@ -235,14 +232,16 @@ class Search:
                     functions |= function
         functions &= self._useful[node.id]
         # Parts that are done may be in a cycle with later ones only while others are not done.
-        tangle = tangle if begun else ()
+        tangle = (*state.tangle, *added) if is_within else ()
         is_bare = part is None and option is not None and option.backend != ""
         place = 0 if option is None else option.place
         adds = Totals(move.time, place, is_bare, flash, state.live + move.peak)
-        key = node.id, id(move.to), frozenset(map(id, tangle)), functions
+        key = node.id, id(move.to), frozenset(map(id, tangle)) if tangle else (), functions
         to = self._states.get(key)
         if to is None:
             live = state.live + move.live
+            begun = {**state.begun, **{n: p for p in added for n in p.nodes}}
+            begun.pop(node.id, None)
             to = self._states[key] = State(move.to, live, begun, tangle, functions)
         chosen = node.id if option is not None and option.backend else None
         return Step(adds, to, chosen, option)

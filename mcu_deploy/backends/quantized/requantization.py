@@ -296,16 +296,17 @@ def _multiply_late(tried: _Late, lanes: int, shift: int) -> Multiplication | Non
         if count < fewest:
             sums = tried.late(scale, move * scale) // lanes
             words = Multiplication(scale, move, tuple(sums.tolist()))
-            rounded = _rounded(tried.channel, lanes, shift, words, np.stack([sums, sums + 1]))
-            element = tried.channel.element
-            if (rounded == np.stack([element(sums) - 1, element(sums + 1)])).all():
+            both = np.stack([sums, sums + 1])
+            outputs = tried.channel.element(both) - np.array([[1], [0]])
+            if (_rounded(tried.channel, lanes, shift, words, both) == outputs).all():
                 found, fewest = words, count
     return found
 
 
 def _rounded(channel: Channel, lanes: int, shift: int, found: Multiplication, sums: Array) -> Array:
     rounded = UPPER.rounded(lanes * sums + found.move, found.scale, 0, shift)
-    clipped: Array = np.clip(rounded, *channel.bounds)
+    low, high = channel.bounds
+    clipped: Array = np.minimum(np.maximum(rounded, low), high)
     return clipped
 
 
