@@ -126,6 +126,9 @@ def _seconds(command: list[str], status: int) -> float:
     """The processor time of a program, which ends with a status, and of all that it waited for."""
     # A second thread of numpy's linear algebra does nothing but wait, which counts.
     settings = {"MCU_DEPLOY_CACHE": "off", "OPENBLAS_NUM_THREADS": "1"}
+    # Modules are not compiled anew each time, as they are not where the package is installed: the
+    # first round may do that.
+    settings |= {"PYTHONDONTWRITEBYTECODE": ""}
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(
             command, env=os.environ | settings, stdout=subprocess.DEVNULL, stderr=said
