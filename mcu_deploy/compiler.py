@@ -21,13 +21,19 @@ from mcu_deploy.choose.target import target_of
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.network import NetworkSource
 from mcu_deploy.compiled import CompiledModel, Network
-from mcu_deploy.errors import BackendFault, HygieneError, McuDeployError, ModelError
+from mcu_deploy.errors import (
+    BackendFault,
+    HygieneError,
+    McuDeployError,
+    ModelError,
+    RequestError,
+)
 from mcu_deploy.formats.imported import AssumedShape, Imported
 from mcu_deploy.formats.obstacles import Obstacle
 from mcu_deploy.ir import EdgeId, Graph, NodeId, naming
 from mcu_deploy.options import AUTO, Options
 from mcu_deploy.passes import exposing, flow, layouts, splitting
-from mcu_deploy.plan import memory_pools
+from mcu_deploy.plan import hot_code, memory_pools
 from mcu_deploy.report import floats
 from mcu_deploy.session import Session
 from mcu_deploy.toolchain import HEADERS, compile_network, gcc_command_line
@@ -264,8 +270,21 @@ def _generate(
     sources = codegen.generate(
         compiled.graph, compiled.plan, compiled.name, gcc_command_line(board, compiled.name),
         weights, compiled.selection,
+        kernels=hot_code.choose(compiled.plan, _hot_bytes(board, options)),
     )  # fmt: skip
     return Network(**vars(compiled), model=path, sources=sources, id=network_id)
+
+
+def _hot_bytes(board: Processor, options: Options) -> int:
+    """How many bytes of kernels may be copied to RAM: as many as were asked for and are there."""
+    if not options.hot_code or not isinstance(board, Board):
+        return options.hot_code
+    if not board.roles.hot_code:
+        raise RequestError(
+            f"--hot-code needs RAM that code may run from, and {board.called} has none. Leave it "
+            "out, or give [roles] hot_code in a copy of the board's file."
+        )
+    return min(options.hot_code, board.memory(board.roles.hot_code).size)
 
 
 # Who computes layers in C that any core runs.
@@ -283,7 +302,7 @@ def sources_anywhere(network: Network, board: Processor) -> NetworkSource:
     called = board.core if board.fpu == "none" else f"{board.core} with {board.fpu}"
     return codegen.generate(
         network.graph, network.plan, network.name, command, "array", network.selection,
-        codegen.demands(called, needs),
+        codegen.demands(called, needs), [*network.sources.kernels.values()],
     )  # fmt: skip
 
 

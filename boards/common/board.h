@@ -31,6 +31,7 @@ void mcu_clean_data_cache(void);
 /* Symbols of the linker script (link.ld.j2). */
 extern uint32_t __stack_limit[], __stack_top[], __handler_stack_limit[], __handler_stack_top[];
 extern uint32_t __data_start[], __data_end[], __data_load[], __bss_start[], __bss_end[];
+extern uint32_t __hot_code_start[], __hot_code_end[], __hot_code_load[];
 extern uint32_t __mcu_code_start[], __mcu_code_end[], __mcu_ram_start[], __mcu_ram_end[];
 extern void (*__init_array_start[])(void);
 extern void (*__init_array_end[])(void);

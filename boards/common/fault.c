@@ -86,7 +86,9 @@ static bool in_stack(uint32_t address, const uint32_t *limit, const uint32_t *to
  * Thumb encoding of a load or store (also of VLDR, VLDM and Helium's) bit 4 of the first halfword
  * tells the load (Armv7-M ARM, A5.3 and A6). */
 static mcu_fault_cause_t access_at(uint32_t pc) {
-    if (pc % 2 != 0 || pc < (uint32_t)__mcu_code_start || pc >= (uint32_t)__mcu_code_end) {
+    const bool in_text = pc >= (uint32_t)__mcu_code_start && pc < (uint32_t)__mcu_code_end;
+    const bool is_hot = pc >= (uint32_t)__hot_code_start && pc < (uint32_t)__hot_code_end;
+    if (pc % 2 != 0 || !(in_text || is_hot)) {
         return MCU_FAULT_BAD_ACCESS;
     }
     const uint32_t code = *(const uint16_t *)pc;

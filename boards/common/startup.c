@@ -6,11 +6,15 @@
 #include "board.h"
 #include "cortexm.h"
 
-static void init_memory(void) {
-    const uint32_t *from = __data_load;
-    for (uint32_t *to = __data_start; to < __data_end; ++to) {
-        *to = *from++;
+static void copy(uint32_t *to, const uint32_t *end, const uint32_t *from) {
+    while (to < end) {
+        *to++ = *from++;
     }
+}
+
+static void init_memory(void) {
+    copy(__data_start, __data_end, __data_load);
+    copy(__hot_code_start, __hot_code_end, __hot_code_load);
     for (uint32_t *to = __bss_start; to < __bss_end; ++to) {
         *to = 0;
     }
@@ -90,6 +94,14 @@ static void init_caches(void) {
 void mcu_clean_data_cache(void) {
     to_each_line(MCU_SCB_DCCSW);
 }
+
+/* Fetches find code that was copied: neither is it in the data cache alone, nor is what lay there
+ * before in the other one. */
+static void publish_code(void) {
+    mcu_clean_data_cache();
+    MCU_REG32(MCU_SCB_ICIALLU) = 0;
+    mcu_barrier();
+}
 #endif
 
 void mcu_core_init(uint32_t vectors) {
@@ -135,6 +147,9 @@ __attribute__((noreturn, used)) void mcu_reset_handler(void) {
     init_caches();
 #endif
     init_memory();
+#if MCU_BOARD_CACHES
+    publish_code();
+#endif
     mcu_core_init((uint32_t)&mcu_vectors);
     init_stack_guard();
     for (void (**init)(void) = __init_array_start; init < __init_array_end; ++init) {

@@ -26,6 +26,7 @@ from mcu_deploy.backends.workload import (
     Argument,
     CFunction,
     Constant,
+    Fetched,
     InPlace,
     Parameter,
     Region,
@@ -40,7 +41,7 @@ from mcu_deploy.options.checked import Checked
 __all__ = [
     "API_VERSION", "HOST", "STATUS", "YES", "Argument", "Backend", "BackendBase", "BackendContext",
     "BackendProfiling", "CFunction", "Constant", "Cost", "Costs", "CreationOptions", "Descriptor",
-    "InPlace", "Known", "Layer", "LayerCount", "LayerSupport", "LayoutRule", "Make",
+    "Fetched", "InPlace", "Known", "Layer", "LayerCount", "LayerSupport", "LayoutRule", "Make",
     "MemoryManager", "NetworkId", "Operand", "OptimizationViews", "Parameter", "Price",
     "ProfilingContext", "Proposal", "Proposals", "Proposes", "Region", "RegionCall", "RegionKind",
     "RegionManager", "Role", "SubgraphView", "Substitution", "Support", "Target", "Unit",

@@ -28,6 +28,15 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class Fetched:
+    """A kernel's code: its bytes, and the cycles, modelled, that a run of a layer waits for it, where
+    it lies in the memory that the target has for code."""
+
+    bytes: int
+    cycles: int
+
+
+@dataclass(frozen=True)
 class CFunction:
     """A static C function. In its body `$word` stands for the network's own symbol `word`.
 
@@ -37,7 +46,8 @@ class CFunction:
     (MCU_ERROR_OPERAND). attributes: as gcc has them, some of `always_inline` of an inline one, and
     `aligned(16)` and `section(".ramfunc")` of others. naked: its body is one asm that takes its
     arguments and returns by the procedure call standard; the compiler adds nothing. comment: lines
-    that stand over it.
+    that stand over it. fetched: of a kernel that waits for its code; layers that share the function
+    differ in it.
     """
 
     stem: str
@@ -48,6 +58,7 @@ class CFunction:
     attributes: tuple[str, ...] = ()
     naked: bool = False
     comment: tuple[str, ...] = ()
+    fetched: Fetched | None = None
 
 
 @dataclass(frozen=True, eq=False)

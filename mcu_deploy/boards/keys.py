@@ -23,10 +23,10 @@ _TIMING = {
     "wait_states": None, "read_bytes?": None, "source": None, "prefetch?": None,
     "cache?": _CACHE, "instruction_cache?": _CACHE, "data_cache?": _CACHE,
 }  # fmt: skip
-_EACH_PART = {"size": None, "speed?": None, "timing?": _TIMING}
+_EACH_PART = {"size": None, "speed?": None, "holds?": None, "timing?": _TIMING}
 _EACH_MEMORY = {
-    "origin": None, "size": None, "kind": None, "speed?": None, "parts?": {"*": _EACH_PART},
-    "timing?": _TIMING,
+    "origin": None, "size": None, "kind": None, "speed?": None, "holds?": None,
+    "parts?": {"*": _EACH_PART}, "timing?": _TIMING,
 }  # fmt: skip
 _STEP = {
     "register": None, "bits?": None,
@@ -41,7 +41,10 @@ _MICROCONTROLLER = {
     "name": None, "title": None, "core": None, "fpu": None, "mpu": None, "clock_hz": None,
     "dsp?": None, "mve?": None, "cflags?": None,
     "memories": {"*": _EACH_MEMORY},
-    "roles": {"vectors": None, "code": None, "weights": None, "data": None, "stack": None},
+    "roles": {
+        "vectors": None, "code": None, "weights": None, "data": None, "stack": None,
+        "hot_code?": None,
+    },
     "serial": _SERIAL,
     "setup?": [_STEP], "boot?": None, "interrupts?": None, "untested?": None, "clock?": None,
     "caches?": None,

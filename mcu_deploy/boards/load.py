@@ -199,14 +199,30 @@ def _roles(table: Table, memories: tuple[Memory, ...]) -> Roles:
     chosen: dict[str, str] = {}
     for role in get_args(Role):
         kind: MemoryKind = "ram" if role in ("data", "stack") else "flash"
-        names = [m.name for m in memories if m.kind == kind]
+        names = [m.name for m in memories if m.kind == kind and m.holds != "code"]
         name = table.string(role)
         if name not in names:
             table.fail(
                 f"{role} = {name!r} is no memory of kind {kind}; {did_you_mean(name, names)}"
             )
         chosen[role] = name
-    return Roles(**chosen)
+    return Roles(**chosen, hot_code=_hot_code(table, memories))
+
+
+def _hot_code(table: Table, memories: tuple[Memory, ...]) -> str:
+    """The RAM for code that the file names, else the fastest one: first what is for code alone."""
+    usable = [memory for memory in memories if memory.is_for_code]
+    names = [memory.name for memory in usable]
+    if table.has("hot_code"):
+        name = table.string("hot_code")
+        if name not in names:
+            table.fail(
+                f"hot_code = {name!r} is no memory of kind ram that holds code; "
+                f"{did_you_mean(name, names)}"
+            )
+        return name
+    fastest = sorted(usable, key=lambda memory: (memory.holds != "code", -memory.speed))
+    return fastest[0].name if fastest else ""
 
 
 def _serial(table: Table, clock_hz: int | None) -> Serial:

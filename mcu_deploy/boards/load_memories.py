@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import get_args
 
 from mcu_deploy.boards.memory_timing import read_timing
-from mcu_deploy.boards.model import Memory, MemoryKind
+from mcu_deploy.boards.model import Content, Memory, MemoryKind
 from mcu_deploy.boards.reader import Table, did_you_mean
 
 _PART_ALIGNMENT = 32  # of the start of a memory
@@ -37,8 +37,9 @@ def _memories(top: Table) -> tuple[Memory, ...]:
         if entry.choice("kind", get_args(MemoryKind)) == "flash":
             kind = "flash"
         memory = Memory(
-            name, entry.address("origin", 16), entry.size("size"), kind, _speed(entry, kind)
-        )
+            name, entry.address("origin", 16), entry.size("size"), kind, _speed(entry, kind),
+            holds=_holds(entry, kind),
+        )  # fmt: skip
         if entry.has("parts"):
             memory = replace(memory, parts=_parts(entry, memory))
         if memory.end > 1 << 32:
@@ -70,7 +71,8 @@ def _parts(entry: Table, memory: Memory) -> tuple[Memory, ...]:
             part.fail(f"size = {size} must be a multiple of {_PART_ALIGNMENT}")
         timing = read_timing(part.table("timing")) if part.has("timing") else None
         speed = _speed(part, memory.kind)
-        parts.append(Memory(name, at, size, memory.kind, speed, (), timing, timing))
+        holds = _holds(part, memory.kind)
+        parts.append(Memory(name, at, size, memory.kind, speed, (), timing, timing, holds))
         at += size
     if at != memory.end:
         table.fail(f"the parts have {at - memory.origin} bytes together, the memory {memory.size}")
@@ -81,6 +83,14 @@ def _speed(entry: Table, kind: MemoryKind) -> int:
     if kind != "ram" and entry.has("speed"):
         entry.fail("speed is for memories of kind ram, which tensors can lie in; leave it out")
     return entry.integer("speed", 1, 1_000_000, 1)
+
+
+def _holds(entry: Table, kind: MemoryKind) -> Content:
+    if kind != "ram" and entry.has("holds"):
+        entry.fail("holds is for memories of kind ram; leave it out")
+    choices: tuple[Content, ...] = get_args(Content)
+    named = entry.choice("holds", choices, "all")
+    return next(content for content in choices if content == named)
 
 
 def _require_memory_name(table: Table, name: str) -> None:

@@ -19,6 +19,7 @@ HOST_CORE = "host"
 SERIAL_BUFFER_BYTES = 4096  # MCU_SERIAL_RING_BYTES of boards/common/platform_cortexm.c
 
 MemoryKind = Literal["flash", "ram"]
+Content = Literal["all", "data", "code"]
 Role = Literal["vectors", "code", "weights", "data", "stack"]
 
 
@@ -27,7 +28,8 @@ class Memory:
     """A stretch of addresses. `kind` "flash" holds what the image brings (also where that is an
     SRAM which a debugger or an emulator loads), "ram" what the program writes.
 
-    speed: the larger, the faster; only the order counts. parts: contiguous ones of different
+    holds: what a "ram" is for: "data" where the core fetches nothing from it, or slowly; "code" where
+    tensors shall not lie. speed: the larger, the faster; only the order counts. parts: contiguous ones of different
     speeds, of which the memory is made; `Board.divided` has them in its place. timing: how it
     answers at the board's clock; None where that is not known. rated_timing: the same at the clock
     that the board is rated for, or at its one clock."""
@@ -40,6 +42,18 @@ class Memory:
     parts: tuple[Memory, ...] = ()
     timing: MemoryTiming | None = None
     rated_timing: MemoryTiming | None = None
+    holds: Content = "all"
+
+    @property
+    def is_for_tensors(self) -> bool:
+        """Whether tensors and other data may lie in it."""
+        return self.kind == "ram" and self.holds != "code"
+
+    @property
+    def is_for_code(self) -> bool:
+        """Whether code may run from it that the start-up copies there."""
+        whole = all(part.holds != "data" for part in self.parts)
+        return self.kind == "ram" and self.holds != "data" and whole
 
     @property
     def end(self) -> int:
@@ -52,13 +66,15 @@ class Roles:
     """Which memory (by name) holds what. All empty on the host.
 
     vectors: the vector table; code: .text; weights: .rodata and the initial values of .data;
-    data: .data, .bss with the arena (.bss.mcu_workspace), .noinit; stack: both stacks, lowest."""
+    data: .data, .bss with the arena (.bss.mcu_workspace), .noinit; stack: both stacks, lowest;
+    hot_code: kernels that the start-up copies (--hot-code), empty where no RAM is for code."""
 
     vectors: str = ""
     code: str = ""
     weights: str = ""
     data: str = ""
     stack: str = ""
+    hot_code: str = ""
 
 
 @dataclass(frozen=True)

@@ -100,8 +100,9 @@ def _as_json(board: Board) -> dict[str, Any]:
         "pools": [
             {"name": memory.name, "size_bytes": memory.size, "speed": memory.speed}
             for memory in board.divided().memories
-            if memory.kind == "ram"
+            if memory.is_for_tensors
         ],
+        "hot_code": board.roles.hot_code or None,
         "stack_bytes": board.stack_bytes,
         "emulators": [name for name, _ in _emulators(board)],
         "usb": list(board.usb),

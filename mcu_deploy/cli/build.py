@@ -113,6 +113,9 @@ def _print(report: Report, folder: str) -> None:
     for n in report.networks:
         for line in _pools(n, report.options.pools.hot_weights):
             out.print(escape(line))
+        if report.options.hot_code:
+            out.print(escape(_hot_code(n)))
+            out.print(drawn(n.waiting_table()))
     for n in report.networks:
         if costs := n.measured_costs:
             used = f"measured costs of {costs.layers} of {len(n.layers)} layers"
@@ -149,6 +152,16 @@ def _pools(network: NetworkReport, hot_weights: int) -> list[str]:
             "bytes of constants are copied to RAM"
         )
     return lines
+
+
+def _hot_code(network: NetworkReport) -> str:
+    """What runs from RAM, of what waits for its code."""
+    waited = sum(kernel.cycles for kernel in network.waiting_code)
+    saved = sum(kernel.cycles for kernel in network.waiting_code if kernel.in_ram)
+    return (
+        f"{network.name}: {network.hot_code_bytes:,} bytes of kernels run from RAM, which saves "
+        f"{saved:,} of {waited:,} cycles of waiting for code a run (modelled)"
+    )
 
 
 def _products(report: Report) -> list[str]:

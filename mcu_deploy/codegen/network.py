@@ -22,6 +22,7 @@ from mcu_deploy.ir import Graph
 from mcu_deploy.ir.nested import flat
 from mcu_deploy.plan import Copy, Plan, State
 from mcu_deploy.plan.control import Element
+from mcu_deploy.plan.hot_code import HotKernel
 
 # What the templates are written for: MCU_MODEL_ABI_VERSION of crt/include/mcu/model.h, and
 # MCU_MAX_TENSORS of runtime.h.
@@ -36,7 +37,8 @@ class NetworkSource:
     """The generated text of a network, and the bytes of its weights.
 
     has_arrays: the source has these as arrays, and names no file with them. owners: by the symbol
-    of each function that is a backend's, whose it is.
+    of each function that is a backend's, whose it is. kernels: those that wait for their code, by
+    their symbols.
     """
 
     name: str
@@ -45,6 +47,7 @@ class NetworkSource:
     weights: bytes
     has_arrays: bool = False
     owners: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    kernels: Mapping[str, HotKernel] = field(default_factory=dict)
 
     @property
     def files(self) -> dict[str, bytes]:
@@ -105,20 +108,22 @@ def generate(
     weights: str = "incbin",
     selection: Selection | None = None,
     demands: str = "",
+    kernels: Sequence[HotKernel] = (),
 ) -> NetworkSource:
     """The C of a network.
 
     command: the gcc command that the source quotes, so that a person can build it by hand.
     selection: what the plan was made of, for the calls of the backends' memory managers.
     weights: "incbin" takes the weights from a file beside the source, "array" writes C arrays.
-    demands: C that stands before everything else.
+    demands: C that stands before everything else. kernels: those that wait for their code, of which
+    the hot ones get a section of their own.
     Raises ModelError for a model with more tensors than the runtime takes.
     """
     if weights not in _WEIGHTS:
         raise UsageError(f"Weights are written as {' or '.join(_WEIGHTS)}, not as {weights!r}.")
     _require_few_tensors(graph, plan)
     graph = flat(graph)
-    symbols = Symbols(name)
+    symbols = Symbols(name, [kernel.function for kernel in kernels if kernel.is_hot])
     chosen = selection or Selection(())
     functions = program.functions(graph, plan, symbols)
     states = [_state(graph, plan, s, i, symbols) for i, s in enumerate(plan.exposure.states)]
@@ -192,6 +197,7 @@ def generate(
         blob,
         has_arrays=weights == "array",
         owners={symbol: frozenset(names) for symbol, names in symbols.owners.items()},
+        kernels={symbols.function(kernel.function): kernel for kernel in kernels},
     )
 
 

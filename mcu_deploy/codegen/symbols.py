@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -12,6 +12,7 @@ import numpy as np
 from mcu_deploy.backends.interface import CFunction, Constant
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.text import wrap
+from mcu_deploy.plan import hot_code
 
 # Stems that the network's own template uses.
 _OWN = (
@@ -65,10 +66,11 @@ class NamedConstant:
 class Symbols:
     """Gives every function and constant of a network its symbol, `_mcu_<network>_<stem>`.
 
-    owners: by the symbol of a kernel or of its helper, the backends that have it.
+    owners: by the symbol of a kernel or of its helper, the backends that have it. hot: the kernels,
+    as `hot_code.anonymous` has them, that lie in a section of their own.
     """
 
-    def __init__(self, network: str) -> None:
+    def __init__(self, network: str, hot: Collection[CFunction] = ()) -> None:
         self.prefix = f"_mcu_{network}_"
         self.functions: list[NamedFunction] = []
         self.constants: list[NamedConstant] = []
@@ -76,6 +78,7 @@ class Symbols:
         self.alignment = 1
         self.owners: dict[str, set[str]] = {}
         self._functions: dict[CFunction, str] = {}
+        self._hot = frozenset(hot)
         self._constants: dict[tuple[str, bytes], NamedConstant] = {}
         self._taken = {self.prefix + stem for stem in _OWN}
 
@@ -84,6 +87,10 @@ class Symbols:
 
         helpers: by their stems the symbols of those that the function's `$words` mean.
         """
+        function = hot_code.anonymous(function)
+        if function in self._hot:
+            section = f'section("{hot_code.SECTION}")'
+            function = replace(function, attributes=(*function.attributes, section))
         body = _TOKEN.sub(lambda m: helpers.get(m[1], self.prefix + m[1]), function.body)
         final = replace(function, body=body)
         symbol = self._functions.get(final)

@@ -208,7 +208,8 @@ class Options(Checked):
     the head or the tail of the model. memory: "offline", "compact", or a manager of
     plan/managers.py. schedule: a module of plan/schedules. pools: in which memories of the board
     tensors and constants lie. flash_wait: wait states of the memory of code and constants, None for
-    what the board says.
+    what the board says. hot_code: so many bytes of kernels may lie in a section that the start-up
+    copies to fast RAM.
     """
 
     backends: tuple[str, ...] = _option(
@@ -270,6 +271,11 @@ class Options(Checked):
         None, "--flash-wait", "Wait states of the memory of code and weights, which kernels are "
         "chosen for; 0: RAM or TCM. By default what the board's file says; 5 with --core.",
         metavar="CYCLES",
+    )  # fmt: skip
+    hot_code: int = _option(
+        0, "--hot-code", "Let kernels of up to so many bytes run from fast RAM, those first that "
+        "wait longest for their code.",
+        metavar="BYTES", anew=True,
     )  # fmt: skip
 
 

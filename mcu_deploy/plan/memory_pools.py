@@ -49,7 +49,7 @@ def require_possible(board: Processor, options: Options) -> None:
 
 
 def _require_memory(board: Board, tensor: str, memory: str) -> None:
-    names = [m.name for m in board.memories if m.kind == "ram"]
+    names = [m.name for m in board.memories if m.is_for_tensors]
     if memory not in names:
         raise RequestError(
             f"--pool {shorten(tensor)}={shorten(memory)}: the board {board.name} has no RAM of "
@@ -63,7 +63,7 @@ def memories(board: Processor, asked: PoolRequests, pinned: Mapping[EdgeId, str]
     if divided is None:
         return Memories(hot_bytes=asked.hot_weights)
     data, stack = divided.roles.data, divided.roles.stack
-    ram = [memory for memory in divided.memories if memory.kind == "ram"]
+    ram = [memory for memory in divided.memories if memory.is_for_tensors]
     pools = []
     for memory in sorted(ram, key=lambda memory: memory.name != data):
         capacity = memory.size - asked.taken.get(memory.name, 0)

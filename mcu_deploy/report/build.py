@@ -19,6 +19,7 @@ from mcu_deploy.report import floats, memory
 from mcu_deploy.report.floats import FloatLayer
 from mcu_deploy.report.model import (
     AssumedShapeReport,
+    CodeReport,
     CostReport,
     FrameReport,
     LayerReport,
@@ -156,6 +157,11 @@ def _network(board: Processor, built: BuiltNetwork) -> NetworkReport:
         pools_taken=network.options.pools.taken,
         buffers=memory.buffers(plan),
         hot_weights_bytes=sum({item.place: item.bytes for item in plan.hot}.values()),
+        hot_code_bytes=sum(k.bytes for k in network.sources.kernels.values() if k.is_hot),
+        waiting_code=tuple(
+            CodeReport(symbol, k.layers, k.bytes, k.cycles, k.is_hot)
+            for symbol, k in network.sources.kernels.items()
+        ),
         kept=tuple(tensor(k.edge, k.name) for k in plan.exposure.kept),
         states=tuple(tensor(s.input, s.name) for s in plan.exposure.states),
         partitions=tuple(

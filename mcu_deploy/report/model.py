@@ -128,6 +128,26 @@ class LayerReport(LayerRow):
 
 
 @dataclass(frozen=True)
+class CodeReport:
+    """A kernel that waits for its code while that lies in the board's memory of code.
+
+    layers: those that it computes, by their indices. cycles: modelled, that one run of the network
+    waits for it. in_ram: whether it is copied to RAM and waits for none (--hot-code).
+    """
+
+    function: str
+    layers: tuple[int, ...]
+    bytes: int
+    cycles: int
+    in_ram: bool
+
+    @property
+    def cycles_per_kilobyte(self) -> int:
+        """What a kilobyte of RAM gains with it in a run of the network."""
+        return round(1024 * self.cycles / self.bytes)
+
+
+@dataclass(frozen=True)
 class BufferReport:
     """A buffer: where it lies, from which layer to which, and what it holds.
 
@@ -201,6 +221,8 @@ class NetworkReport:
     kept_model: the build's copy of the model, relative to its folder. arena_ratio: the arena over
     its lower bound, None where nothing needs memory. lanes: of each stretch that runs on two cores,
     the layers of each lane. pools_taken: by memory, what networks before it in the firmware have.
+    hot_code_bytes: of kernels that run from RAM; waiting_code: all that wait, those first that gain
+    the most cycles a byte there.
     """
 
     name: str
@@ -230,12 +252,27 @@ class NetworkReport:
     pools_taken: Mapping[str, int]
     buffers: tuple[BufferReport, ...]
     hot_weights_bytes: int
+    hot_code_bytes: int
+    waiting_code: tuple[CodeReport, ...]
     kept: tuple[TensorReport, ...]
     states: tuple[TensorReport, ...]
     partitions: tuple[PartitionReport, ...]
     quantized: bool
     float_layers: tuple[FloatLayer, ...]
     layers: tuple[LayerReport, ...]
+
+    def waiting_table(self) -> Table:
+        """A line for each kernel that waits for its code, and what RAM for it gains."""
+        rows = [
+            (
+                code.function, "RAM" if code.in_ram else "flash",
+                *map(number, (code.bytes, code.cycles, code.cycles_per_kilobyte)),
+            )
+            for code in self.waiting_code
+        ]  # fmt: skip
+        numbers = ("bytes", "cycles waited", "cycles a kilobyte")
+        title = f"{self.name}: kernels that wait for code in flash, modelled"
+        return Table(title, ("kernel", "lies in", *numbers), tuple(rows), frozenset(numbers))
 
 
 @dataclass(frozen=True, repr=False)

@@ -101,7 +101,8 @@ def _missing(count: int) -> str:
 
 def _remedies(board: Board, use: MemoryUse, float_weights: bool) -> list[str]:
     if use.kind == "ram" and use.name != board.roles.data:
-        return [f"less in {use.name} (--pools off, other --pool options, a smaller --hot-weights)"]
+        less = "--pools off, other --pool options, a smaller --hot-weights or --hot-code"
+        return [f"less in {use.name} ({less})"]
     remedies = []
     if float_weights:
         remedies.append("int8 quantisation (about a quarter of the weights and of the arena)")

@@ -26,6 +26,7 @@ from mcu_deploy.toolchain.flags import runtime_flags
 _SCRIPT = """\
 SECTIONS
 {
+    .hot_code : { *(.text.mcu_hot) }
     .text : { *(.text .text.*) *(.glue_7 .glue_7t .vfp11_veneer .v4_bx) }
     .rodata : { *(.rodata .rodata.*) }
     .ARM.extab : { *(.ARM.extab*) }
@@ -41,10 +42,11 @@ mcu_instance_t instance;
 DLTensor tensor;
 """
 
-# Code that is copied to RAM, as .data is (docs/backends.md).
-RAM_FUNCTIONS = ".ramfunc"
+# Code that is copied to RAM, as .data is (docs/backends.md, docs/memory.md), by its sections in objects
+# and in images.
+RAM_FUNCTIONS = (".ramfunc", ".text.mcu_hot", ".hot_code")
 # What is loaded, of the sections that the linker kept.
-_LOADED = (".text", RAM_FUNCTIONS, ".rodata", ".data", ".bss", "COMMON", ".ARM.ex", ".eh_frame")
+_LOADED = (".text", ".ramfunc", ".rodata", ".data", ".bss", "COMMON", ".ARM.ex", ".eh_frame")
 
 
 @dataclass(frozen=True)
@@ -117,9 +119,9 @@ def object_sizes(file: Path) -> SectionSizes:
             continue
         if section.type == "SHT_NOBITS":
             bss += section.size
-        elif section.code and section.name != RAM_FUNCTIONS:
+        elif section.code and section.name not in RAM_FUNCTIONS:
             code += section.size
-        elif section.writable or section.name == RAM_FUNCTIONS:
+        elif section.writable or section.name in RAM_FUNCTIONS:
             data += section.size
         else:
             constants += section.size
@@ -193,12 +195,12 @@ def _parts(map_file: Path, network: str, total: SectionSizes) -> tuple[Part, ...
         if not section.startswith(_LOADED):
             continue
         if piece.file == network:
-            part = "code" if section.startswith((".text", RAM_FUNCTIONS)) else "constants"
+            part = "code" if section.startswith((".text", *RAM_FUNCTIONS)) else "constants"
         else:
             part = "runtime" if "libmcu_crt.a(" in piece.file else "C library"
         if not section.startswith((".bss", "COMMON")):
             flash[part] += piece.size
-        if section.startswith((".bss", ".data", RAM_FUNCTIONS, "COMMON")):
+        if section.startswith((".bss", ".data", *RAM_FUNCTIONS, "COMMON")):
             ram[part] += piece.size
     parts = [Part(name, flash[name], ram[name]) for name in flash]
     fill = Part("alignment", total.flash - sum(flash.values()), total.ram - sum(ram.values()))

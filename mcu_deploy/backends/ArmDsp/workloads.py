@@ -67,11 +67,13 @@ def function_of(
     code: Assembly,
     target: Target,
     constants: str = "weights",
+    calls: int = 1,
 ) -> CFunction:
-    """A kernel from an image to another one. constants: what it calls these."""
+    """A kernel from an image to another one. constants: what it calls these. calls: as `kernel`
+    has it."""
     parameters = (
         Parameter(f"const {x.dtype.c_type} *", "x"),
         Parameter(f"{y.dtype.c_type} *", "y"),
         Parameter("const uint32_t *", constants), Parameter("uint8_t *", "scratch"),
     )  # fmt: skip
-    return kernel(stem, parameters, code, target)
+    return kernel(stem, parameters, code, target, calls)

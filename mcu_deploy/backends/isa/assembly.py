@@ -118,6 +118,10 @@ class Assembly:
         constants lie in. Those of a core without a column in the table are the Cortex-M4's."""
         return round(self._issued(target) + self._waited(target.memory))
 
+    def waited_for_code(self, memory: MemoryTiming | None) -> float:
+        """The cycles of a run in which it waits for its own code in such a memory."""
+        return self._waited(memory, reads=())
+
     def _issued(self, target: Target) -> float:
         if target.core not in SCHEDULED:
             return self.cycles
@@ -125,7 +129,7 @@ class Assembly:
         times = tuple(times for times, _ in self._runs)
         return estimated(tuple(self.items), times) + MISPREDICTED * ends
 
-    def _waited(self, memory: MemoryTiming | None) -> float:
+    def _waited(self, memory: MemoryTiming | None, reads: Sequence[Reads] | None = None) -> float:
         if memory is None or memory.answers_at_once:
             return 0.0
         items = self.items
@@ -138,7 +142,7 @@ class Assembly:
         loops = [
             replace(loop, first=of[loop.first], last=of[loop.last + 1] - 1) for loop in self._loops
         ]
-        return waiting(code, loops, self._reads, memory)
+        return waiting(code, loops, self._reads if reads is None else reads, memory)
 
     def number(self, register: Register, value: int) -> None:
         """A register becomes a number that is not negative."""

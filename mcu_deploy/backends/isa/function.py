@@ -13,8 +13,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TypeGuard
 
-from mcu_deploy.backends.interface import CFunction, Parameter
+from mcu_deploy.backends.interface import CFunction, Fetched, Parameter
 from mcu_deploy.backends.isa.assembly import Assembly
+from mcu_deploy.backends.isa.encoding import size
 from mcu_deploy.backends.isa.instruction import NOTE, Instruction, Item, Note, direction
 from mcu_deploy.backends.isa.operands import (
     LR,
@@ -45,11 +46,13 @@ def kernel(
     parameters: Sequence[Parameter],
     code: Assembly,
     target: Target,
+    calls: int = 1,
 ) -> CFunction:
     """The function; the code finds its arguments in r0-r3, and a fifth in r12, which the prologue
     loads from the stack. Notes before the first instruction stand over it. target: what it
     is for: without an FPU, that one's registers are words of the stack (`soft`), and for a core
-    with two issues its instructions are ordered (`scheduled`).
+    with two issues its instructions are ordered (`scheduled`). calls: in one run of a layer, each of which waits as the
+    code says.
     """
     if len(parameters) > _ARGUMENTS:
         raise ValueError(f"{stem} has {len(parameters)} parameters, and a kernel has five at most")
@@ -61,7 +64,11 @@ def kernel(
     text = "\n".join(_strings(items))
     body = f'{{\n    __asm__(".syntax unified\\n"\n{text});\n}}'
     comment = tuple(line for text in above for line in textwrap.wrap(text, _WIDTH - 6))
-    return CFunction(stem, tuple(parameters), body, naked=True, comment=comment)
+    waited = calls * round(code.waited_for_code(target.memory))
+    fetched = Fetched(size(items), waited) if waited else None
+    return CFunction(
+        stem, tuple(parameters), body, naked=True, comment=comment, fetched=fetched
+    )  # fmt: skip
 
 
 def _is_note(item: Item) -> TypeGuard[Note]:

@@ -80,7 +80,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         target = layers[0].target
         helpers = (
             function_of(stems[0], before.layer.x, before.layer.y, convolved, target),
-            function_of(stems[1], pool.x, pool.y, pooled, target, "constants"), *between.helpers,
+            function_of(stems[1], pool.x, pool.y, pooled, target, "constants", strips.count),
+            *between.helpers,
         )  # fmt: skip
         return (workload(layers[0], "conv_pool_strips_dsp", body, constants, price, helpers),)
 

@@ -305,8 +305,9 @@ def _proposal(
         ]
         if sum_ is not None:
             helpers.append(pairs.function(sum_.layer, sum_.stem, sum_.code, sum_.walk))
-        once = tuple(dict.fromkeys([*helpers, *between.helpers]))
-        return (workload(layers[0], stem, body, tuple(constants), price, once),)
+        once = {helper.stem: helper for helper in (*helpers, *between.helpers)}
+        of_layer = workload(layers[0], stem, body, tuple(constants), price, (*once.values(),))
+        return (of_layer,)
 
     replacement = fused(part, "ConvolutionStrips")
     return Proposal(part, price, make, replacement, CHANNELS_LAST, f"{title} in strips")

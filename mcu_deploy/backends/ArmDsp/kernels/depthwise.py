@@ -182,9 +182,10 @@ class Kernel:
             words = np.append(np.uint32(self.layer.weights.shape[0]), words)
         return Constant("taps", words)
 
-    def function(self, target: Target) -> CFunction:
-        """For a driver that calls it with an image of its own."""
-        return function_of(self.stem, self.layer.x, self.layer.y, self.code, target, "taps")
+    def function(self, target: Target, calls: int = 1) -> CFunction:
+        """For a driver that calls it so often with an image of its own."""
+        x, y = self.layer.x, self.layer.y
+        return function_of(self.stem, x, y, self.code, target, "taps", calls)
 
 
 def assemble(layer: Convolution, lines: BareLines, late: float | None) -> Assembly:

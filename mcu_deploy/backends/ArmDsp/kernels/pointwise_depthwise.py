@@ -109,7 +109,7 @@ def _proposal(
         constants = (Constant("weights", product.pack()), kernel.taps(), *between.constants)
         target = layers[0].target
         first = function_of(stems[0], before.x, before.y, code, target)
-        helpers = (kernel.function(target), first, *between.helpers)
+        helpers = (kernel.function(target, strips.count), first, *between.helpers)
         return (workload(layers[0], stem, body, constants, price, helpers),)
 
     replacement = fused(part, "PointwiseDepthwise")
