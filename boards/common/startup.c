@@ -6,15 +6,15 @@
 #include "board.h"
 #include "cortexm.h"
 
-static void copy(uint32_t *to, const uint32_t *end, const uint32_t *from) {
-    while (to < end) {
-        *to++ = *from++;
-    }
-}
-
 static void init_memory(void) {
-    copy(__data_start, __data_end, __data_load);
-    copy(__hot_code_start, __hot_code_end, __hot_code_load);
+    const uint32_t *from = __data_load;
+    for (uint32_t *to = __data_start; to < __data_end; ++to) {
+        *to = *from++;
+    }
+    from = __hot_code_load;
+    for (uint32_t *to = __hot_code_start; to < __hot_code_end; ++to) {
+        *to = *from++;
+    }
     for (uint32_t *to = __bss_start; to < __bss_end; ++to) {
         *to = 0;
     }
