@@ -29,7 +29,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Fetched:
-    """A kernel's code: its bytes, and the cycles, modelled, that a run of a layer waits for it, where
+    """A kernel's code: its bytes, and the cycles, modelled, that a run of a layer waits for it where
     it lies in the memory that the target has for code."""
 
     bytes: int

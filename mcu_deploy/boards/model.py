@@ -28,11 +28,11 @@ class Memory:
     """A stretch of addresses. `kind` "flash" holds what the image brings (also where that is an
     SRAM which a debugger or an emulator loads), "ram" what the program writes.
 
-    holds: what a "ram" is for: "data" where the core fetches nothing from it, or slowly; "code" where
-    tensors shall not lie. speed: the larger, the faster; only the order counts. parts: contiguous ones of different
+    speed: the larger, the faster; only the order counts. parts: contiguous ones of different
     speeds, of which the memory is made; `Board.divided` has them in its place. timing: how it
     answers at the board's clock; None where that is not known. rated_timing: the same at the clock
-    that the board is rated for, or at its one clock."""
+    that the board is rated for, or at its one clock. holds: what a "ram" is for: "data" where the
+    core cannot fetch code from it, or nobody knows how fast; "code" where no tensors lie."""
 
     name: str
     origin: int

@@ -42,8 +42,8 @@ mcu_instance_t instance;
 DLTensor tensor;
 """
 
-# Code that is copied to RAM, as .data is (docs/backends.md, docs/memory.md), by its sections in objects
-# and in images.
+# Code that is copied to RAM, as .data is (docs/backends.md, docs/memory.md): the sections that have
+# it in objects and in images.
 RAM_FUNCTIONS = (".ramfunc", ".text.mcu_hot", ".hot_code")
 # What is loaded, of the sections that the linker kept.
 _LOADED = (".text", ".ramfunc", ".rodata", ".data", ".bss", "COMMON", ".ARM.ex", ".eh_frame")
