@@ -23,20 +23,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from benchmarks.waits import measure, no_prefetch, with_flash
 from mcu_deploy import resources
 from mcu_deploy.boards import (
     AT_ONCE,
     Board,
-    Cache,
     MemoryTiming,
     load_board,
     platform_defines,
     render_linker_script,
     startup_sources,
 )
-from mcu_deploy.device.counting import count_instructions
-from mcu_deploy.device.modelling import BoardTime, model_cycles, model_time
-from mcu_deploy.device.waiting import memory_lines
 
 TASKS = ("kws", "vww", "ic", "ad")
 
@@ -55,21 +52,11 @@ class Submission:
 
     def target(self) -> Board:
         """The machine with the flash; its addresses are like the chip's."""
-        machine = load_board(self.machine)
-        memories = (
-            replace(m, rated_timing=self.flash if m.kind == "flash" else AT_ONCE)
-            for m in machine.memories
-        )
-        return replace(machine, memories=tuple(memories), clock_hz=self.clock_hz)
+        machine = with_flash(load_board(self.machine), self.flash)
+        return replace(machine, clock_hz=self.clock_hz)
 
 
-_L4R5 = MemoryTiming(
-    wait_states=5,
-    read_bytes=8,
-    instruction_cache=Cache(32, 32, 32, "lru"),
-    data_cache=Cache(8, 32, 8, "lru"),
-)
-_NUCLEO = ("NUCLEO_L4R5ZI", "NUCLEO_L4R5ZI", "mps2-an386", 120_000_000, _L4R5)
+_NUCLEO = ("NUCLEO_L4R5ZI", "NUCLEO_L4R5ZI", "mps2-an386", 120_000_000, no_prefetch())
 SUBMISSIONS = (
     Submission("microtvm_cmsis_nn", *_NUCLEO),
     Submission("microtvm_native", *_NUCLEO),
@@ -187,16 +174,6 @@ def _linked(target: Board, sources: Sequence[Path], include: Sequence[Path], fol
     return elf
 
 
-def measure(target: Board, elf: Path) -> tuple[int, BoardTime]:
-    """Modelled cycles of the second run without wait states, and its time with them."""
-    counts = count_instructions(
-        target, elf, by_address=True, memories=memory_lines(target, elf), timeout=600
-    )
-    cycles = model_cycles(target, elf, counts)
-    assert not isinstance(cycles, str), cycles
-    return cycles.total, model_time(target, counts, cycles).total
-
-
 def published(results: Path, clock_hz: int) -> float:
     """The median throughput that a submission's log says, as cycles of an inference."""
     log = (results / "performance" / "results.txt").read_text()
@@ -215,7 +192,8 @@ def main(tiny: str, cmsis: str) -> None:
                 code = octo / "code" / each.system / each.code / task
                 target = each.target()
                 elf = build(target, code, Path(cmsis).resolve(), Path(scratch))
-                without, time = measure(target, elf)
+                found = measure(target, elf)
+                without, time = found.cycles, found.time
             print(
                 f"{each.system},{each.board},{task},{wanted:.0f},{without},{wanted / without:.3f},"
                 f"{time.cycles},{time.cycles / wanted - 1:+.1%},{time.code_share:.1%},"

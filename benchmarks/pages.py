@@ -1,4 +1,4 @@
-"""What pages have of benchmarks/table.csv and benchmarks/published.csv, made of these files.
+"""What pages have of benchmarks/table.csv, published.csv and microtvm.csv, made of these files.
 
 A table of a page, or a listing, is what stands between two comments: `<!-- make bench: NAME -->`,
 NAME being a key of BLOCKS, and `<!-- make bench: end -->`. A figure in a sentence, or in a listing
@@ -8,11 +8,14 @@ tests/models/test_benchmarks.py fails where a page says something else than the 
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from benchmarks import waits
 
 if TYPE_CHECKING:
     from benchmarks.run import Line
@@ -30,10 +33,9 @@ _TINY = {
     "mlperf_ic_int8": "image classification",
     "mlperf_ad_int8": "anomaly detection",
 }
-_PERSON = "tflm_person_detect_int8"
+PERSON = "tflm_person_detect_int8"
 _GOALS = ("balanced", "speed", "size", "ram")
-# The code that was both timed on the board and counted here: how much longer the board takes.
-_CALIBRATION = "microTVM + CMSIS-NN"
+_MICROTVM = REPOSITORY / "benchmarks" / "microtvm.csv"
 
 
 class Table:
@@ -51,22 +53,32 @@ class Table:
         assert cycles is not None, f"{core} has no timings"
         return cycles
 
-    def peers(self, column: str, of: Callable[[str], bool]) -> dict[str, dict[str, int]]:
-        """By name, of those that have a number in this column for a Cortex-M4: the numbers by
-        model. of: whether what the cycles are of counts."""
+    def waiting(self, model: str, column: str, goal: str = "balanced") -> int:
+        """Cycles with the wait states of a flash, by its column."""
+        cycles: int | None = getattr(self.of(model, waits.board_of(column), goal), column)
+        assert cycles is not None, f"{model} has no {column}"
+        return cycles
+
+    def peers(
+        self, column: str, of: str | None = None, core: str = "cortex-m4"
+    ) -> dict[str, dict[str, int]]:
+        """By name, of those that have a number in this column for a core: the numbers by model.
+        of: what the cycles are of where that matters, a board or "modelled"."""
         found: dict[str, dict[str, int]] = {}
         for row in self.published:
-            if row["core"] == "cortex-m4" and row[column] and of(row["of"]):
+            if row["core"] == core and row[column] and of in (None, row["of"]):
                 found.setdefault(row["by"], {})[row["model"]] = int(row[column])
         return found
 
 
-def _is_modelled(of: str) -> bool:
-    return of == "modelled"
-
-
-def _is_of_a_board(of: str) -> bool:
-    return of not in ("", "modelled")
+def _microtvm() -> dict[str, int]:
+    """What the model of waiting says of microTVM's code with CMSIS-NN on the L4R5, by model."""
+    with _MICROTVM.open(encoding="utf-8", newline="") as file:
+        return {
+            f"mlperf_{row['task']}_int8": int(row["modelled"])
+            for row in csv.DictReader(file)
+            if (row["system"], row["board"]) == ("microtvm_cmsis_nn", "NUCLEO_L4R5ZI")
+        }
 
 
 # ---- Blocks: the lines that stand between the two comments ----
@@ -87,23 +99,24 @@ def _int8(table: Table) -> Iterator[str]:
 
 
 def _peers(table: Table) -> Iterator[str]:
-    """MLPerf Tiny's models beside others: what is modelled, what a board took, flash, RAM."""
-    own = {model: table.of(model) for model in _TINY}
-    modelled = {model: table.cycles(model) for model in _TINY}
-    counted = table.peers("cycles", _is_modelled)
-    timed = table.peers("cycles", _is_of_a_board)
-    factors = {model: timed[_CALIBRATION][model] / counted[_CALIBRATION][model] for model in _TINY}
+    """MLPerf Tiny's models beside others: what a board takes, cycles, flash, RAM; ours are of one
+    build, for that board."""
+    own = {model: table.of(model, waits.L4R5) for model in _TINY}
+    at_once = {model: table.cycles(model, waits.L4R5) for model in _TINY}
+    modelled = {
+        "mcu-deploy, as our start-up sets it": {m: table.waiting(m, "l4r5") for m in _TINY},
+        "mcu-deploy, without prefetch": {m: table.waiting(m, "l4r5_no_prefetch") for m in _TINY},
+        "microTVM + CMSIS-NN, without prefetch": _microtvm(),
+    }
+    core, board = waits.TIMED_ON[waits.L4R5]
     yield f"| int8, Cortex-M4 | {' | '.join(_TINY.values())} |"
     yield "|---|--:|--:|--:|--:|"
-    yield "| **Cycles modelled**, millions | | | | |"
-    yield from _ranked({"mcu-deploy": modelled, **counted}, _millions)
-    yield "| **Cycles timed** on a board, millions | | | | |"
-    scaled = [
-        f"{_millions(modelled[m])} × {factors[m]:.2f} = {_millions(modelled[m] * factors[m])}"
-        for m in _TINY
-    ]
-    yield f"| *mcu-deploy, modelled × a factor* | {' | '.join(scaled)} |"
-    yield from _ranked(timed, _millions)
+    yield f"| **Modelled for {board}**, ms | | | | |"
+    yield from _ranked(modelled, _on_l4r5)
+    yield "| **Timed on that board**, ms | | | | |"
+    yield from _ranked(table.peers("cycles", board, core), _on_l4r5)
+    yield "| **Modelled without wait states**, millions of cycles | | | | |"
+    yield from _ranked({"mcu-deploy": at_once, **table.peers("cycles", "modelled")}, _millions)
     for title, field in (
         ("**Flash** of an image, bytes", "flash"),
         ("**RAM** of an image, bytes", "ram"),
@@ -111,18 +124,20 @@ def _peers(table: Table) -> Iterator[str]:
     ):
         yield f"| {title} | | | | |"
         ours = {model: getattr(line, field) for model, line in own.items()}
-        yield from _ranked({"mcu-deploy": ours, **table.peers(field, lambda of: True)}, _whole)
+        yield from _ranked({"mcu-deploy": ours, **table.peers(field)}, _whole)
 
 
 def _ranked(rows: Mapping[str, Mapping[str, int]], shown: Callable[[float], str]) -> Iterator[str]:
-    """Rows of numbers that were got in one way, by name; the least of each model in bold."""
+    """Rows of numbers that were got in one way, by name; what is shown of each model as the least
+    is bold."""
     least = {
-        model: min(values[model] for values in rows.values() if model in values) for model in _TINY
+        model: shown(min(values[model] for values in rows.values() if model in values))
+        for model in _TINY
     }
     for by, values in sorted(rows.items(), key=lambda row: next(iter(row[1].values()))):
         cells = [
             "" if model not in values
-            else f"**{shown(values[model])}**" if values[model] == least[model]
+            else f"**{shown(values[model])}**" if shown(values[model]) == least[model]
             else shown(values[model])
             for model in _TINY
         ]  # fmt: skip
@@ -130,17 +145,51 @@ def _ranked(rows: Mapping[str, Mapping[str, int]], shown: Callable[[float], str]
 
 
 def _costs(table: Table) -> Iterator[str]:
-    """What MLPerf Tiny's models and one without pruned channels take on the Cortex-M4."""
-    yield "| int8 model | MACs of the file | built | cycles, millions | for a MAC | flash | RAM |"
-    yield "|---|--:|--:|--:|--:|--:|--:|"
-    for model, title in {**_TINY, _PERSON: "person detection"}.items():
-        line = table.of(model)
+    """What MLPerf Tiny's models and one without pruned channels take on NUCLEO-L4R5ZI."""
+    yield (
+        "| int8 model | MACs of the file | built | cycles, millions | for a MAC | "
+        "ms on the board | flash | RAM |"
+    )
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|"
+    for model, title in {**_TINY, PERSON: "person detection"}.items():
+        line, cycles = table.of(model, waits.L4R5), table.cycles(model, waits.L4R5)
         # Nothing is taken out of a model in float32 here; person detection has nothing to take out.
         full = table.of(model.replace("_int8", "_f32")).macs if model in _TINY else line.macs
         yield (
-            f"| {title} | {full:,} | {line.macs:,} | {_millions(table.cycles(model))} | "
-            f"{table.cycles(model) / line.macs:.2f} | {line.flash:,} | {line.ram:,} |"
+            f"| {title} | {full:,} | {line.macs:,} | {_millions(cycles)} | "
+            f"{cycles / line.macs:.2f} | {_on_l4r5(table.waiting(model, 'l4r5'))} | "
+            f"{line.flash:,} | {line.ram:,} |"
         )
+
+
+def _l4r5(table: Table) -> Iterator[str]:
+    """Cycles of builds for NUCLEO-L4R5ZI behind three flashes."""
+    yield "| int8 model | `--optimize-for` | at once | L4R5 | no prefetch | F407 | L4R5, ms |"
+    yield "|---|---|--:|--:|--:|--:|--:|"
+    yield from _waiting(table, waits.L4R5, [])
+
+
+def _f746(table: Table) -> Iterator[str]:
+    """Cycles of builds for the STM32F746 by its two ways to its flash, and times of others."""
+    core, board = waits.TIMED_ON[waits.F746]
+    others = table.peers("cycles", board, core)
+    titles = " | ".join(f"*{by}*" for by in others)
+    yield f"| int8 model | `--optimize-for` | at once | AXI | ITCM | AXI, ms | {titles} |"
+    yield f"|---|---|--:|--:|--:|--:|{'--:|' * len(others)}"
+    yield from _waiting(table, waits.F746, [*others.values()])
+
+
+def _waiting(table: Table, board: str, timed: Sequence[Mapping[str, int]]) -> Iterator[str]:
+    for model, title in _TINY.items():
+        for goal in ("balanced", "speed"):
+            own = [table.waiting(model, column, goal) for column in waits.flashes(board)]
+            cells = [_millions(value) for value in (table.cycles(model, board, goal), *own)]
+            cells.append(_three(waits.milliseconds(own[0], board)))
+            is_first = goal == "balanced"
+            cells += [
+                _three(waits.milliseconds(by[model], board)) if is_first else "" for by in timed
+            ]
+            yield f"| {title if is_first else ''} | `{goal}` | {' | '.join(cells)} |"
 
 
 def _ram(table: Table) -> Iterator[str]:
@@ -204,6 +253,8 @@ BLOCKS: Mapping[str, Callable[[Table], Iterator[str]]] = {
     "costs": _costs,
     "ram": _ram,
     "goals": _goals,
+    "l4r5": _l4r5,
+    "f746": _f746,
     "no fpu": _no_fpu,
     "demo": _demo,
 }
@@ -305,6 +356,15 @@ def _millions(value: float) -> str:
     """A count with three digits of millions: 0.343, 5.70, 14.4."""
     millions = value / 1e6
     return f"{millions:.{3 if millions < 1 else 2 if millions < 10 else 1}f}"
+
+
+def _three(value: float) -> str:
+    """A time with three digits, or all whole ones: 0.343, 5.70, 14.4, 132."""
+    return f"{value:.{3 if value < 1 else 2 if value < 10 else 1 if value < 100 else 0}f}"
+
+
+def _on_l4r5(cycles: float) -> str:
+    return _three(waits.milliseconds(cycles, waits.L4R5))
 
 
 def _whole(value: float) -> str:

@@ -9,9 +9,12 @@ for the ONNX file of its folder, with ".tflite" behind it for the TFLite file th
 the lines that have all of them are measured: `mlperf_kws_int8 cortex-m4 balanced`, or `cortex-m4`;
 `build-time` is a word of all lines of times.csv.
 
-Instructions are counted in QEMU on bench.elf; cycles are modelled from these (docs/costs.md), and
-empty where the core has no timings. Flash, RAM and stack, in bytes, are those of report.json: the
-network and the runtime alone. macs: of the network as it was built. gcc: the version that compiled.
+In the place of a core may stand a board whose flash has wait states; the other lines are of boards
+whose memories answer at once. Instructions are counted in QEMU on bench.elf; cycles are modelled
+from these (docs/costs.md) without wait states, and empty where the core has no timings. The last
+columns are cycles with the wait states of several flashes (waits.py), of lines of such boards.
+Flash, RAM and stack, in bytes, are those of report.json: the network and the runtime alone. macs:
+of the network as it was built. gcc: the version that compiled.
 arena: the bytes in which tensors and scratch lie; live: the most of them that live at a time.
 """
 
@@ -24,13 +27,13 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from functools import partial
 from pathlib import Path
 
-from benchmarks import made, pages, times
+from benchmarks import made, pages, times, waits
 from mcu_deploy.api.building import build
 from mcu_deploy.api.folder import open_folder
 from mcu_deploy.api.profiling import profile
@@ -76,14 +79,22 @@ LINES = (
     *((model, "cortex-m4", goal) for goal in ("speed", "size", "ram") for model in INT8),
     *((model, "cortex-m4", "balanced") for model in MORE_INT8),
     *((f"{model}.tflite", "cortex-m4", "balanced") for model in IN_TFLITE),
-)
+    *(
+        (model, board, goal)
+        for board in waits.BOARDS for goal in ("balanced", "speed") for model in INT8
+    ),
+    (pages.PERSON, waits.L4R5, "balanced"),
+)  # fmt: skip
 _TOLERANCE = 0.01
-_NUMBERS = ("instructions", "cycles", "flash", "ram", "stack", "arena", "live", "macs")
+_NUMBERS = (
+    "instructions", "cycles", "flash", "ram", "stack", "arena", "live", "macs", *waits.COLUMNS,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the table; cycles is None where the core has no timings."""
+    """A line of the table; cycles is None where the core has no timings, and what has wait states
+    where the line is of no such board."""
 
     model: str
     core: str
@@ -97,6 +108,11 @@ class Line:
     live: int
     macs: int
     gcc: str
+    l4r5: int | None = None
+    l4r5_no_prefetch: int | None = None
+    f407: int | None = None
+    f746_axi: int | None = None
+    f746_itcm: int | None = None
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -153,13 +169,24 @@ def measure(key: tuple[str, str, str], models: Path) -> Line:
     path = file_of(model, models)
     with tempfile.TemporaryDirectory() as folder:
         options = Options(optimize_for=goal)
-        board = _without_fpu(core, Path(folder)) if core.endswith("-nofpu") else BOARDS[core]
+        nofpu = core.endswith("-nofpu")
+        board = _without_fpu(core, Path(folder)) if nofpu else BOARDS.get(core, core)
         made = Path(folder) / "build"
         report = build(path, board, made, name=network(model), options=options).report
-        counted = profile(open_folder(made))
+        waiting: dict[str, int] = {}
+        if core in waits.BOARDS:
+            scratch = Path(folder) / "image"
+            scratch.mkdir()
+            found = waits.measure_build(open_folder(made), scratch)
+            waiting = {column: one.time.cycles for column, one in found.items()}
+            one = next(iter(found.values()))
+            counted = one.counts.total, one.cycles
+        else:
+            profiled = profile(open_folder(made))
+            counted = profiled.total, profiled.cycles
     sizes = report.flash_bytes, report.ram_bytes, report.stack_bytes
     places = report.arena_bytes, report.arena_lower_bound_bytes
-    return Line(*key, counted.total, counted.cycles, *sizes, *places, report.macs, gcc())
+    return Line(*key, *counted, *sizes, *places, report.macs, gcc(), **waiting)
 
 
 def network(model: str) -> str:
@@ -197,20 +224,36 @@ def show(lines: Collection[Line]) -> None:
         )
     )
     for line in lines:
-        cells = ["" if value is None else str(value) for value in list(asdict(line).values())[:-1]]
-        print(form.format(*cells[:3], *(f"{int(c):,}" if c else "" for c in cells[3:])))
+        shown_ones = ("instructions", "cycles", "flash", "ram", "stack", "macs")
+        numbers = [_number(getattr(line, name)) for name in shown_ones]
+        print(form.format(*line.key, *numbers))
+        for column in waits.COLUMNS:
+            if cycles := getattr(line, column):
+                print(form.format(f"  {column}", "", "", "", _number(cycles), "", "", "", ""))
         for row in others:
-            model = line.model.removesuffix(".tflite")
-            if (row["model"], row["core"], "balanced") == (model, *line.key[1:]):
-                numbers = [row[key] for key in ("instructions", "cycles", "flash")]
-                numbers.append(row["ram"] or row["arena"])
-                shown = [f"{int(n):,}" if n else "" for n in numbers]
+            if _is_beside(row, line):
+                found = [row[key] for key in ("instructions", "cycles", "flash")]
+                found.append(row["ram"] or row["arena"])
+                shown = [_number(int(n)) if n else "" for n in found]
                 of = f"cycles: {row['of']}; " if row["of"] else ""
                 arena = "RAM: the arena alone; " if row["arena"] else ""
                 print(
                     form.format(f"  {row['by']}", "", "", *shown, "", ""),
                     f"({of}{arena}{row['source']})",
                 )
+
+
+def _is_beside(row: Mapping[str, str], line: Line) -> bool:
+    """Whether another's numbers are of the model of a line and its core, or its board."""
+    if (row["model"], "balanced") != (line.model.removesuffix(".tflite"), line.goal):
+        return False
+    if line.core in waits.TIMED_ON:
+        return (row["core"], row["of"]) == waits.TIMED_ON[line.core]
+    return row["core"] == line.core
+
+
+def _number(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

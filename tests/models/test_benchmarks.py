@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 from sampling import first
 
-from benchmarks import pages, run
+from benchmarks import pages, run, waits
+from mcu_deploy.boards import Cache, MemoryTiming
 
-# The sample: what a build takes by default, of each int8 model, on the core of most boards.
-_SAMPLE = [(model, "cortex-m4", "balanced") for model in run.INT8]
+# The sample: what a build takes by default, of each int8 model, on the core of most boards, and on
+# a board whose flash has wait states, behind three flashes.
+_SAMPLE = [(model, core, "balanced") for core in ("cortex-m4", waits.L4R5) for model in run.INT8]
 _REST = [key for key in run.LINES if key not in _SAMPLE]
 
 
@@ -99,6 +101,41 @@ def test_a_change_of_over_one_percent_is_told_in_both_directions() -> None:
     assert replace(line, cycles=None).changes(replace(line, cycles=None)) == []
     assert replace(line, cycles=None).changes(line) == ["cycles: there are none, and were 2,000"]
     assert line.changes(replace(line, cycles=None)) == ["cycles 2,000, and there were none"]
+    slow = replace(line, l4r5=3000, f407=3000)
+    assert replace(slow, l4r5=3030, f407=3031).changes(slow) == ["f407 3,031 and not 3,000 (+1.0%)"]
+
+
+def test_the_flashes_are_those_of_the_manuals() -> None:
+    """As the boards' files have them, which cite; the laboratory's page calls two of them A and
+    C."""
+    assert waits.flashes(waits.L4R5) == {
+        "l4r5": MemoryTiming(5, 8, Cache(32, 32, 32, "lru"), Cache(8, 32, 8, "lru"), prefetch=True),
+        "l4r5_no_prefetch": MemoryTiming(5, 8, Cache(32, 32, 32, "lru"), Cache(8, 32, 8, "lru")),
+        "f407": MemoryTiming(5, 16, Cache(64, 16, 64, "lru"), Cache(8, 16, 8, "lru"), True),
+    }
+    f746 = waits.flashes(waits.F746)
+    assert {(timing.wait_states, timing.read_bytes) for timing in f746.values()} == {(7, 32)}
+    caches = [timing.instruction_cache for timing in f746.values()]
+    assert [cache and cache.bytes for cache in caches] == [4096, 2048]
+    assert (*waits.flashes(waits.L4R5), *f746) == waits.COLUMNS
+    assert {column: waits.board_of(column) for column in waits.COLUMNS} == {
+        **dict.fromkeys(waits.flashes(waits.L4R5), waits.L4R5), **dict.fromkeys(f746, waits.F746)
+    }  # fmt: skip
+
+
+def test_a_line_has_cycles_behind_the_flashes_of_its_board_alone() -> None:
+    for line in run.read().values():
+        found = [column for column in waits.COLUMNS if getattr(line, column) is not None]
+        assert found == [*waits.flashes(line.core)] if line.core in waits.BOARDS else not found
+        assert all(getattr(line, column) > (line.cycles or 0) for column in found)
+
+
+def test_the_first_page_s_milliseconds_are_of_the_table(repository: Path) -> None:
+    line = run.read()["mlperf_kws_int8", waits.L4R5, "balanced"]
+    assert line.l4r5 is not None
+    shown = f"{line.l4r5 / 120_000:.1f}"
+    for page in ("README.md", "docs/index.md"):
+        assert re.search(rf"\| (\*\*)?{shown}(\*\*)? \|", (repository / page).read_text())
 
 
 def test_the_page_on_costs_has_the_times_of_microtvm(repository: Path) -> None:
