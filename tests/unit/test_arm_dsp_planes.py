@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import arm_dsp_cases
@@ -20,12 +21,14 @@ from mcu_deploy.backends.ArmDsp.kernels import depthwise, depthwise_any
 from mcu_deploy.backends.interface import Target, layer_of
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.dsp.blocks import NUMBERS, Blocks
+from mcu_deploy.backends.isa.dsp.plane_lines import UNROLLINGS
 from mcu_deploy.backends.isa.function import framed
 from mcu_deploy.backends.isa.instruction import Note
 from mcu_deploy.backends.isa.interpreter import Data, call
 from mcu_deploy.backends.quantized.dense_product import shift
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.lines import BareLines, Lines
+from mcu_deploy.boards import USUAL_FLASH
 from mcu_deploy.ir.view import view_of_all
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
@@ -93,6 +96,38 @@ def test_kernels_write_what_their_layers_have(layers: Sequence[Convolution]) -> 
             assert np.array_equal(_written(kernel, x), wanted), (number, kernel)
             kinds.add((type(kernel), kernel.lines.is_transposed))
     assert len(kinds) == 4
+
+
+def test_kernels_that_unroll_less_write_the_same(tmp_path: Path) -> None:
+    """Of lines of the image that the planes hold, and of bands of them; with a stride."""
+    cases = [
+        arm_dsp_cases.Case(4, 0, 25, 5, stride=1),
+        arm_dsp_cases.Case(4, 0, 27, 23, stride=1, zeros=(9, 128, 3), dtype="uint8"),
+        arm_dsp_cases.Case(4, 0, 26, 12, stride=2, pads=(0, 0, 1, 1)),
+    ]
+    for number, layer in enumerate(_depthwise(arm_dsp_cases.model(cases, tmp_path / "long.onnx"))):
+        low, high = layer.x.dtype.range
+        size = (layer.x.shape[1], *layer.window.input)
+        x = np.random.default_rng(number).integers(low, high + 1, size)
+        long = depthwise.Kernel(layer, BareLines.of(layer, is_transposed=True), False)
+        short = [replace(long, unrolling=how) for how in UNROLLINGS[1:]]
+        assert len({kernel.code.bytes for kernel in (long, *short)}) > 2
+        wanted = _written(long, x)
+        for kernel in short:
+            assert np.array_equal(_written(kernel, x), wanted), kernel
+
+
+def test_what_runs_for_each_channel_fits_into_the_cache(tmp_path: Path) -> None:
+    """A layer of keyword spotting: its longest code would be waited for at each channel."""
+    case = arm_dsp_cases.Case(64, 0, 25, 5, stride=1)
+    (layer,) = _depthwise(arm_dsp_cases.model([case], tmp_path / "speech.onnx"))
+    assert depthwise.Kernel.of(layer, True).shorter is None
+    late = replace(layer, target=replace(M4, memory=USUAL_FLASH))
+    kernel, long = depthwise.Kernel.of(late, True), depthwise.Kernel.of(layer, True)
+    assert kernel.unrolling != long.unrolling and kernel.lines == long.lines
+    assert kernel.channel_bytes <= 896 < long.channel_bytes
+    assert kernel.cycles < long.code.time(late.target)
+    assert kernel.code.time(M4) < 1.05 * long.cycles
 
 
 def test_headers_say_where_the_weights_are(layers: Sequence[Convolution]) -> None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +41,7 @@ from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.dsp import plane_lines, planes
 from mcu_deploy.backends.isa.dsp.fours import Fours
 from mcu_deploy.backends.isa.dsp.late_sums import LATE_WORDS, LateSums
+from mcu_deploy.backends.isa.dsp.plane_lines import UNROLLINGS, Unrolling
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.lines import LANES, BareLines
 from mcu_deploy.backends.quantized.requantization import (
@@ -120,23 +121,40 @@ class Kernel:
     layer: Convolution
     lines: BareLines
     has_late: bool
+    unrolling: Unrolling = UNROLLINGS[0]
 
     @staticmethod
     def of(layer: Convolution, has_late: bool) -> Kernel:
         """The cheaper of the two ways over the image."""
         both = [BareLines.of(layer, is_transposed) for is_transposed in (False, True)]
-        usable = [Kernel(layer, lines, has_late) for lines in both if lines.is_reachable]
-        return min(usable, key=lambda kernel: kernel.cycles)
+        kernels = [Kernel(layer, lines, has_late) for lines in both if lines.is_reachable]
+        kernels += [shorter for kernel in kernels if (shorter := kernel.shorter)]
+        return min(kernels, key=lambda kernel: kernel.cycles)
 
     @staticmethod
     def of_any(layer: Convolution, has_late: bool) -> Kernel:
         """For layers of other channels, too."""
         return Kernel(layer, BareLines.of_any(layer), has_late)
 
+    @property
+    def shorter(self) -> Kernel | None:
+        """Where the code that runs for each channel is longer than a loop may be, the kernel that
+        unrolls most of those whose code is not."""
+        longest = self.layer.loop_bytes
+        if longest is None or self.channel_bytes <= longest:
+            return None
+        kernels = [replace(self, unrolling=how) for how in UNROLLINGS[1:]]
+        return next((kernel for kernel in kernels if kernel.channel_bytes <= longest), kernels[-1])
+
+    @property
+    def channel_bytes(self) -> int:
+        """Of the code that runs for each channel."""
+        return self.code.longest_loop(self.layer.weights.shape[0] * self.lines.bands - 1)
+
     @functools.cached_property
     def code(self) -> Assembly:
         late = self._late / self.layer.weights.shape[0] if self.has_late else None
-        return assemble(self.layer, self.lines, late)
+        return assemble(self.layer, self.lines, late, self.unrolling)
 
     @property
     def cycles(self) -> int:
@@ -188,7 +206,9 @@ class Kernel:
         return function_of(self.stem, x, y, self.code, target, "taps", calls)
 
 
-def assemble(layer: Convolution, lines: BareLines, late: float | None) -> Assembly:
+def assemble(
+    layer: Convolution, lines: BareLines, late: float | None, unrolling: Unrolling = UNROLLINGS[0]
+) -> Assembly:
     """The kernel: image, output, taps, scratch. late: sums of a channel that are rounded too late,
     on average; None where it looks for none."""
     code = Assembly()
@@ -201,7 +221,7 @@ def assemble(layer: Convolution, lines: BareLines, late: float | None) -> Assemb
         (planes.gather_any if lines.is_any else planes.gather)(code, layer, lines, fours)
 
     def convolve() -> None:
-        plane_lines.convolve(code, layer, lines, fours)
+        plane_lines.convolve(code, layer, lines, fours, unrolling)
         if late_sums is not None:
             late_sums.look()
 

@@ -4,15 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 from mcu_deploy.backends.isa import Assembly, Kind
 from mcu_deploy.backends.isa.dsp.fours import Fours
-from mcu_deploy.backends.isa.dsp.planes import unrolled
+from mcu_deploy.backends.isa.dsp.planes import MOST_UNROLLED, unrolled
 from mcu_deploy.backends.quantized.layers import Convolution
 from mcu_deploy.backends.quantized.lines import PAIR, REACH, BareLines
 from mcu_deploy.backends.quantized.requantization import shift_of
 
 LEAST_GAIN = 91
+
+
+class Unrolling(NamedTuple):
+    """How many pairs of outputs are unrolled at most: of lines that see the whole kernel, and of
+    those that lack a row of it."""
+
+    inside: int = MOST_UNROLLED
+    edges: int = MOST_UNROLLED
+
+
+# From the longest code on.
+UNROLLINGS = (
+    Unrolling(), Unrolling(4, 4), Unrolling(4, 3), Unrolling(3, 4), Unrolling(3, 3),
+    Unrolling(2, 2),
+)  # fmt: skip
 
 
 def shift(layer: Convolution) -> int:
@@ -28,7 +44,8 @@ class _Convolving:
     sums, where a register has it. S registers: `starts` twice the start, where lines end.
     """
 
-    def __init__(self, code: Assembly, fours: Fours) -> None:
+    def __init__(self, code: Assembly, fours: Fours, unrolling: Unrolling) -> None:
+        self.unrolling = unrolling
         self.taps, self.plane, self.y = fours.taps, fours.plane, fours.y
         self.weights = [
             tuple(code.registers(f"row{row}_w01 row{row}_w12")) for row in range(3)
@@ -40,9 +57,11 @@ class _Convolving:
         self.lines_end, self.line_end = code.registers("lines_end line_end", kind=Kind.SINGLE)
 
 
-def convolve(code: Assembly, layer: Convolution, lines: BareLines, fours: Fours) -> None:
+def convolve(
+    code: Assembly, layer: Convolution, lines: BareLines, fours: Fours, unrolling: Unrolling
+) -> None:
     """A channel's output lines of a band, by its taps."""
-    of = _Convolving(code, fours)
+    of = _Convolving(code, fours, unrolling)
     _take_weights(code, lines, of)
     alike = groupby(range(lines.band), lines.rows_inside)
     segments = [(inside, len([*those])) for inside, those in alike]
@@ -130,6 +149,7 @@ class _Line:
         self.shift = shift(layer)
         # Where a row of the kernel needs no register, one holds what all sums begin with.
         self.holds_start = len(rows) < 3
+        self.most = of.unrolling.edges if self.holds_start else of.unrolling.inside
         self.held = -1  # the word of each row that is in a register
         self.read = self.written = 0
 
@@ -215,7 +235,7 @@ class _Line:
         inside = 0
         while at + 2 * inside + 1 < outputs and len(self.steps(at + 2 * inside + 1)) == 2:
             inside += 1
-        steps, times = unrolled(inside)
+        steps, times = unrolled(inside, self.most)
         if times > 1:
             self.loop(at, steps, times)
             at += 2 * steps * times

@@ -10,14 +10,15 @@ from mcu_deploy.backends.quantized.layers import Convolution
 from mcu_deploy.backends.quantized.lines import LANES, PAIR, REACH, BareLines, Lines
 
 PIXEL_BYTES = 4  # of the words in front of the taps
-_MOST_UNROLLED = 6  # pairs of pixels
+MOST_UNROLLED = 6  # pairs of pixels
 
 
-def unrolled(count: int) -> tuple[int, int]:
-    """(steps of an iteration, iterations) for a loop of up to `count` steps."""
-    if count <= _MOST_UNROLLED:
+def unrolled(count: int, most: int = MOST_UNROLLED) -> tuple[int, int]:
+    """(steps of an iteration, iterations) for a loop of up to `count` steps, of which `most` are
+    unrolled."""
+    if count <= most:
         return count, 1 if count else 0
-    steps = max(range(4, _MOST_UNROLLED + 1), key=lambda n: (-(count % n), n))
+    steps = max(range(min(4, most), most + 1), key=lambda n: (-(count % n), n))
     return steps, count // steps
 
 
