@@ -57,6 +57,9 @@ def test_both_images_link_fit_and_have_a_stack_bound(tmp_path: Path, name: str) 
     assert [step for step, _ in run.path[:2]] == ["mcu_instance_run", "_mcu_toy_run_func"]
     assert run.bytes == sum(size for _, size in run.path) < 500
     whole = firmware_stack(made, tmp_path)
+    # The stack's paint begins above what the start-up itself pushes.
+    assert [name for name, _ in whole.path[:2]] == ["application", "mcu_firmware_main"]
+    assert whole.path[0][1] > 0
     assert whole.path[0][0] == "mcu_firmware_main"
     assert whole.path[-1] == ("exception frame", exception_frame_bytes(board))
     assert run.bytes < whole.bytes < board.stack_bytes

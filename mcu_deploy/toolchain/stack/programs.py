@@ -1,9 +1,9 @@
 """The stack bounds of the two programs that a build links: what their function pointers may hold.
 
 A network's own bound is that of `mcu_instance_run` without a hook, in bench.elf, or without a board
-in the image that link_network gave. The firmware's is that of `mcu_firmware_main`, which runs
-networks with a hook, and with what the hardware pushes when an interrupt comes at the deepest
-point.
+in the image that link_network gave. The firmware's is that of the start-up's `application`, which
+the stack begins with: it calls `mcu_firmware_main`, which runs networks with a hook. With it comes
+what the hardware pushes when an interrupt comes at the deepest point.
 
 Where the board has a second core and a network has lanes for it, that core's two stacks have bounds
 of their own. The networks run without a hook there.
@@ -29,7 +29,8 @@ _RUN = "mcu_instance_run"
 _RUN_PARTITION = "mcu_instance_run_partition"
 _DEINIT = "mcu_instance_deinit"
 _PARALLEL = "_mcu_parallel"
-_MAIN = "mcu_firmware_main"
+# boards/common/startup.c: the first function on the application's stack.
+_MAIN = "application"
 # crt/firmware/run.c installs it for each run.
 _FIRMWARE_HOOK = "watch"
 # crt/firmware/provoke.c: the pointers of a provoked bad jump hold no function, and the provoked
