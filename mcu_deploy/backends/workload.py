@@ -29,8 +29,8 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Fetched:
-    """A kernel's code: its bytes, and the cycles, modelled, that a run of a layer waits for it where
-    it lies in the memory that the target has for code."""
+    """A kernel's code: its bytes, and the cycles, modelled, that a run of a layer waits for it
+    where it lies in the memory that the target has for code."""
 
     bytes: int
     cycles: int

@@ -27,6 +27,7 @@ from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.files.samples import load_samples, random_samples
 from mcu_deploy.ir import Graph
+from mcu_deploy.options import Options
 
 _NAN = float("nan")
 
@@ -180,7 +181,8 @@ def test_the_layer_that_disagrees_is_named(kws_dir: Path) -> None:
 def test_inside_of_a_chain_each_of_its_layers_is_compared(kws_dir: Path) -> None:
     """A step behind its first layer may be several behind its last."""
     model = kws_dir / "model.onnx"
-    network = compile_model(model, load_board("mps2-an386"), name="n")
+    goal = Options(optimize_for="speed")
+    network = compile_model(model, load_board("mps2-an386"), options=goal, name="n")
     graph = network.graph
     given = load_samples(kws_dir / "samples.npz", graph, network.inputs).first(1)
     tensors = dict(reference_tensors(model, given.inputs))

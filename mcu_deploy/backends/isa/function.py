@@ -51,8 +51,8 @@ def kernel(
     """The function; the code finds its arguments in r0-r3, and a fifth in r12, which the prologue
     loads from the stack. Notes before the first instruction stand over it. target: what it
     is for: without an FPU, that one's registers are words of the stack (`soft`), and for a core
-    with two issues its instructions are ordered (`scheduled`). calls: in one run of a layer, each of which
-    waits for its code as `code` says.
+    with two issues its instructions are ordered (`scheduled`). calls: in one run of a layer, each
+    of which waits for its code as `code` says.
     """
     if len(parameters) > _ARGUMENTS:
         raise ValueError(f"{stem} has {len(parameters)} parameters, and a kernel has five at most")
