@@ -61,7 +61,8 @@ def compile_model(
     if formats.is_compiled(path):
         return _open(path, board, name, session, chosen)
     source = _read(path, board, name, session, chosen)
-    costs = measured_costs.beside(path, board.core) if measured is None else measured
+    target = target_of(board, chosen)
+    costs = measured_costs.beside(path, target) if measured is None else measured
 
     def network(network_id: NetworkId) -> Network:
         compiled = _compile(source, board, session, chosen, costs)

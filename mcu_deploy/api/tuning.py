@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mcu_deploy import formats
@@ -23,12 +23,14 @@ from mcu_deploy.choose.target import target_of
 from mcu_deploy.compiled import Network
 from mcu_deploy.compiler import compile_covers, compile_model
 from mcu_deploy.device.emulators import choose_emulator, launcher_named, launchers_for
+from mcu_deploy.device.emulators.interface import Launcher
 from mcu_deploy.errors import DeviceError, FitError, RequestError, UsageError
 from mcu_deploy.options import Options
 from mcu_deploy.output import require_writable, write_file
 from mcu_deploy.plan import Step
 from mcu_deploy.runners.choosing import choose
 from mcu_deploy.session import Session
+from mcu_deploy.toolchain.stand_in import stand_in_machine
 
 # A build with measured costs may put together what was not measured so: then that is measured too,
 # and built again, at most so often.
@@ -40,7 +42,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class TunedLayer:
-    """A layer of a build, who computes it, and its cycles."""
+    """A layer of a build, who computes it, and its cycles on the board, with those it waits."""
 
     short: str
     op: str
@@ -87,9 +89,9 @@ def tune(
     """Measures all that backends offer for the layers of a model, and writes MODEL.costs.json.
 
     Networks are built in which each candidate occurs, and profiled: in QEMU, some at a time, which
-    gives modelled cycles of counted instructions; or with `connection` on the board at a port, one
-    after the other, whose own counter says the cycles. load: puts a firmware.elf on that board, as
-    `flash` by default.
+    gives modelled cycles of counted instructions, with those that the board waits for its memories;
+    or with `connection` on the board at a port, one after the other, whose own counter says the
+    cycles. load: puts a firmware.elf on that board, as `flash` by default.
 
     The file is written after each network, and what is in it is not measured again, but for
     `again`; nor do counted costs count as measured ones. progress: is told how many networks are
@@ -127,7 +129,8 @@ class _Tuning:
         self.model, self.board, self.session, self.options = model, board, session, options
         self.connection, self.load, self.progress = connection, load, progress
         self.known = Known.COUNTED if connection.port is None else Known.MEASURED
-        self.costs = measured_costs.beside(model, board.core)
+        self.target = target_of(board, options)
+        self.costs = measured_costs.beside(model, self.target)
         self.measured: set[str] = set()
         self.too_large = self.done = self.total = 0
 
@@ -202,13 +205,18 @@ class _Tuning:
         return len(self.measured) > before
 
     def _profile(self, network: Network) -> tuple[int, ...]:
-        """The cycles of each layer."""
+        """The cycles of each layer, with those that the board waits."""
         with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as directory:
             building.write(self.board, Path(directory), [network], self.options, self.session)
             folder = open_folder(directory)
             if self.load is None:
+                folder = replace(folder, board=self._answering(folder.board))
                 found = profiling.emulated(folder, folder.network(), self.connection)
-                cycles = [layer.cycles for layer in found.layers]
+                waits = self.target.memory is not None and not self.target.memory.answers_at_once
+                cycles = [
+                    (layer.time.cycles if layer.time else None) if waits else layer.cycles
+                    for layer in found.layers
+                ]
             else:
                 self.load(folder.firmware)
                 found = profiling.on_board(folder, network, self.connection)
@@ -216,12 +224,23 @@ class _Tuning:
                 cycles = [layer.cost if is_cycles else None for layer in found.layers]
         known = tuple(c for c in cycles if c is not None)
         if len(known) < len(cycles):
-            reason = found.no_cycles or f"{found.source} says {found.unit}"
+            reason = found.no_cycles or found.no_time or f"{found.source} says {found.unit}"
             raise DeviceError(
                 f"Nothing says the cycles of a layer on {self.board.name}: {reason}. Costs compare "
                 "in cycles; tune for a board of the same core whose cycles are known."
             )
         return known
+
+    def _answering(self, board: Board) -> Board:
+        """The board, with what code and constants lie in as the options have it."""
+        if self.options.flash_wait is None:
+            return board
+        names = (board.roles.code, board.roles.weights)
+        memories = (
+            replace(m, rated_timing=self.target.memory) if m.name in names else m
+            for m in board.memories
+        )
+        return replace(board, memories=tuple(memories))
 
     def _keep(self, layers: Mapping[str, Sequence[Step]], cycles: Sequence[int]) -> None:
         """Writes what a network has shown; of layers that are alike the mean."""
@@ -230,7 +249,7 @@ class _Tuning:
             total = sum(cycles[step.index] for step in steps)
             found[fingerprint] = Cost(round(total / len(steps)), Unit.CYCLES, self.known)
         file = measured_costs.file_beside(self.model)
-        self.costs = self.costs.with_costs(file, self.board.core, found)
+        self.costs = self.costs.with_costs(file, self.target, found)
         write_file(file, self.costs.content)
         self.measured |= found.keys()
 
@@ -275,6 +294,13 @@ def _flash(firmware: Path) -> None:
     flashing.flash(firmware.parent)
 
 
+def _counter(board: Board, emulator: str | None) -> Launcher:
+    """The emulator that counts for a board; QEMU does so on a machine of its core, too."""
+    if emulator is None and stand_in_machine(board) is not None:
+        return launcher_named("qemu")
+    return launcher_named(choose_emulator(board, emulator).name)
+
+
 def _require_cycles(board: Board, connection: Connection, load: Load | None) -> None:
     """Raises before any work is done where nothing would say cycles."""
     if connection.port is None and load is not None:
@@ -288,7 +314,7 @@ def _require_cycles(board: Board, connection: Connection, load: Load | None) -> 
     elif board.core not in TIMINGS:
         reason = f"there are no timings of the {board.core}"
     else:
-        launcher = launcher_named(choose_emulator(board, connection.emulator).name)
+        launcher = _counter(board, connection.emulator)
         if launcher.counts_addresses:
             launcher.find()
             return

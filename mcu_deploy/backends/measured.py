@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from mcu_deploy.backends.cost import Cost, Known, Unit
+from mcu_deploy.backends.layer import Target
 from mcu_deploy.backends.workload import Workload
+from mcu_deploy.boards import Cache, MemoryTiming
 from mcu_deploy.errors import ModelError
 
 SUFFIX = ".costs.json"
@@ -21,7 +23,8 @@ _KNOWN = {"measured": Known.MEASURED, "counted": Known.COUNTED}
 
 @dataclass(frozen=True)
 class MeasuredCosts:
-    """What workloads cost on one core, by their fingerprints; content: the file's bytes."""
+    """What workloads cost on one core and its memory, by their fingerprints; content: the file's
+    bytes."""
 
     file: Path | None = None
     content: bytes = b""
@@ -39,9 +42,10 @@ class MeasuredCosts:
         cost = self.of(workload)
         return workload if cost is None else replace(workload, costs=workload.costs.known_as(cost))
 
-    def with_costs(self, file: Path, core: str, costs: Mapping[str, Cost]) -> MeasuredCosts:
-        """With more costs on the core that these are of; what the file says of others stays."""
+    def with_costs(self, file: Path, target: Target, costs: Mapping[str, Cost]) -> MeasuredCosts:
+        """With more costs on the target that these are of; what the file says of others stays."""
         cores = json.loads(self.content)["cores"] if self.content else {}
+        core = kept_under(target)
         cores[core] = cores.get(core, {}) | {
             fingerprint: {"value": c.value, "unit": c.unit.value, "known": c.known.value}
             for fingerprint, c in costs.items()
@@ -59,8 +63,35 @@ def file_beside(model: Path) -> Path:
     return model.with_suffix(SUFFIX)
 
 
-def beside(model: Path, core: str) -> MeasuredCosts:
-    """The costs for a core in the file beside a model, MODEL.costs.json; none where there is none.
+def kept_under(target: Target) -> str:
+    """What the file calls a target: its core, and how the memory of code and constants answers
+    where the core waits for it, since the costs have that in them."""
+    memory = target.memory
+    if memory is None or memory.answers_at_once:
+        return target.core
+    words = [f"{memory.wait_states} wait states", f"{memory.read_bytes} bytes a read"]
+    words += [
+        f"{cache.lines} lines of {cache.line_bytes} bytes in {cache.ways} ways for {what}"
+        f" ({cache.policy})"
+        for what, cache in _caches(memory)
+    ]
+    words += ["prefetch"] if memory.prefetch else []
+    return f"{target.core}: {', '.join(words)}"
+
+
+def _caches(memory: MemoryTiming) -> Iterator[tuple[str, Cache]]:
+    if memory.unified and memory.instruction_cache is not None:
+        yield "both", memory.instruction_cache
+        return
+    for what, cache in (("code", memory.instruction_cache), ("data", memory.data_cache)):
+        if cache is not None:
+            yield what, cache
+
+
+def beside(model: Path, target: Target) -> MeasuredCosts:
+    """The costs for a target in the file beside a model, MODEL.costs.json; none where there is
+    none. What was measured on a board counts for all boards of the core that have no other cost;
+    what was counted does so only where no memory waits.
 
     Raises ModelError with a sentence for a file that is damaged.
     """
@@ -69,7 +100,9 @@ def beside(model: Path, core: str) -> MeasuredCosts:
         return NOT_MEASURED
     try:
         content = file.read_bytes()
-        return MeasuredCosts(file, content, _costs(_parsed(content), core))
+        of_core, own = _costs(_parsed(content), target.core, kept_under(target))
+        measured = {p: cost for p, cost in of_core.items() if cost.known is Known.MEASURED}
+        return MeasuredCosts(file, content, measured | own)
     except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise ModelError(
@@ -92,22 +125,22 @@ def _parsed(content: bytes) -> Any:
         raise ValueError("it is no JSON") from None
 
 
-def _costs(content: Any, core: str) -> dict[str, Cost]:
-    """All entries are checked, and those of one core taken."""
+def _costs(content: Any, *wanted: str) -> list[dict[str, Cost]]:
+    """All entries are checked, and those under these names taken."""
     _require(isinstance(content, dict), "it holds no JSON object")
     _require(content.get("format") == FORMAT, f"its format is not {FORMAT!r}")
     cores = content.get("cores")
     _require(isinstance(cores, dict), "it has no cores")
-    found = {}
+    found: dict[str, dict[str, Cost]] = {name: {} for name in wanted}
     for name, entries in cores.items():
         _require(isinstance(entries, dict), f"its core {name[:80]!r} has no costs")
         for fingerprint, entry in entries.items():
             is_digest = len(fingerprint) == 64 and set(fingerprint) <= set("0123456789abcdef")
             _require(is_digest, f"{fingerprint[:80]!r} is no fingerprint")
             cost = _cost(entry, f"the cost of {fingerprint[:12]} on {name[:80]!r}")
-            if name == core:
-                found[fingerprint] = cost
-    return found
+            if name in found:
+                found[name][fingerprint] = cost
+    return [found[name] for name in wanted]
 
 
 def _cost(entry: Any, what: str) -> Cost:

@@ -14,8 +14,9 @@ from command_line import call
 from mcu_deploy import resources
 from mcu_deploy.backends import measured
 from mcu_deploy.backends.cost import Cost, Costs, Known, Unit
+from mcu_deploy.backends.layer import Target
 from mcu_deploy.backends.workload import CFunction, Workload
-from mcu_deploy.boards import load_board
+from mcu_deploy.boards import AT_ONCE, USUAL_FLASH, load_board
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import McuDeployError
 
@@ -33,15 +34,38 @@ def _write(model: Path, cores: Any, **more: Any) -> Path:
 
 def test_the_costs_of_one_core_are_read(tmp_path: Path) -> None:
     model = tmp_path / "my.net.onnx"
-    assert measured.beside(model, "cortex-m4") is measured.NOT_MEASURED
+    assert measured.beside(model, Target("cortex-m4")) is measured.NOT_MEASURED
     _write(model, {"cortex-m4": {ONE: CYCLES}, "cortex-m3": {ONE: COUNTED, "f" * 64: CYCLES}})
-    assert measured.beside(model, "cortex-m4").by_fingerprint == {
+    assert measured.beside(model, Target("cortex-m4")).by_fingerprint == {
         ONE: Cost(400_000, Unit.CYCLES, Known.MEASURED)
     }
-    assert measured.beside(model, "cortex-m3").by_fingerprint[ONE] == Cost(
+    assert measured.beside(model, Target("cortex-m3")).by_fingerprint[ONE] == Cost(
         300_000, Unit.INSTRUCTIONS, Known.COUNTED
     )
-    assert measured.beside(model, "cortex-m7").by_fingerprint == {}
+    assert measured.beside(model, Target("cortex-m7")).by_fingerprint == {}
+
+
+def test_counted_costs_are_of_the_memory_that_they_were_counted_with(tmp_path: Path) -> None:
+    """A chip's counter knows what it waits, a count for another memory does not."""
+    model, file = tmp_path / "net.onnx", tmp_path / "net.costs.json"
+    at_once, slow = Target("cortex-m4", memory=AT_ONCE), Target("cortex-m4", memory=USUAL_FLASH)
+    slower = Target("cortex-m4", memory=replace(USUAL_FLASH, wait_states=7))
+    two = "2" * 64
+    _write(model, {"cortex-m4": {ONE: CYCLES, two: {**CYCLES, "known": "counted"}}})
+    assert measured.beside(model, at_once).by_fingerprint.keys() == {ONE, two}
+    assert measured.beside(model, slow).by_fingerprint.keys() == {ONE}
+    counted = {f: Cost(500_000, Unit.CYCLES, Known.COUNTED) for f in (ONE, two)}
+    written = measured.beside(model, slow).with_costs(file, slow, counted)
+    file.write_bytes(written.content)
+    assert measured.beside(model, slow).by_fingerprint == written.by_fingerprint == counted
+    assert measured.beside(model, slower).by_fingerprint.keys() == {ONE}
+    assert measured.beside(model, at_once).by_fingerprint[two].value == 400_000
+    assert list(json.loads(written.content)["cores"]) == [
+        "cortex-m4",
+        "cortex-m4: 5 wait states, 16 bytes a read, "
+        "64 lines of 16 bytes in 64 ways for code (lru), "
+        "8 lines of 16 bytes in 8 ways for data (lru), prefetch",
+    ]
 
 
 def _entry(**change: Any) -> dict[str, Any]:
@@ -77,7 +101,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path, text: Any, reason: str) -> No
         text = json.dumps({"format": measured.FORMAT, **text})
     file.write_bytes(text.encode("latin-1"))
     with pytest.raises(McuDeployError, match=reason) as error:
-        measured.beside(tmp_path / "net.onnx", "cortex-m4")
+        measured.beside(tmp_path / "net.onnx", Target("cortex-m4"))
     sentence = str(error.value)
     assert sentence.startswith(f"The measured costs {file} cannot be used: ")
     assert sentence.endswith("or to build with the backends' own estimates.")

@@ -147,7 +147,9 @@ def test_each_firmware_is_loaded_onto_the_board(
         assert len(loaded) > len(asked)
         asked.append(network)
         layers = [SimpleNamespace(cost=7, cycles=None) for _ in network.plan.steps]
-        return SimpleNamespace(unit=unit, layers=layers, no_cycles="", source="the counter of b")
+        return SimpleNamespace(
+            unit=unit, layers=layers, no_cycles="", no_time="", source="the counter of b"
+        )
 
     asked: list[Network] = []
     folder = SimpleNamespace(firmware=Path("firmware.elf"))
@@ -183,7 +185,11 @@ def test_each_firmware_is_loaded_onto_the_board(
     [
         ("host", Connection(), "none of host: nothing counts cycles on the host"),
         ("mps3-an547", Connection(), "there are no timings of the cortex-m55"),
-        ("stm32f746", Connection(), "by address.* tune for --board mps2-an500 in QEMU instead"),
+        (
+            "stm32f746",
+            Connection(emulator="renode"),
+            "by address.* tune for --board mps2-an500 in QEMU instead",
+        ),
         (BOARD, Connection(emulator="renode"), "[Rr]enode"),
         (BOARD, Connection(port="/dev/ttyACM0"), "names no tool to flash it with"),
     ],
