@@ -297,7 +297,7 @@ KWS = ("mlperf_kws_int8", "cortex-m4", "balanced")
 _IC = ("mlperf_ic_int8", "cortex-m4", "balanced")
 FIGURES = (
     Figure(
-        "docs/notebook.md", rf"\nkws +8{_N}{_N}{_N}{_N}{_N}   (0.\d\d){_N}\n", KWS,
+        "docs/notebook.md", rf"\nkws +\d+{_N}{_N}{_N}{_N}{_N}   (0.\d\d){_N}\n", KWS,
         ("macs", "flash", "ram", "arena", "live", "arena / live", "stack"),
     ),
     Figure(

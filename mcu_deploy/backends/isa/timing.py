@@ -30,7 +30,8 @@ class Timings:
 
 
 _M4 = Timings("cortex-m4", 2, 2, True)
-# The M7 and the M33 publish no timings; the M4's stand for them, and what prints them says so.
+# The M33 publishes no timings; the M4's stand for them, and what prints them says so. The M7 stands
+# here as a core whose cycles are known: it has a model of its own (pipeline.py).
 TIMINGS = {
     "cortex-m0plus": Timings("cortex-m0plus", 0, 1, False, is_narrow=True),
     "cortex-m3": Timings("cortex-m3", 1, 2, True),
