@@ -126,7 +126,8 @@ def test_a_flash_is_as_slow_as_in_the_laboratory(
         time = model_time(board, counts, cycles)
         base, total = laboratory.total(made.image, dict(counts.by_address), timing)
         assert cycles.total == pytest.approx(base, rel=0.01, abs=100)
-        assert time.total.cycles == pytest.approx(total, rel=0.02)
+        # Of a short run the first words count, which one has in its cache and the other not.
+        assert time.total.cycles == pytest.approx(total, rel=0.02, abs=100)
         assert time.total.clock_hz == 120_000_000
         inside = sum(layer.cycles for layer in time.layers)
         assert inside == pytest.approx(time.total.cycles, rel=0.01, abs=2000)

@@ -40,7 +40,7 @@ def test_the_metadata_are_what_tvm_reads(archive: Path) -> None:
     assert functions["main"] == [
         {
             "device": 1,
-            "workspace_size_bytes": 96,
+            "workspace_size_bytes": 80,
             "constants_size_bytes": 545,
             "io_size_bytes": 2,
             "inputs": {"serving_default_dense_input_0": {"size": 1, "dtype": "int8"}},

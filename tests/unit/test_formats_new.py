@@ -108,8 +108,9 @@ def test_a_format_that_breaks_its_word_is_named(
 
 @pytest.mark.parametrize("what", ["data_files", "self_contained"])
 def test_so_is_one_that_breaks_it_beside_its_models(what: str, model: Path, tmp_path: Path) -> None:
-    _add(tmp_path, what, f'SUFFIXES = (".broken",)\nread = None.__class__\n{what} = lambda p: 1\n')
-    with pytest.raises(FormatFault, match=f"the model format {what} failed"):
+    source = f'SUFFIXES = (".broken",)\nread = None.__class__\n{what} = lambda p: 1\n'
+    _add(tmp_path, f"no_{what}", source)
+    with pytest.raises(FormatFault, match=f"the model format no_{what} failed"):
         getattr(formats, what)(model.with_suffix(".broken"))
 
 

@@ -91,7 +91,7 @@ NETS = {
     ),
     "cached": Net(
         lambda path: arm_dsp_convolutions.model(_CACHED, path),
-        "balanced", frozenset({"conv_dsp", "conv1x1", "depthwise"}), board="nucleo_l4r5zi",
+        "balanced", frozenset({"conv3x3", "conv1x1", "depthwise"}), board="nucleo_l4r5zi",
     ),
     "strips": Net(
         lambda path: arm_dsp_strips_cases.model([arm_dsp_strips_cases.BLOCK], path),
