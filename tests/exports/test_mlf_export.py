@@ -48,7 +48,7 @@ def test_the_metadata_are_what_tvm_reads(archive: Path) -> None:
         }
     ]
     layers = {f["function_name"]: f["workspace"] for f in functions["operator_functions"]}
-    assert layers["dense_1"] == [{"device": 1, "workspace_size_bytes": 52}]
+    assert layers["dense_1"] == [{"device": 1, "workspace_size_bytes": 44}]
 
 
 @pytest.mark.needs_arm_gcc
