@@ -194,7 +194,7 @@ def _split(code: Sequence[Instruction]) -> list[Instruction]:
         moved = _moved_by(instruction, ahead)
         issue = issue_of(moved)
         base_alone = _base_of(moved) if moved is not instruction else None
-        for resource in {resource for resource, _ in issue.reads} | issue.writes:
+        for resource in sorted({resource for resource, _ in issue.reads} | issue.writes):
             if resource in ahead and (resource != base_alone or resource in issue.writes):
                 settle(resource)
                 moved, base_alone = _moved_by(instruction, ahead), None
