@@ -27,8 +27,8 @@ from mcu_deploy.backends.isa.operands import (
     Registers,
     physical,
 )
-from mcu_deploy.backends.isa.pipeline import MISPREDICTED
-from mcu_deploy.backends.isa.schedule import SCHEDULED, estimated
+from mcu_deploy.backends.isa.pipeline import CORE, MISPREDICTED
+from mcu_deploy.backends.isa.schedule import estimated
 from mcu_deploy.backends.isa.timing import TIMINGS, Timings, cycles_of
 from mcu_deploy.backends.isa.waiting import Executed, Loop, Reads, waiting
 from mcu_deploy.backends.layer import Target
@@ -116,20 +116,20 @@ class Assembly:
     def time(self, target: Target) -> int:
         """The cycles of a run on a target, with those that it waits for the memory that code and
         constants lie in. Those of a core without a column in the table are the Cortex-M4's."""
-        return round(self._issued(target) + self._waited(target.memory))
+        return round(self._issued(target) + self._waited(target.memory, self._reads))
 
     def waited_for_code(self, memory: MemoryTiming | None) -> float:
         """The cycles of a run in which it waits for its own code in such a memory."""
-        return self._waited(memory, reads=())
+        return self._waited(memory, ())
 
     def _issued(self, target: Target) -> float:
-        if target.core not in SCHEDULED:
+        if target.core != CORE:
             return self.cycles
         ends = sum(loop.entries for loop in self._loops)
         times = tuple(times for times, _ in self._runs)
-        return estimated(tuple(self.items), times) + MISPREDICTED * ends
+        return estimated(self.items, times) + MISPREDICTED * ends
 
-    def _waited(self, memory: MemoryTiming | None, reads: Sequence[Reads] | None = None) -> float:
+    def _waited(self, memory: MemoryTiming | None, reads: Sequence[Reads]) -> float:
         if memory is None or memory.answers_at_once:
             return 0.0
         items = self.items
@@ -142,7 +142,7 @@ class Assembly:
         loops = [
             replace(loop, first=of[loop.first], last=of[loop.last + 1] - 1) for loop in self._loops
         ]
-        return waiting(code, loops, self._reads if reads is None else reads, memory)
+        return waiting(code, loops, reads, memory)
 
     def number(self, register: Register, value: int) -> None:
         """A register becomes a number that is not negative."""

@@ -15,13 +15,14 @@ from mcu_deploy.backends.isa.instruction import Instruction, parsed
 from mcu_deploy.backends.isa.meaning import meaning_of
 from mcu_deploy.backends.isa.operands import is_physical_name, physical
 from mcu_deploy.backends.isa.pipeline import (
+    CORE,
     MISPREDICTED,
     Class,
     Issue,
     Need,
     cycles,
     issue_of,
-    words_of,
+    resources_of,
 )
 from mcu_deploy.elf import disassembly
 
@@ -36,7 +37,7 @@ _TARGET = re.compile(r"0x([0-9a-f]+)$")
 class Blocks:
     """The instructions of a linked file in the order of their addresses."""
 
-    core = "cortex-m7"
+    core = CORE
 
     def __init__(self, code: Iterable[disassembly.Instruction]) -> None:
         self._code = sorted(code, key=lambda i: i.address)
@@ -120,7 +121,7 @@ def _plain(kind: Class, written: str, read: str) -> Issue:
     def words(text: str) -> Iterator[tuple[str, int]]:
         for name in _WORD.findall(text):
             if is_physical_name(name):
-                yield from words_of(physical(name))
+                yield from resources_of(physical(name))
 
     return Issue(
         kind, tuple((word, Need.LATE) for word in words(read)), frozenset(words(written)),

@@ -30,7 +30,8 @@ from mcu_deploy.backends.isa.operands import (
     physical,
     words_of,
 )  # fmt: skip
-from mcu_deploy.backends.isa.schedule import SCHEDULED, scheduled
+from mcu_deploy.backends.isa.pipeline import CORE
+from mcu_deploy.backends.isa.schedule import scheduled
 from mcu_deploy.backends.isa.soft import soft
 from mcu_deploy.backends.layer import Target
 
@@ -58,7 +59,7 @@ def kernel(
         raise ValueError(f"{stem} has {len(parameters)} parameters, and a kernel has five at most")
     above = [item.text for item in itertools.takewhile(_is_note, code.items) if _is_note(item)]
     items = [*code.items[len(above) :]] if target.fpu else soft(code.items[len(above) :])
-    if target.core in SCHEDULED:
+    if target.core == CORE:
         items = [*scheduled(tuple(items))]
     items = framed(items, len(parameters))
     text = "\n".join(_strings(items))

@@ -30,9 +30,11 @@ from mcu_deploy.backends.isa.operands import (
     Register,
     Registers,
     Shifted,
+    words_of,
 )
 
 Resource = tuple[str, int]
+CORE = "cortex-m7"
 MISPREDICTED = 7  # cycles of a branch that is not as it was predicted
 FLAGS, GREATER, FLOAT_FLAGS = ("nzcv", 0), ("ge", 0), ("fpscr", 0)
 
@@ -105,19 +107,19 @@ def issue_of(instruction: Instruction) -> Issue:
             need = Need.STORED
         elif register in early:
             need = Need.EARLY
-        elif kind is Class.MAC or name.startswith("vfm"):
-            need = Need.FACTOR if kind is Class.MAC else Need.LATE
+        elif kind is Class.MAC:
+            need = Need.FACTOR
         if register in addends:
             need = Need.ADDEND
-        reads += [(word, need) for word in words_of(register)]
+        reads += [(word, need) for word in resources_of(register)]
     flags_read, flags_written = _flags(instruction)
     shifted = any(isinstance(o, Shifted) for o in instruction.operands)
     return Issue(
         kind,
         (*reads, *((flag, Need.LATE) for flag in flags_read)),
-        frozenset([w for r in instruction.written for w in words_of(r)] + flags_written),
-        frozenset(w for r in _moved(instruction) for w in words_of(r)),
-        max(1, sum(len(words_of(r)) for o in instruction.operands if isinstance(o, Registers)
+        frozenset([w for r in instruction.written for w in resources_of(r)] + flags_written),
+        frozenset(w for r in _moved(instruction) for w in resources_of(r)),
+        max(1, sum(r.kind.words for o in instruction.operands if isinstance(o, Registers)
                    for r in o.registers) or 2 * (name in ("ldrd", "strd"))),
         is_shifted=shifted or _is_large(instruction),
         is_quick=name in _QUICK and not shifted,
@@ -127,12 +129,11 @@ def issue_of(instruction: Instruction) -> Issue:
     )  # fmt: skip
 
 
-def words_of(register: Register) -> list[Resource]:
+def resources_of(register: Register) -> list[Resource]:
     """The words of its file that a register is made of."""
     assert register.place is not None, register
-    count = {Kind.CORE: 1, Kind.SINGLE: 1, Kind.DOUBLE: 2, Kind.VECTOR: 4}[register.kind]
-    file = "r" if register.kind is Kind.CORE else "s"
-    return [(file, count * register.place + n) for n in range(count)]
+    file = Kind.CORE if register.kind is Kind.CORE else Kind.SINGLE
+    return [(file, word) for word in words_of(register.kind, register.place)]
 
 
 def _class(instruction: Instruction) -> Class:
@@ -254,7 +255,7 @@ def _bank(instruction: Instruction) -> tuple[Resource, int] | None:
     if not isinstance(memory, Memory) or not isinstance(memory.offset, int):
         return None
     offset = memory.offset if memory.mode is Mode.OFFSET else 0
-    return words_of(memory.base)[0], offset
+    return resources_of(memory.base)[0], offset
 
 
 Ready = tuple[int, int, int, int, int]

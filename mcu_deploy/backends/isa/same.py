@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.isa.operands import Memory, Mode, Moving, Register, Registers, Shifted
-from mcu_deploy.backends.isa.pipeline import FLAGS, Resource, issue_of, words_of
+from mcu_deploy.backends.isa.pipeline import FLAGS, Resource, issue_of, resources_of
 
 _ADDED = {"add": 1, "addw": 1, "sub": -1, "subw": -1}
 
@@ -49,9 +49,9 @@ class _Symbols:
         if name in _ADDED and len(operands) == 3 and isinstance(operands[2], int):
             into, base = operands[0], operands[1]
             assert isinstance(into, Register) and isinstance(base, Register)
-            symbol, number = self.of(words_of(base)[0])
+            symbol, number = self.of(resources_of(base)[0])
             moved = (number + _ADDED[name] * operands[2]) & 0xFFFFFFFF
-            self.values[words_of(into)[0]] = symbol, moved
+            self.values[resources_of(into)[0]] = symbol, moved
         elif not self._load(instruction) and not self._store(instruction):
             self._other(instruction)
 
@@ -74,14 +74,14 @@ class _Symbols:
             base = start
             into, offset = list(last.registers), 0
             moves = 4 * len(into) if is_moving else None
-        place = words_of(base)[0]
+        place = resources_of(base)[0]
         symbol, number = self.of(place)
         at = [(number + offset + 4 * n) & 0xFFFFFFFF for n in range(len(into))]
         if moves is not None:
             self.values[place] = symbol, (number + moves) & 0xFFFFFFFF
         for register, address in zip(into, at, strict=True):
             loaded = self._symbol("word", symbol, address, self.memory)
-            self.values[words_of(register)[0]] = loaded, 0
+            self.values[resources_of(register)[0]] = loaded, 0
         return True
 
     def _store(self, instruction: Instruction) -> bool:
@@ -92,9 +92,9 @@ class _Symbols:
         assert isinstance(data, Register) and isinstance(memory, Memory)
         if not isinstance(memory.offset, int) or memory.mode is not Mode.OFFSET:
             return False
-        symbol, number = self.of(words_of(memory.base)[0])
+        symbol, number = self.of(resources_of(memory.base)[0])
         address = (number + memory.offset) & 0xFFFFFFFF
-        stored = self.of(words_of(data)[0])
+        stored = self.of(resources_of(data)[0])
         self.memory = self._symbol("stored", symbol, address, stored, self.memory)
         return True
 
@@ -106,7 +106,7 @@ class _Symbols:
             (place, self.of(place)) if place[0] in (FLAGS[0], "ge", "fpscr") else self.of(place)
             for place, _ in issue.reads
         )
-        order = tuple(w for r in instruction.written for w in words_of(r))
+        order = tuple(w for r in instruction.written for w in resources_of(r))
         memory = self.memory if issue.loads or issue.stores else None
         term = instruction.mnemonic, shape, read, memory
         flags = sorted(issue.writes - set(order))

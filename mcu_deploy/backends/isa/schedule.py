@@ -32,11 +32,10 @@ from mcu_deploy.backends.isa.pipeline import (
     issue_of,
     issues_of,
     ready,
-    words_of,
+    resources_of,
 )
 from mcu_deploy.backends.isa.same import do_the_same
 
-SCHEDULED = ("cortex-m7",)  # the cores that it is for
 _FEWEST_PRODUCTS = 4  # of a piece whose lists are split
 _FARTHEST = 1000  # bytes from a base
 
@@ -178,9 +177,9 @@ def _split(code: Sequence[Instruction]) -> list[Instruction]:
         split = _loaded(instruction)
         if split is not None:
             base, registers, moves = split
-            (at,) = words_of(base)
+            (at,) = resources_of(base)
             for register in registers:
-                settle(*words_of(register))
+                settle(*resources_of(register))
             if at in ahead and ahead[at][1] + 4 * len(registers) > _FARTHEST:
                 settle(at)
             first = ahead[at][1] if at in ahead else 0
@@ -222,8 +221,8 @@ def _base_of(instruction: Instruction) -> Resource | None:
     """The base of its memory where it is no other operand of it as well."""
     memory = instruction.operands[-1]
     assert isinstance(memory, Memory)
-    (base,) = words_of(memory.base)
-    others = [w for o in instruction.operands if isinstance(o, Register) for w in words_of(o)]
+    (base,) = resources_of(memory.base)
+    others = [w for o in instruction.operands if isinstance(o, Register) for w in resources_of(o)]
     return None if base in others else base
 
 
@@ -234,7 +233,7 @@ def _moved_by(
     memory = instruction.operands[-1] if instruction.operands else None
     if instruction.mnemonic not in ("ldr", "str") or not isinstance(memory, Memory):
         return instruction
-    (base,) = words_of(memory.base)
+    (base,) = resources_of(memory.base)
     if base not in ahead or memory.mode is not Mode.OFFSET:
         return instruction
     if not isinstance(memory.offset, int) or memory.offset < 0:
