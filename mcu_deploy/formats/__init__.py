@@ -28,6 +28,7 @@ from mcu_deploy.configuration import formats_off
 from mcu_deploy.discovery import names
 from mcu_deploy.errors import FormatFault, McuDeployError, ModelError, Refusal, one_line, raised
 from mcu_deploy.files.given import is_file, is_folder, why_no_file
+from mcu_deploy.formats.attributes import wrong_attribute
 from mcu_deploy.formats.imported import Imported, checked
 from mcu_deploy.ir import Graph, naming
 
@@ -134,6 +135,9 @@ def attempt(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None)
     try:
         with _blamed(module, file):
             read: object = module.read(file, dict(shapes or {}))
+            wrong = wrong_attribute(read) if isinstance(read, Graph) else None
+            if wrong:
+                raise _fault(module, file, wrong)
             found = _imported(module, read)
             if found is None:
                 what = f"its read gave a {type(read).__name__} and no Graph"

@@ -129,6 +129,27 @@ def test_modules_that_are_no_formats_are_skipped_with_a_sentence(
     assert ".ops" in formats.suffixes()
 
 
+@pytest.mark.parametrize(
+    ("attributes", "operator", "clause"),
+    [
+        ("{'axes': 'ab'}", "ReduceL1", "attribute axes of its ReduceL1 'ReduceL1' is 'ab'"),
+        ("{'alpha': (1.0,)}", "Elu", r"attribute alpha of its Elu 'Elu' is \(1.0,\) and not a n"),
+        ("{'mode': 3}", "Pad", "the attribute mode of its Pad 'Pad' is 3 and not a text"),
+        ("{}", "Cast", "the attribute to of its Cast 'Cast' is missing; ONNX wants an integer"),
+    ],
+)
+def test_attributes_in_its_graphs_are_looked_at(
+    attributes: str, operator: str, clause: str, model: Path, tmp_path: Path
+) -> None:
+    source = FORMAT.replace('".ops"', '".wrong"').replace("line, {})", f"line, {attributes})")
+    _add(tmp_path, "wrong_attributes", source)
+    other = model.with_suffix(".wrong")
+    other.write_text(operator)
+    with pytest.raises(FormatFault, match=clause):
+        formats.read(other)
+    sys.modules.pop("mcu_deploy.formats.wrong_attributes", None)
+
+
 def test_sizes_in_its_graphs_are_looked_at(model: Path) -> None:
     """Nobody else would: the format needs no more than read."""
     model.write_text("MatMul")
