@@ -20,11 +20,11 @@ html_title = "mcu-deploy"
 extensions = ["myst_parser"]
 myst_heading_anchors = 4
 root_doc = "docs/index"
-include_patterns = ["README.md", "docs/*.md", "examples/*/README.md", "mcu_deploy/examples/*/*.md"]
+include_patterns = ["*.md", "docs/*.md", "examples/*/README.md", "mcu_deploy/examples/*/*.md"]
 exclude_patterns = [
     path.name
     for path in _ROOT.iterdir()
-    if path.name not in ("README.md", "docs", "examples", "mcu_deploy")
+    if path.suffix != ".md" and path.name not in ("docs", "examples", "mcu_deploy")
 ]
 
 html_theme = "furo"
@@ -39,8 +39,8 @@ html_use_index = False
 _SECTIONS = {
     "Get started": ["/README", "notebook", "commands"],
     "Use": [
-        "operators", "quantizing", "sensors", "performance", "costs", "memory", "partial", "pmx", "flashing", "boards", "emulators",
-        "renode-ci", "/examples/renode_sensor/README",
+        "operators", "quantizing", "sensors", "performance", "costs", "memory", "partial", "pmx",
+        "flashing", "boards", "emulators", "renode-ci", "/examples/renode_sensor/README",
     ],
     "Integrate": [
         "build-folders", "projects", "exports", "cmake", "ci", "instances", "schedules", "check",
@@ -50,7 +50,7 @@ _SECTIONS = {
         "backends", "/examples/python_backend/README", "/examples/dynamic_backend/README",
     ],
     "Internals": [
-        "pipeline", "arithmetic", "protocol", "files", "verified",
+        "pipeline", "arithmetic", "protocol", "files", "versions", "verified", "/CONTRIBUTING", "/CHANGELOG",
         "/mcu_deploy/examples/kws/SOURCE", "/mcu_deploy/examples/sine/SOURCE",
     ],
 }  # fmt: skip

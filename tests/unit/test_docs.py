@@ -33,7 +33,7 @@ BY_ANOTHER_TEST = {  # tests/dynamic/test_docs_*.py
 PAGES = sorted(
     str(path.relative_to(REPOSITORY))
     for path in (
-        REPOSITORY / "README.md",
+        *REPOSITORY.glob("*.md"),
         *(REPOSITORY / "docs").glob("*.md"),
         *(REPOSITORY / "examples").glob("*/README.md"),
         *(REPOSITORY / "mcu_deploy" / "examples").glob("*/*.md"),
