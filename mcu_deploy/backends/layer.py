@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -91,6 +92,11 @@ class Layer:
             descriptor.node, info.inputs, info.outputs, descriptor.params, descriptor.opset,
             info.target, descriptor.body,
         )  # fmt: skip
+
+    @functools.cached_property
+    def known(self) -> dict[object, Any]:
+        """What was found out of it, kept for those who ask again."""
+        return {}
 
     @property
     def info(self) -> WorkloadInfo:

@@ -41,7 +41,6 @@ class Pair(NamedTuple):
         return len(self.behind) // 3
 
 
-@functools.lru_cache(4)
 def pairs_of(
     layer: Convolution, evens: tuple[tuple[int, int], ...], lanes: tuple[int, int], shift: int
 ) -> list[Pair]:
@@ -50,6 +49,16 @@ def pairs_of(
 
     lanes: what the accumulators are multiples of; shift: of the sums themselves.
     """
+    asked = pairs_of, evens, lanes, shift
+    if asked not in layer.known:
+        layer.known[asked] = _pairs_of(layer, evens, lanes, shift)
+    found: list[Pair] = layer.known[asked]
+    return found
+
+
+def _pairs_of(
+    layer: Convolution, evens: tuple[tuple[int, int], ...], lanes: tuple[int, int], shift: int
+) -> list[Pair]:
     find = accumulations_late if layer.fixed is None else accumulations
     filters = tuple(even + n for even, count in evens for n in range(count))
     of = np.array([lanes[n] for _, count in evens for n in range(count)], np.int64)

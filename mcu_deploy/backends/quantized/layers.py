@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -48,6 +49,11 @@ class Linear:
     y: TensorType
     fixed: Array | None
     target: Target = field(default=HOST, kw_only=True)
+
+    @functools.cached_property
+    def known(self) -> dict[object, Any]:
+        """What was found out of it, kept for those who ask again."""
+        return {}
 
     @property
     def loop_bytes(self) -> int | None:
@@ -119,9 +125,15 @@ class Convolution(Linear):
         )  # fmt: skip
 
 
-@functools.lru_cache(16)
 def read(layer: Layer) -> Convolution | str:
     """A layer as a convolution, or why it is none for this backend, a clause."""
+    if read not in layer.known:
+        layer.known[read] = _read(layer)
+    found: Convolution | str = layer.known[read]
+    return found
+
+
+def _read(layer: Layer) -> Convolution | str:
     if layer.op != "Conv" or layer.domain not in ("", "tflite"):
         return "it computes no convolution but Conv"
     x, w, y = layer.input(0), layer.input(1), layer.output

@@ -292,9 +292,15 @@ def may_be_late(view: SubgraphView, layer: Convolution, target: Target) -> bool:
     return layer.window in windows
 
 
-@functools.lru_cache(4)
 def roundings(layer: Convolution) -> list[Rounding]:
     """Of each channel; empty where one has none."""
+    if roundings not in layer.known:
+        layer.known[roundings] = _roundings(layer)
+    found: list[Rounding] = layer.known[roundings]
+    return found
+
+
+def _roundings(layer: Convolution) -> list[Rounding]:
     channels = [layer.channel(n) for n in range(len(layer.bias))]
     found = round_channels(channels, layer.bias.tolist(), plane_lines.shift(layer))
     return [how for how in found if how is not None] if None not in found else []
