@@ -15,7 +15,7 @@ from mcu_deploy.ir import EdgeId, Graph, NodeId
 from mcu_deploy.options import Options
 from mcu_deploy.passes import thinning
 from mcu_deploy.plan import Step
-from mcu_deploy.report import floats, memory
+from mcu_deploy.report import floats, memory, prices
 from mcu_deploy.report.floats import FloatLayer
 from mcu_deploy.report.model import (
     AssumedShapeReport,
@@ -59,6 +59,7 @@ def build_report(
     models = tuple(_network(board, n) for n in networks)
     arena = memory.joint_arena([n.network for n in networks], options.arena == "shared")
     second_stack = None if second_stacks is None else second_stacks.application.bytes
+    time, no_time = prices.joint(models)
     return Report(
         model=", ".join(n.name for n in networks),
         board=board.name if isinstance(board, Board) else None,
@@ -79,6 +80,8 @@ def build_report(
         firmware_second_stack_bytes=second_stack,
         macs=sum(m.macs for m in models),
         instructions=None,
+        priced_time=time,
+        no_priced_time=no_time,
         layers=tuple(layer for m in models for layer in m.layers),
         float_layers=tuple(layer for m in models for layer in m.float_layers),
         assumed_shapes=tuple(shape for m in models for shape in m.assumed_shapes),
@@ -116,6 +119,7 @@ def _measured(network: Network) -> MeasuredReport | None:
 def _network(board: Processor, built: BuiltNetwork) -> NetworkReport:
     network, plan, sizes = built.network, built.network.plan, built.sizes
     data = board.roles.data if isinstance(board, Board) else ""
+    time, no_time = prices.of_network(board, network)
 
     def tensor(edge: EdgeId, name: str | None = None) -> TensorReport:
         return memory.tensor(network.graph, plan, edge, name=name)
@@ -162,6 +166,8 @@ def _network(board: Processor, built: BuiltNetwork) -> NetworkReport:
             CodeReport(symbol, k.layers, k.bytes, k.cycles, k.is_hot)
             for symbol, k in network.sources.kernels.items()
         ),
+        priced_time=time,
+        no_priced_time=no_time,
         kept=tuple(tensor(k.edge, k.name) for k in plan.exposure.kept),
         states=tuple(tensor(s.input, s.name) for s in plan.exposure.states),
         partitions=tuple(

@@ -148,6 +148,17 @@ class CodeReport:
 
 
 @dataclass(frozen=True)
+class PricedTime:
+    """The time of a run by the prices of its layers: cycles with those that the core waits for code
+    and constants, and milliseconds at a clock in hertz. Modelled, and known before anything runs.
+    """
+
+    cycles: int
+    milliseconds: float
+    clock_hz: int
+
+
+@dataclass(frozen=True)
 class BufferReport:
     """A buffer: where it lies, from which layer to which, and what it holds.
 
@@ -222,7 +233,8 @@ class NetworkReport:
     its lower bound, None where nothing needs memory. lanes: of each stretch that runs on two cores,
     the layers of each lane. pools_taken: by memory, what networks before it in the firmware have.
     hot_code_bytes: of kernels that run from RAM; waiting_code: all that wait, those first that gain
-    the most cycles a byte there.
+    the most cycles a byte there. priced_time: of a run on the board; where it is None,
+    no_priced_time is a clause that says why.
     """
 
     name: str
@@ -254,12 +266,24 @@ class NetworkReport:
     hot_weights_bytes: int
     hot_code_bytes: int
     waiting_code: tuple[CodeReport, ...]
+    priced_time: PricedTime | None
+    no_priced_time: str
     kept: tuple[TensorReport, ...]
     states: tuple[TensorReport, ...]
     partitions: tuple[PartitionReport, ...]
     quantized: bool
     float_layers: tuple[FloatLayer, ...]
     layers: tuple[LayerReport, ...]
+
+    def time_line(self) -> str:
+        """What a run takes by the prices of its layers, or why nothing is said of that."""
+        time = self.priced_time
+        if time is None:
+            return f"{self.name}: no modelled time: {self.no_priced_time}"
+        return (
+            f"{self.name}: {time.milliseconds:.3f} ms a run at {time.clock_hz / 1e6:g} MHz, "
+            f"{time.cycles:,} cycles on board, modelled by the prices of its layers"
+        )
 
     def waiting_table(self) -> Table:
         """A line for each kernel that waits for its code, and what RAM for it gains."""
@@ -282,7 +306,8 @@ class Report(Tabled):
     board: None, with all that is of a firmware, where objects were built without one. core, fpu,
     cflags: what they were compiled for, and with which flags of the machine. board_file: the
     build's copy of a user's own board file, relative to its folder. instructions: None, as only
-    `profile` counts them. firmware_stack_bytes: None for the host.
+    `profile` counts them. priced_time: of one run of each network, or None, and why in
+    no_priced_time. firmware_stack_bytes: None for the host.
     """
 
     model: str
@@ -304,6 +329,8 @@ class Report(Tabled):
     firmware_second_stack_bytes: int | None
     macs: int
     instructions: int | None
+    priced_time: PricedTime | None
+    no_priced_time: str
     layers: tuple[LayerReport, ...]
     float_layers: tuple[FloatLayer, ...]
     assumed_shapes: tuple[AssumedShapeReport, ...]
@@ -335,7 +362,8 @@ class Report(Tabled):
             f"{number(self.firmware_ram_bytes)} bytes of RAM"
         )
         title = f"built for {self.board or self.core}; sizes in bytes"
-        return Table(title, ("network", *numbers), tuple(rows), frozenset(numbers), (firmware,))
+        notes = (*(n.time_line() for n in self.networks), firmware)
+        return Table(title, ("network", *numbers), tuple(rows), frozenset(numbers), notes)
 
 
 @dataclass(frozen=True)

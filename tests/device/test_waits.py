@@ -219,6 +219,10 @@ def test_profile_shows_the_time_on_a_board_that_qemu_lacks(
     assert 0.2 < share < 0.9
     assert on_board * (1 - share) == pytest.approx(shown["modelled_cycles"], abs=1)
     assert shown["modelled_milliseconds"] == pytest.approx(on_board / 120_000)
+    priced = shown["priced_time"]
+    assert (priced["clock_hz"], shown["no_priced_time"]) == (120_000_000, "")
+    assert priced["cycles"] == pytest.approx(on_board, rel=0.1)
+    assert priced["milliseconds"] == pytest.approx(priced["cycles"] / 120_000)
     layers = shown["layers"]
     assert sum(layer["modelled_board_cycles"] for layer in layers) == pytest.approx(
         on_board, rel=0.01

@@ -1,0 +1,59 @@
+"""The time that a build states by the prices of its layers, and why there is none elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mcu_deploy.boards import load_board, load_core
+from mcu_deploy.compiler import compile_model
+from mcu_deploy.options import Options
+from mcu_deploy.report.prices import of_network
+
+
+def test_it_is_the_sum_of_the_layers_at_the_rated_clock(kws_dir: Path) -> None:
+    board = load_board("nucleo_l4r5zi")
+    network = compile_model(kws_dir / "model.onnx", board, name="kws")
+    time, reason = of_network(board, network)
+    assert time is not None and reason == ""
+    costs = [step.choice.workload.costs.cycles for step in network.plan.steps]
+    assert time.cycles == sum(cost for cost in costs if cost is not None)
+    assert (time.clock_hz, time.milliseconds) == (120_000_000, time.cycles / 120_000)
+    # The flash that the price is of is the one that was said.
+    at_once = compile_model(kws_dir / "model.onnx", board, options=Options(flash_wait=0))
+    quick, _ = of_network(board, at_once)
+    assert quick is not None and quick.cycles < time.cycles
+    unknown = replace(network, target=replace(network.target, memory=None))
+    silent = replace(board, memories=tuple(
+        replace(memory, rated_timing=None) for memory in board.memories
+    ))  # fmt: skip
+    assert of_network(silent, unknown) == (
+        None, "the file of board nucleo_l4r5zi does not say how its flash answers (`timing`)"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("host", "nothing is modelled of the host"),
+        (
+            "rpi_pico",
+            "prices are of cores with an FPU and DSP instructions, and this cort",
+        ),
+        ("ek_ra8m1", "there are no timings of the cortex-m85"),
+    ],
+)
+def test_where_there_is_none_a_clause_says_why(name: str, reason: str, models_dir: Path) -> None:
+    board = load_board(name)
+    network = compile_model(models_dir / "tflm_hello_world_int8" / "model.onnx", board)
+    time, why = of_network(board, network)
+    assert time is None and why.startswith(reason)
+
+
+def test_a_core_alone_has_no_clock(models_dir: Path) -> None:
+    core = load_core("cortex-m4", "fpv4-sp-d16")
+    network = compile_model(models_dir / "tflm_hello_world_int8" / "model.onnx", core)
+    time, why = of_network(core, network)
+    assert time is None and why.startswith("no board is named")
