@@ -39,6 +39,8 @@ from mcu_deploy.session import Session
 from mcu_deploy.toolchain import HEADERS, compile_network, gcc_command_line
 
 T = TypeVar("T")
+# The goals that make the time least, of what they take at all.
+_FOR_TIME = ("balanced", "speed")
 
 
 def compile_model(
@@ -85,9 +87,10 @@ def compile_covers(
 
     def networks(network_id: NetworkId) -> list[Network]:
         backends = session.preference(board.core, chosen.backends)
-        choosing = _choosing(source, board, session, chosen)
-        covers = choose.covers(source.graph, backends, target_of(board, chosen), choosing)
-        planned = (_plan(source, board, session, chosen, *cover) for cover in covers)
+        target = target_of(board, chosen)
+        choosing = _choosing(source, board, session, chosen, target)
+        covers = choose.covers(source.graph, backends, target, choosing)
+        planned = (_plan(source, board, session, chosen, target, *cover) for cover in covers)
         return [_generate(each, path, board, chosen, network_id) for each in planned]
 
     return _loaded(session, networks)
@@ -164,26 +167,57 @@ def _simplify(read: Imported, name: str, options: Options) -> _Source:
 def _compile(
     source: _Source, board: Processor, session: Session, options: Options, measured: MeasuredCosts
 ) -> CompiledModel:
-    """From the simplified graph to a plan, by the backends that the session has now."""
-    choosing = _choosing(source, board, session, options)
+    """From the simplified graph to a plan, by the backends that the session has now.
+
+    Which kernels gain most in RAM is known of a cover, and which cover is best where these lie
+    there, of prices that know it. So a cover is made twice: from one as if none lay there, and
+    where time counts also from one as if all did; the better one is taken.
+    """
+
+    def planned(hot: frozenset[str] | None) -> CompiledModel:
+        return _planned(source, board, session, options, measured, target_of(board, options, hot))
+
+    cold = planned(frozenset())
+    budget = _hot_bytes(board, options)
+    if not budget:
+        return cold
+    starts = [cold, planned(None)] if options.optimize_for in _FOR_TIME else [cold]
+    kernels = [hot_code.choose(start.plan, budget) for start in starts]
+    found = [planned(hot) for hot in dict.fromkeys(map(hot_code.digests, kernels))]
+    return min(found, key=lambda model: _time(model, budget))
+
+
+def _time(model: CompiledModel, hot_bytes: int) -> int:
+    """The cycles of a run by the prices, with so many bytes of kernels in RAM."""
+    priced = model.target.hot
+    kernels = hot_code.choose(model.plan, hot_bytes, priced)
+    return model.plan.cycles + hot_code.correction(kernels, priced)
+
+
+def _planned(
+    source: _Source, board: Processor, session: Session, options: Options,
+    measured: MeasuredCosts, target: Target,
+) -> CompiledModel:  # fmt: skip
+    """The cover that is best by the prices on a target, and its plan."""
+    choosing = _choosing(source, board, session, options, target)
     if measured.by_fingerprint:
         everyone = _everyone(session, board, options)
-        known = functools.partial(_measured, everyone, target_of(board, options), measured)
+        known = functools.partial(_measured, everyone, target, measured)
         choosing = replace(choosing, measured=known)
     preference = session.preference(board.core, options.backends)
-    graph, assignment = choose.assign(source.graph, preference, target_of(board, options), choosing)
-    return _plan(source, board, session, options, graph, assignment, measured)
+    graph, assignment = choose.assign(source.graph, preference, target, choosing)
+    return _plan(source, board, session, options, target, graph, assignment, measured)
 
 
 def _choosing(
-    source: _Source, board: Processor, session: Session, options: Options
+    source: _Source, board: Processor, session: Session, options: Options, target: Target
 ) -> choose.Choosing:
     return choose.Choosing(
         _layer_backends(session, board, options),
         _strategy(options),
         not options.layers_all,
         options.optimize_for,
-        functools.partial(_peak, source, board, options, {}),
+        functools.partial(_peak, source, board, options, target, {}),
     )
 
 
@@ -196,11 +230,10 @@ def _everyone(session: Session, board: Processor, options: Options) -> tuple[Bac
 
 
 def _plan(
-    source: _Source, board: Processor, session: Session, options: Options, graph: Graph,
-    assignment: choose.Assignment, measured: MeasuredCosts = NOT_MEASURED,
+    source: _Source, board: Processor, session: Session, options: Options, target: Target,
+    graph: Graph, assignment: choose.Assignment, measured: MeasuredCosts = NOT_MEASURED,
 ) -> CompiledModel:  # fmt: skip
     """From a cover that was applied to a plan."""
-    target = target_of(board, options)
     graph, assignment, exposure = _lay_out(source, graph, assignment)
     everyone = _everyone(session, board, options)
     selection = select.select(graph, assignment, everyone, target, measured)
@@ -228,12 +261,12 @@ def _lay_out(
 
 
 def _peak(
-    source: _Source, board: Processor, options: Options, known: select.Facts,
-    graph: Graph, assignment: choose.Assignment,
+    source: _Source, board: Processor, options: Options, target: Target,
+    known: select.Facts, graph: Graph, assignment: choose.Assignment,
 ) -> int:  # fmt: skip
     """The bytes that a cover would need, by what its proposals say of their memory."""
     graph, assignment, exposure = _lay_out(source, graph, assignment)
-    choices = select.unmade(graph, assignment, target_of(board, options), known)
+    choices = select.unmade(graph, assignment, target, known)
     pinned = memory_pools.settle(graph, exposure, source.pinned, options.pools)
     return plan.make(graph, choices, planning(board, options, pinned), (), exposure).bytes
 
@@ -271,7 +304,9 @@ def _generate(
     sources = codegen.generate(
         compiled.graph, compiled.plan, compiled.name, gcc_command_line(board, compiled.name),
         weights, compiled.selection,
-        kernels=hot_code.choose(compiled.plan, _hot_bytes(board, options)),
+        kernels=hot_code.choose(
+            compiled.plan, _hot_bytes(board, options), compiled.target.hot
+        ),
     )  # fmt: skip
     return Network(**vars(compiled), model=path, sources=sources, id=network_id)
 

@@ -20,7 +20,8 @@ class Target:
 
     fpu: single-precision floats in hardware; dsp: the SIMD instructions of Armv7E-M and Armv8-M
     (SMLAD); mve: Helium; memory: how what code and constants lie in answers, None where that is not
-    known.
+    known. hot: the kernels, by the digests of their texts, whose code lies in RAM instead, and
+    waits for nothing; None: all.
     """
 
     core: str = "host"
@@ -29,10 +30,12 @@ class Target:
     mve: bool = False
     # Not hashed: layers are looked up by their targets, and those of one build have one memory.
     memory: MemoryTiming | None = field(default=None, hash=False)
+    hot: frozenset[str] | None = field(default=frozenset(), hash=False)
 
     def has_the_core_of(self, other: Target) -> bool:
         """Whether the same code runs on both, however long it takes."""
-        return replace(self, memory=None) == replace(other, memory=None)
+        mine, theirs = (replace(t, memory=None, hot=None) for t in (self, other))
+        return mine == theirs
 
 
 HOST = Target()

@@ -29,11 +29,13 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Fetched:
-    """A kernel's code: its bytes, and the cycles, modelled, that a run of a layer waits for it
-    where it lies in the memory that the target has for code."""
+    """A kernel's code: its bytes, the cycles, modelled, that a run of a layer waits for it where it
+    lies in the memory that the target has for code, and by which digest the target says that it
+    lies in RAM instead."""
 
     bytes: int
     cycles: int
+    digest: str = ""
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,13 @@ from mcu_deploy.boards.memory_timing import slower
 from mcu_deploy.options import Options
 
 
-def target_of(board: Processor, options: Options) -> Target:
-    """What backends are told of a board: its core, and what code and constants lie in."""
+def target_of(
+    board: Processor, options: Options, hot: frozenset[str] | None = frozenset()
+) -> Target:
+    """What backends are told of a board: its core, and what code and constants lie in. hot: the
+    kernels that lie in RAM, as `Target` has them."""
     has_fpu = board.is_host or board.fpu != "none"
-    return Target(board.core, has_fpu, board.dsp, board.mve, _code_memory(board, options))
+    return Target(board.core, has_fpu, board.dsp, board.mve, _code_memory(board, options), hot)
 
 
 def _code_memory(board: Processor, options: Options) -> MemoryTiming | None:

@@ -89,7 +89,7 @@ class Symbols:
         """
         function = hot_code.anonymous(function)
         if function in self._hot:
-            section = f'section("{hot_code.SECTION}")'
+            section = f"section({hot_code.SECTION})"
             function = replace(function, attributes=(*function.attributes, section))
         body = _TOKEN.sub(lambda m: helpers.get(m[1], self.prefix + m[1]), function.body)
         final = replace(function, body=body)

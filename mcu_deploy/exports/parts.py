@@ -14,9 +14,24 @@ def headers(exported: Exported) -> dict[str, bytes]:
     return {**own, **exported.headers}
 
 
-def network_sources(exported: Exported) -> dict[str, bytes]:
-    """network_<name>.c, weights and all."""
-    return {f"network_{n.name}.c": n.source.encode() for n in exported.networks}
+_HOT_SECTION = """/* {comment} */
+#if !defined(MCU_HOT_SECTION)
+#define MCU_HOT_SECTION "{section}"
+#endif
+
+"""
+
+
+def network_sources(exported: Exported, section: str = "", comment: str = "") -> dict[str, bytes]:
+    """network_<name>.c, weights and all. section: for kernels that run from RAM, another than the
+    headers', and a comment on it."""
+    lines = _HOT_SECTION.format(section=section, comment=comment) if section else ""
+    return {
+        f"network_{n.name}.c": n.source.replace(
+            "#include", f"{lines if n.report.hot_code_bytes else ''}#include", 1
+        ).encode()
+        for n in exported.networks
+    }
 
 
 def runtime_sources(exported: Exported) -> Mapping[str, bytes]:

@@ -214,6 +214,12 @@ class Plan:
         numbers = control.times(self.program)
         return tuple(n for n, i in zip(numbers, self.program, strict=True) if isinstance(i, Step))
 
+    @property
+    def cycles(self) -> int:
+        """Of a run by the prices of its layers; one that states none counts for nothing."""
+        costs = (step.choice.workload.costs.cycles for step in self.steps)
+        return sum(n * times for n, times in zip(costs, self.times, strict=True) if n is not None)
+
     @cached_property
     def holders(self) -> tuple[NodeId | None, ...]:
         """The innermost If, Loop or Scan that each layer is in; None: it runs once."""

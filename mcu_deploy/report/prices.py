@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mcu_deploy.backends.cost import Unit
 from mcu_deploy.backends.isa.timing import TIMINGS
 from mcu_deploy.boards import Board, Processor
 from mcu_deploy.compiled import Network
+from mcu_deploy.plan import hot_code
 from mcu_deploy.report.model import NetworkReport, PricedTime
 
 
@@ -18,13 +18,12 @@ def of_network(board: Processor, network: Network) -> tuple[PricedTime | None, s
     reason = _unpriced(board, network)
     if reason or not isinstance(board, Board):
         return None, reason
-    cycles = 0
     for step in network.plan.steps:
         workload = step.choice.workload
-        cost = workload.costs.price(Unit.CYCLES)
-        if cost is None and not workload.is_view:
+        if workload.costs.cycles is None and not workload.is_view:
             return None, f"{workload.backend} states no cycles of the layer {step.short}"
-        cycles += 0 if cost is None else cost.value * network.plan.times[step.index]
+    kernels = network.sources.kernels.values()
+    cycles = network.plan.cycles + hot_code.correction(kernels, network.target.hot)
     return _at(board.rated_clock_hz or board.clock_hz, cycles), ""
 
 

@@ -71,6 +71,6 @@ def test_kernels_in_ram_do_not_wait_for_their_code(models_dir: Path, tmp_path: P
     (network,) = built.report.networks
     assert all(kernel.in_ram for kernel in network.waiting_code)
     assert code[1] < code[0] / 3
-    # The flash holds the code in any case, and the RAM a copy of it.
-    assert abs(sizes[1][0] - sizes[0][0]) < 64
+    # The flash holds the code in any case, of some layers of longer kernels, and the RAM a copy.
+    assert 0 <= sizes[1][0] - sizes[0][0] < 512
     assert abs(sizes[1][1] - sizes[0][1] - network.hot_code_bytes) < 64

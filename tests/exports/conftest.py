@@ -9,6 +9,7 @@ import pytest
 
 import mcu_deploy
 from mcu_deploy.boards import load_core
+from mcu_deploy.options import Options
 
 
 @pytest.fixture(scope="session")
@@ -27,6 +28,15 @@ def other(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Path:
     folder = tmp_path_factory.mktemp("exports") / "other"
     model, core = repository / "examples/cmake/sine.tflite", load_core("cortex-m4", "fpv4-sp-d16")
     mcu_deploy.build(model, core, folder, name="other")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def hot(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Path:
+    """A build of the same network whose kernels are to run from RAM."""
+    folder = tmp_path_factory.mktemp("exports") / "hot"
+    model, core = repository / "examples/cmake/sine.tflite", load_core("cortex-m4", "fpv4-sp-d16")
+    mcu_deploy.build(model, core, folder, name="hot", options=Options(hot_code=4096))
     return folder
 
 

@@ -105,11 +105,18 @@ enable_language(C)
 add_library(app STATIC)
 set(CONFIG_MCU_DEPLOY_SINE y)
 set(CONFIG_MCU_DEPLOY_OTHER y)
+set(CONFIG_MCU_DEPLOY_HOT y)
+set(CONFIG_XIP y)
+set(CONFIG_ARCH_HAS_RAMFUNC_SUPPORT y)
 macro(zephyr_include_directories)
 endmacro()
 macro(zephyr_library_named name)
   add_library(${{name}} STATIC)
   set(library ${{name}})
+endmacro()
+macro(zephyr_library_compile_definitions)
+  target_compile_definitions(${{library}} PRIVATE ${{ARGN}})
+  message("${{library}}: with ${{ARGN}}")
 endmacro()
 macro(zephyr_library_sources)
   target_sources(${{library}} PRIVATE ${{ARGN}})
@@ -174,6 +181,20 @@ def test_the_sample_finds_its_module_beside_others_of_the_environment(
     assert code == 0, said
     assert "another module: /mine" in said
     assert "mcu_deploy_sine: src/network_sine.c" in said
+
+
+@pytest.mark.needs_cmake
+def test_kernels_in_ram_lie_where_zephyr_copies_from(tmp_path: Path, hot: Path, sine: Path) -> None:
+    for build in (hot, sine):
+        export(build, "zephyr", tmp_path / build.name)
+    more = str(tmp_path / "hot")
+    code, said = configured(tmp_path, "4.2.99", tmp_path / "sine/sample", EXTRA_ZEPHYR_MODULES=more)
+    assert code == 0, said
+    assert 'mcu_deploy_hot: with MCU_HOT_SECTION=".ramfunc"' in said
+    assert "mcu_deploy_sine: with" not in said
+    # A network without such kernels says nothing of them.
+    assert "Code in RAM" in (tmp_path / "hot/README.md").read_text()
+    assert "Code in RAM" not in (tmp_path / "sine/README.md").read_text()
 
 
 @pytest.mark.needs_cmake

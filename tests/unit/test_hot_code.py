@@ -68,7 +68,7 @@ def test_a_hot_kernel_has_a_section_of_its_own() -> None:
     symbols = Symbols("n", [hot_code.anonymous(hot)])
     assert symbols.kernel((), hot) == symbols.kernel((), replace(hot, fetched=None)) == "_mcu_n_one"
     symbols.kernel((), cold)
-    assert [('section(".text.mcu_hot")' in f.text) for f in symbols.functions] == [True, False]
+    assert [("section(MCU_HOT_SECTION)" in f.text) for f in symbols.functions] == [True, False]
 
 
 def _loop(times: int) -> Assembly:
@@ -96,6 +96,41 @@ def test_a_kernel_says_how_long_it_waits_for_its_code() -> None:
     assert twice.cycles == 2 * once.cycles
     at_once = replace(waiting, memory=AT_ONCE)
     assert kernel("loop", parameters, _loop(10), at_once).fetched is None
+
+
+def test_layers_get_the_kernels_that_are_best_in_ram(kws_dir: Path) -> None:
+    """The price of each is that of where it will lie, and so one that waits long in flash wins."""
+    board = load_board("nucleo_l4r5zi")
+    cold, hot = (
+        compile_model(kws_dir / "model.onnx", board, options=Options(hot_code=budget))
+        for budget in (0, 4096)
+    )
+    assert cold.target.hot == frozenset()
+    in_ram = [k for k in hot.sources.kernels.values() if k.is_hot]
+    assert sum(k.bytes for k in in_ram) <= 4096
+    # What the prices took for hot is hot, so that they are right.
+    assert hot.target.hot is not None and hot.target.hot <= hot_code.digests(in_ram)
+    others = hot_code.correction(hot.sources.kernels.values(), hot.target.hot)
+    assert others == -sum(k.cycles for k in in_ram if k.digest not in hot.target.hot)
+    saved = sum(k.cycles for k in cold.sources.kernels.values())
+    assert hot.plan.cycles + others < cold.plan.cycles - saved
+    # The depthwise kernel is another one than in flash, and waits there longer than all of these.
+    assert in_ram[0].cycles > 2 * saved
+
+
+def test_prices_are_corrected_by_what_lies_elsewhere() -> None:
+    plan = _plan([_function("a", 100, 800), _function("b", 100, 900)])
+    kernels = [replace(k, digest=k.function.stem) for k in hot_code.choose(plan, 100)]
+    assert [k.is_hot for k in kernels] == [True, False]  # b, a
+    assert hot_code.correction(kernels, frozenset()) == -900
+    assert hot_code.correction(kernels, frozenset("b")) == 0
+    assert hot_code.correction(kernels, frozenset("a")) == 800 - 900
+    assert hot_code.correction(kernels, None) == 800
+    # What the prices take for hot comes first.
+    (b, a) = hot_code.choose(_plan([
+        CFunction("a", (), "{ }", fetched=Fetched(100, 800, "a")), _function("b", 100, 900)
+    ]), 100, frozenset("a"))  # fmt: skip
+    assert (a.is_hot, b.is_hot) == (True, False)
 
 
 def test_hot_code_lies_in_the_fastest_ram_that_holds_code() -> None:

@@ -205,6 +205,13 @@ static inline void _mcu_layer_event(mcu_instance_t *instance, uint32_t layer,
 #define MCU_UNUSED
 #endif
 
+/* The section of kernels that are to run from RAM (build --hot-code): a linker script places it
+ * there and a start-up copies it. A project whose script has one of its own for such code says that
+ * one's name instead, as in -DMCU_HOT_SECTION='".RamFunc"' for ST's scripts. */
+#if !defined(MCU_HOT_SECTION)
+#define MCU_HOT_SECTION ".text.mcu_hot"
+#endif
+
 /* A layer between its two events: the statement `call`, in a function that knows its `instance`. */
 #define MCU_LAYER(layer, call)                                                                     \
     do {                                                                                           \

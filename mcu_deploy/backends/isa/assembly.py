@@ -116,7 +116,16 @@ class Assembly:
     def time(self, target: Target) -> int:
         """The cycles of a run on a target, with those that it waits for the memory that code and
         constants lie in. Those of a core without a column in the table are the Cortex-M4's."""
-        return round(self._issued(target) + self._waited(target.memory, self._reads))
+        return round(self._issued(target) + self._waits_on(target))
+
+    def _waits_on(self, target: Target) -> float:
+        """The cycles that it waits, for no code where that lies in RAM."""
+        memory = target.memory
+        if memory is None or memory.answers_at_once:
+            return 0.0
+        if target.hot is None or (target.hot and self.digest in target.hot):
+            return waiting((), (), self._reads, memory)
+        return self._waited(memory, self._reads)
 
     def waited_for_code(self, memory: MemoryTiming | None) -> float:
         """The cycles of a run in which it waits for its own code in such a memory."""

@@ -66,7 +66,7 @@ def kernel(
     body = f'{{\n    __asm__(".syntax unified\\n"\n{text});\n}}'
     comment = tuple(line for text in above for line in textwrap.wrap(text, _WIDTH - 6))
     waited = calls * round(code.waited_for_code(target.memory))
-    fetched = Fetched(size(items), waited) if waited else None
+    fetched = Fetched(size(items), waited, code.digest) if waited else None
     return CFunction(
         stem, tuple(parameters), body, naked=True, comment=comment, fetched=fetched
     )  # fmt: skip

@@ -21,13 +21,17 @@ DESCRIPTION = "folders for a project of STM32CubeIDE, or of CubeMX with a Makefi
 ARCHIVE = None
 
 _RUNTIME = "Src/mcu_runtime"
+# Of the linker scripts that STM32CubeIDE and CubeMX generate, "*(.RamFunc)" in .data, and of the
+# HAL's headers (stm32l5xx_hal_flash_ramfunc.h).
+_HOT = ".RamFunc"
+_WHY_HOT = "ST's linker scripts have this section in .data, which the start-up copies to RAM."
 
 
 def files(exported: Exported) -> Mapping[str, bytes]:
     """The content of each file by its path."""
     runtime = {f"mcu_{name}": text for name, text in parts.runtime_sources(exported).items()}
     sources = {
-        **below(f"Src/{exported.name}", parts.network_sources(exported)),
+        **below(f"Src/{exported.name}", parts.network_sources(exported, _HOT, _WHY_HOT)),
         **below(_RUNTIME, runtime),
     }
     example = f"{exported.name}_example.c"
