@@ -4,6 +4,7 @@ come with mcu-deploy. `make docs` calls it; tests/unit/test_operators_page.py co
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,6 +50,14 @@ def _lines() -> Iterator[str]:
         "Beside these, some are resolved when the model is read: Constant, Shape, Size, Dropout "
         "(of a model that\nis exported for inference), and functions that the model brings along."
     )
+    yield ""
+    yield (
+        f"{len(found.functions)} more are read as what ONNX defines them to be made of, by the "
+        "bodies that the onnx package\nships. A node of a body bears the name of the node that it "
+        "was in."
+    )
+    yield ""
+    yield from textwrap.wrap(", ".join(found.functions) + ".", 100)
     yield ""
     yield "## Quantized forms"
     yield ""

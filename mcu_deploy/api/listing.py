@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mcu_deploy.backends.registry import Registry
-from mcu_deploy.formats import qoperator, tflite_ops
+from mcu_deploy.formats import onnx_functions, qoperator, tflite_ops
 from mcu_deploy.operators import Operator, control, label, registry
 
 NATIVE, REAL, MOVED = "in integers", "through float32", "as bytes"
@@ -35,11 +35,13 @@ class OperatorRow:
 @dataclass(frozen=True)
 class Operators:
     """rows: what can be computed. tflite: the operators that are read from TFLite files, by their
-    names there. forms: quantized operators of ONNX and onnxruntime that are read as others."""
+    names there. forms: quantized operators of ONNX and onnxruntime that are read as others.
+    functions: operators of ONNX that are read as what it defines them to be made of."""
 
     rows: tuple[OperatorRow, ...]
     tflite: tuple[str, ...]
     forms: tuple[str, ...]
+    functions: tuple[str, ...]
 
 
 def operators(backends: Registry) -> Operators:
@@ -56,7 +58,9 @@ def operators(backends: Registry) -> Operators:
         if operator.domain != "mcu"
     ]
     forms = (label(domain, op) for domain, op in qoperator.READ)
-    return Operators(tuple(rows), tuple(sorted(tflite_ops.converters())), tuple(forms))
+    return Operators(
+        tuple(rows), tuple(sorted(tflite_ops.converters())), tuple(forms), onnx_functions.names()
+    )
 
 
 def _quantized(operator: Operator) -> str:

@@ -23,6 +23,7 @@ def operators(as_json: JsonOption = False) -> None:
                 "operators": [asdict(row) for row in found.rows],
                 "tflite": list(found.tflite),
                 "forms": list(found.forms),
+                "functions": list(found.functions),
             }
         )
         return
@@ -32,4 +33,5 @@ def operators(as_json: JsonOption = False) -> None:
         listed.add_row(row.operator, escape(", ".join(row.backends) or nobody), row.quantized)
     out.print(listed)
     out.print(f"Read from TFLite files: {', '.join(found.tflite)}.")
+    out.print(f"Read as what they are made of: {', '.join(found.functions)}.")
     out.print(f"Read as what they quantize: {', '.join(found.forms)}.")

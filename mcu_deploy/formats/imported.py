@@ -106,7 +106,10 @@ def _without(graph: Graph, nodes: Collection[NodeId]) -> Graph:
 
 def known_operators() -> set[str]:
     """The operators that an importer, a pass or the interpreter knows."""
-    return {label(domain, name) for domain, name in registry()}
+    # onnx is slow to import, and only refusals ask
+    from mcu_deploy.formats.onnx_functions import names
+
+    return {*(label(domain, name) for domain, name in registry()), *names()}
 
 
 def tell_assumed(model: str, assumed: Sequence[AssumedShape]) -> None:

@@ -12,6 +12,7 @@ from onnx import helper, numpy_helper
 from mcu_deploy.errors import ModelError
 from mcu_deploy.formats.onnx_branches import inline, take_shapes
 from mcu_deploy.formats.onnx_forms import is_special, rewrite_one
+from mcu_deploy.formats.onnx_functions import inline_functions
 from mcu_deploy.formats.onnx_loops import complete_loops
 from mcu_deploy.formats.onnx_operators import domain_of, draws_values, opset_of
 from mcu_deploy.formats.onnx_reasons import reason
@@ -33,6 +34,24 @@ def forget_shapes(graph: onnx.GraphProto) -> None:
             output.type.tensor_type.ClearField("shape")
 
 
+def _forget_symbols(graph: onnx.GraphProto) -> None:
+    """Removes shapes with sizes that inference has made names for: it would keep them, where
+    constants that were evaluated since say more.
+    """
+    for scope in (graph, *subgraphs_below(graph)):
+        known = [v for v in scope.value_info if not _has_symbols(v)]
+        if len(known) < len(scope.value_info):
+            kept = [onnx.ValueInfoProto.FromString(v.SerializeToString()) for v in known]
+            del scope.value_info[:]
+            scope.value_info.extend(kept)
+        for output in filter(_has_symbols, scope.output):
+            output.type.tensor_type.ClearField("shape")
+
+
+def _has_symbols(value: onnx.ValueInfoProto) -> bool:
+    return any(d.dim_param.startswith("unk__") for d in value.type.tensor_type.shape.dim)
+
+
 def forget_negative_sizes(graph: onnx.GraphProto) -> None:
     """Makes sizes below 0 unknown ones: some exporters mean that, and onnx's inference counts
     with the number, up to an assertion that ends the process.
@@ -50,6 +69,8 @@ def infer_and_fold(model: onnx.ModelProto, strict: bool = True) -> None:
     Raises ModelError for what contradicts itself; without `strict` the inference passes by it.
     """
     _check_splits(model.graph)
+    # Before any inference, which looks into bodies without the defaults of their attributes.
+    inline_functions(model)
     _rewrite_forms(model)
     if any(node.op_type == "If" for node in model.graph.node):
         # A branch that is never taken may well be wrong; those that are known to be go first.
@@ -91,7 +112,10 @@ def _inferred(model: onnx.ModelProto, strict: bool) -> onnx.ModelProto:
 
 def _to_fixpoint(model: onnx.ModelProto, strict: bool) -> None:
     while True:
+        _forget_symbols(model.graph)
         model.CopyFrom(_inferred(model, strict))
+        if inline_functions(model):
+            continue
         if _rewrite_one(model, model):
             forget_shapes(model.graph)
         elif not (_fold(model.graph, {}, {}, model) or complete_loops(model.graph)):
@@ -156,6 +180,14 @@ def _all_shapes(graph: onnx.GraphProto) -> dict[str, list[int]]:
     return found
 
 
+def _is_short(node: onnx.NodeProto, constants: Mapping[str, onnx.TensorProto]) -> bool:
+    """Whether a Range has no more elements than are folded: ONNX's inference counts them only
+    where it knows what the bounds were made of."""
+    bounds = (numpy_helper.to_array(constants[name]).reshape(-1)[0] for name in node.input)
+    start, limit, delta = map(float, bounds)
+    return delta != 0 and abs((limit - start) / delta) <= _LARGEST_FOLDED_BYTES // 8
+
+
 def _evaluate(
     node: onnx.NodeProto,
     constants: Mapping[str, onnx.TensorProto],
@@ -177,7 +209,8 @@ def _evaluate(
         return None
     if any(math.prod(shapes.get(o, [0])) > _LARGEST_FOLDED_BYTES for o in node.output):
         return None
-    if node.op_type in _GROWS and any(o not in shapes for o in node.output):
+    is_known = node.op_type not in _GROWS or all(o in shapes for o in node.output)
+    if not is_known and not (node.op_type == "Range" and _is_short(node, constants)):
         return None
     small = helper.make_model(
         helper.make_graph(

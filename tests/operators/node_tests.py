@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,23 +75,53 @@ def _value(value: Any) -> Any:
     return np.asarray(value) if isinstance(value, np.generic) else value
 
 
-def _with_constants(test: NodeTest, kept: int) -> tuple[onnx.ModelProto, tuple[Array, ...]]:
-    """The model with all inputs but the first `kept` as constants."""
+# The inputs that decide the shape of an output or which axes are meant; of a Reduce... the second.
+_SHAPES: Mapping[str, Sequence[int]] = {
+    "AffineGrid": (1,), "CenterCropPad": (1,), "Col2Im": (1, 2), "ConstantOfShape": (0,),
+    "DFT": (1, 2), "Expand": (1,), "MaxUnpool": (2,), "MelWeightMatrix": range(5), "OneHot": (1,),
+    "Pad": (1, 3), "Range": range(3), "Reshape": (1,), "Resize": (1, 2, 3), "STFT": (1, 3),
+    "Slice": range(1, 5), "Split": (1,), "Squeeze": (1,), "Tile": (1,), "TopK": (1,),
+    "Unsqueeze": (1,), "Upsample": (1,),
+    **dict.fromkeys(("BlackmanWindow", "HammingWindow", "HannWindow"), (0,)),
+}  # fmt: skip
+
+
+def shape_operands(test: NodeTest) -> set[str]:
+    """The names of a test's inputs that decide shapes; an expanded test has those of its twin."""
+    name = test.name.partition("_expanded")[0]
+    node = next(t for t in node_tests() if t.name == name).model.graph.node[-1]
+    places = (1,) if node.op_type.startswith("Reduce") else _SHAPES.get(node.op_type, ())
+    return {node.input[k] for k in places if k < len(node.input)}
+
+
+def _with_constants(
+    test: NodeTest, bound: Collection[str]
+) -> tuple[onnx.ModelProto, tuple[Array, ...]]:
+    """The model with these inputs as constants, and the values of the others."""
     model = onnx.ModelProto()
     model.CopyFrom(test.model)
-    names = [i.name for i in model.graph.input]
-    for name, value in list(zip(names, test.inputs, strict=True))[kept:]:
-        model.graph.initializer.append(numpy_helper.from_array(value, name))
-        del model.graph.input[[i.name for i in model.graph.input].index(name)]
-    return model, test.inputs[:kept]
+    given = []
+    for place, value in zip(test.model.graph.input, test.inputs, strict=True):
+        if place.name in bound:
+            model.graph.initializer.append(numpy_helper.from_array(value, place.name))
+            del model.graph.input[[i.name for i in model.graph.input].index(place.name)]
+        else:
+            given.append(value)
+    return model, tuple(given)
 
 
 def compile_node_test(test: NodeTest, folder: Path, index: int) -> Compiled | str:
-    """The compiled test, with as many inputs as can be; or the compiler's sentence."""
+    """The compiled test, with as many inputs as can be; or the compiler's sentence.
+
+    First all values are inputs, then those that decide shapes are constants, then all but the
+    first.
+    """
     refusal = ""
     plain = all(isinstance(v, np.ndarray) and v.dtype.kind != "O" for v in test.inputs)
-    for kept in dict.fromkeys((len(test.inputs), 1) if plain else (len(test.inputs),)):
-        model, inputs = _with_constants(test, kept)
+    rest = {i.name for i in test.model.graph.input[1:]}
+    tried: tuple[set[str], ...] = (set(), shape_operands(test), rest) if plain else (set(),)
+    for bound in dict.fromkeys(map(frozenset, tried)):
+        model, inputs = _with_constants(test, bound)
         try:
             return compile_case(Case(test.name, model, inputs), folder, index)
         except McuDeployError as error:

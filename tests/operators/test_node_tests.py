@@ -16,8 +16,12 @@ PASSED = Path(__file__).with_name("node_tests_passed.txt")
 TOLERANCE = {
     # Its wanted outputs are written with four digits.
     "test_averagepool_2d_ceil_last_window_starts_on_pad": 1e-3,
-    # A sum of 6,480 terms, one after another.
-    "test_nllloss_NCd1d2d3d4d5_mean_weight_expanded": 1e-4,
+    # Sums of 6,480 terms, one after another.
+    **{
+        f"test_{loss}_NCd1d2d3d4d5_mean_weight{form}": 1e-4
+        for loss in ("nllloss", "sce")
+        for form in ("", "_expanded", "_log_prob", "_log_prob_expanded")
+    },
 }
 
 

@@ -37,6 +37,7 @@ def test_each_operator_has_who_computes_it_and_how() -> None:
     assert [row.operator for row in found.rows if row.in_compiler] == ["If", "Loop", "Scan"]
     assert all(row.backends or row.in_compiler for row in found.rows)
     assert "CONV_2D" in found.tflite and "QLinearConv" in found.forms
+    assert "RMSNormalization" in found.functions and "Softmax" not in found.functions
 
 
 def test_the_command_lists_the_same() -> None:
@@ -44,5 +45,6 @@ def test_the_command_lists_the_same() -> None:
     found = operators(Registry.builtin())
     assert [row["operator"] for row in listed["operators"]] == [r.operator for r in found.rows]
     assert listed["tflite"] == list(found.tflite)
+    assert listed["functions"] == list(found.functions)
     shown = call("operators").stdout
     assert "Conv " in shown and "CONV_2D" in shown and "QLinearConv" in shown

@@ -1,0 +1,156 @@
+"""Operators that ONNX defines as functions of others: their bodies in their places.
+
+The bodies are those that the onnx package ships, for the model's opset. What the interpreter knows
+itself stays one node. A node of a body bears the name of the node that it was in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import onnx
+
+from mcu_deploy.formats.onnx_operators import domain_of, opset_of, text_of
+from mcu_deploy.formats.onnx_subgraphs import all_nodes, rename, subgraphs_below, subgraphs_of
+from mcu_deploy.formats.onnx_types import declared_types
+from mcu_deploy.operators import find
+
+# Their bodies draw random numbers, or loop over sequences: what is told of the operator says more.
+_LEFT = {"Bernoulli", "SequenceMap"}
+
+Types = Mapping[str, onnx.TypeProto]
+
+
+def names() -> tuple[str, ...]:
+    """The operators that are read as the functions that ONNX defines them to be."""
+    schemas: Any = onnx.defs.get_all_schemas_with_history()
+    defined = {
+        schema.name
+        for schema in schemas
+        if not schema.domain and (schema.has_function or schema.has_context_dependent_function)
+    }
+    return tuple(sorted(name for name in defined - _LEFT if find("", name) is None))
+
+
+def inline_functions(model: onnx.ModelProto) -> bool:
+    """Puts bodies in the places of nodes whose inputs' types are known; whether there were any."""
+    return _inline(model.graph, {}, opset_of(model.opset_import))
+
+
+def _inline(graph: onnx.GraphProto, outer: Types, opset: int) -> bool:
+    types = {**outer, **declared_types(graph), **_constant_types(graph)}
+    nodes: list[onnx.NodeProto] = []
+    changed = inside = False
+    for index, node in enumerate(graph.node):
+        for inner in subgraphs_of(node).values():
+            inside = _inline(inner, types, opset) or inside
+        body = _body(node, types, opset)
+        if body is None:
+            nodes.append(node)
+            continue
+        changed = True
+        named = node.name or f"{text_of(node.op_type)}_{index}"
+        nodes += _placed(node, body, f"{graph.name}/{named}" if outer else named, opset)
+    if changed:
+        copied = [onnx.NodeProto.FromString(n.SerializeToString()) for n in nodes]
+        del graph.node[:]
+        graph.node.extend(copied)
+    return changed or inside
+
+
+def _constant_types(graph: onnx.GraphProto) -> dict[str, onnx.TypeProto]:
+    make = onnx.helper.make_tensor_type_proto
+    return {t.name: make(t.data_type, list(t.dims)) for t in graph.initializer}
+
+
+def _body(node: onnx.NodeProto, types: Types, opset: int) -> onnx.FunctionProto | None:
+    """The body of a node; None where it has none, and where a type that it depends on is unknown.
+
+    Of several bodies of one version of an operator the newest one that the opset has.
+    """
+    op = text_of(node.op_type)
+    if domain_of(node.domain) or op in _LEFT or find("", op) or not onnx.defs.has(op, opset, ""):
+        return None
+    schema: Any = onnx.defs.get_schema(op, opset, "")  # some of its methods have no type hints
+    contextual = schema.context_dependent_function_opset_versions
+    plain = max((v for v in schema.function_opset_versions if v <= opset), default=0)
+    built = max((v for v in contextual if v <= opset), default=0)
+    if not plain and not built:
+        return None
+    if plain >= built:
+        return _function(schema.get_function_with_opset_version(plain))
+    if any(name and not _is_ranked(types.get(name)) for name in node.input):
+        return None
+    given = [types.get(name, onnx.TypeProto()).SerializeToString() for name in node.input]
+    complete = _complete(node, schema).SerializeToString()
+    body = _function(
+        schema.get_context_dependent_function_with_opset_version(built, complete, given)
+    )
+    return body if body.node else None
+
+
+def _function(text: bytes) -> onnx.FunctionProto:
+    function = onnx.FunctionProto()
+    function.ParseFromString(text)
+    return function
+
+
+def _is_ranked(type_: onnx.TypeProto | None) -> bool:
+    return type_ is not None and type_.tensor_type.HasField("shape")
+
+
+def _complete(node: onnx.NodeProto, schema: onnx.defs.OpSchema) -> onnx.NodeProto:
+    """The node with the defaults of the attributes that it leaves out."""
+    complete = onnx.NodeProto()
+    complete.CopyFrom(node)
+    known = {a.name for a in node.attribute}
+    complete.attribute.extend(
+        a.default_value
+        for name, a in schema.attributes.items()
+        if name not in known and a.default_value.name
+    )
+    return complete
+
+
+def _placed(
+    node: onnx.NodeProto, body: onnx.FunctionProto, name: str, opset: int
+) -> list[onnx.NodeProto]:
+    """The body's nodes, which read the node's inputs, write its outputs and have its attributes."""
+    schema = onnx.defs.get_schema(text_of(node.op_type), opset, "")
+    attributes = {a.name: a for a in (*body.attribute_proto, *_complete(node, schema).attribute)}
+    graph = onnx.GraphProto(node=body.node)
+    for index, inner in enumerate(all_nodes(graph.node)):
+        inner.name = f"{name}/{inner.op_type}_{index}"
+        _take_attributes(inner, attributes)
+    scopes = (graph, *subgraphs_below(graph))
+    own = {output for scope in scopes for inner in scope.node for output in inner.output if output}
+    own |= {named.name for scope in scopes for named in (*scope.input, *scope.initializer)}
+    names = {tensor: f"{name}/{tensor}" for tensor in own}
+    given, taken = [*node.input], [*node.output]
+    for index, tensor in enumerate(body.input):
+        names[tensor] = given[index] if index < len(given) else ""
+    for index, tensor in enumerate(body.output):
+        if index < len(taken) and taken[index]:
+            names[tensor] = taken[index]
+    rename(graph, names)
+    return list(graph.node)
+
+
+def _take_attributes(inner: onnx.NodeProto, attributes: Mapping[str, onnx.AttributeProto]) -> None:
+    """Puts the values of the function's attributes where the body names them."""
+    taken = []
+    for attribute in inner.attribute:
+        if attribute.ref_attr_name:
+            given = attributes.get(attribute.ref_attr_name)
+            if given is None:
+                continue
+            value = onnx.AttributeProto()
+            value.CopyFrom(given)
+            value.name = attribute.name
+            taken.append(value)
+        else:
+            taken.append(attribute)
+    kept = [onnx.AttributeProto.FromString(a.SerializeToString()) for a in taken]
+    del inner.attribute[:]
+    inner.attribute.extend(kept)
