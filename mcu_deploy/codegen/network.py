@@ -37,8 +37,8 @@ class NetworkSource:
     """The generated text of a network, and the bytes of its weights.
 
     has_arrays: the source has these as arrays, and names no file with them. owners: by the symbol
-    of each function that is a backend's, whose it is. kernels: those that wait for their code, by
-    their symbols.
+    of each function that is a backend's, whose it is; layers: which it computes, by index.
+    kernels: those that wait for their code, by their symbols.
     """
 
     name: str
@@ -47,6 +47,7 @@ class NetworkSource:
     weights: bytes
     has_arrays: bool = False
     owners: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    layers: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     kernels: Mapping[str, HotKernel] = field(default_factory=dict)
 
     @property
@@ -197,6 +198,7 @@ def generate(
         blob,
         has_arrays=weights == "array",
         owners={symbol: frozenset(names) for symbol, names in symbols.owners.items()},
+        layers={s: tuple(sorted(set(found))) for s, found in symbols.layers.items()},
         kernels={symbols.function(kernel.function): kernel for kernel in kernels},
     )
 

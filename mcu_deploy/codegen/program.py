@@ -166,7 +166,7 @@ def _call(flow: Flow, step: Step) -> Statement:
     workload = step.choice.workload
     function = workload.function
     assert function is not None
-    symbol = symbols.kernel(workload.helpers, function, workload.backend)
+    symbol = symbols.kernel(workload.helpers, function, workload.backend, step.index)
     arrays = [symbols.constant(c, step.short) for c in workload.constants]
     hot = {item.constant: item.place for item in plan.hot if item.step == step.index}
 

@@ -66,8 +66,9 @@ class NamedConstant:
 class Symbols:
     """Gives every function and constant of a network its symbol, `_mcu_<network>_<stem>`.
 
-    owners: by the symbol of a kernel or of its helper, the backends that have it. hot: the kernels,
-    as `hot_code.anonymous` has them, that lie in a section of their own.
+    owners: by the symbol of a kernel or of its helper, the backends that have it; layers: those
+    that it computes, by index. hot: the kernels, as `hot_code.anonymous` has them, that lie in a
+    section of their own.
     """
 
     def __init__(self, network: str, hot: Collection[CFunction] = ()) -> None:
@@ -77,6 +78,7 @@ class Symbols:
         self.weights = bytearray()
         self.alignment = 1
         self.owners: dict[str, set[str]] = {}
+        self.layers: dict[str, list[int]] = {}
         self._functions: dict[CFunction, str] = {}
         self._hot = frozenset(hot)
         self._constants: dict[tuple[str, bytes], NamedConstant] = {}
@@ -102,10 +104,14 @@ class Symbols:
             )
         return symbol
 
-    def kernel(self, helpers: Sequence[CFunction], function: CFunction, backend: str = "") -> str:
+    def kernel(
+        self, helpers: Sequence[CFunction], function: CFunction, backend: str = "",
+        layer: int | None = None,
+    ) -> str:  # fmt: skip
         """The symbol of a function whose helpers, which may call each other, are emitted before it.
 
-        Functions of different workloads may have different helpers of one stem.
+        Functions of different workloads may have different helpers of one stem. layer: the index of
+        the one that it computes.
         """
         known: dict[str, str] = {}
         for helper in helpers:
@@ -113,6 +119,8 @@ class Symbols:
         symbol = self.function(function, known)
         for owned in (*known.values(), symbol):
             self.owners.setdefault(owned, set()).update([backend] if backend else [])
+            if layer is not None:
+                self.layers.setdefault(owned, []).append(layer)
         return symbol
 
     def constant(self, constant: Constant, layer: str = "") -> str:

@@ -8,9 +8,9 @@ from mcu_deploy.report.model import (
     NetworkReport,
     OptimizedReport,
     Report,
-    TensorReport,
     read,
 )
+from mcu_deploy.report.places import TensorReport
 
 __all__ = [
     "Explanation",

@@ -14,8 +14,8 @@ from mcu_deploy.formats.imported import AssumedShape
 from mcu_deploy.ir import EdgeId, Graph, NodeId
 from mcu_deploy.options import Options
 from mcu_deploy.passes import thinning
-from mcu_deploy.plan import Step
-from mcu_deploy.report import floats, memory, prices
+from mcu_deploy.plan import Plan, Step
+from mcu_deploy.report import floats, kernels, memory, prices
 from mcu_deploy.report.floats import FloatLayer
 from mcu_deploy.report.model import (
     AssumedShapeReport,
@@ -28,12 +28,11 @@ from mcu_deploy.report.model import (
     NetworkReport,
     OptimizedReport,
     PartitionReport,
-    PoolReport,
     RamParts,
     RemovedReport,
     Report,
-    TensorReport,
 )
+from mcu_deploy.report.places import PoolReport, TensorReport
 from mcu_deploy.toolchain import FirmwareSizes, SecondCoreStacks, StackBound, Toolchain
 from mcu_deploy.version import VERSION
 
@@ -134,6 +133,7 @@ def _network(board: Processor, built: BuiltNetwork) -> NetworkReport:
         source_sha256=network.graph.source_sha256,
         measured_costs=_measured(network),
         flash_bytes=sizes.flash_bytes,
+        flash_parts={part.name: part.flash for part in sizes.parts},
         ram_bytes=sizes.ram_bytes,
         ram_parts=RamParts(
             arena=network.ram_bytes,
@@ -159,7 +159,9 @@ def _network(board: Processor, built: BuiltNetwork) -> NetworkReport:
         outputs=tensors(network.outputs),
         pools=tuple(PoolReport(p.name, p.bytes, p.memory or data) for p in plan.pools),
         pools_taken=network.options.pools.taken,
+        positions=len(plan.program),
         buffers=memory.buffers(plan),
+        kernels=kernels.measured(network.sources, built.object),
         hot_weights_bytes=sum({item.place: item.bytes for item in plan.hot}.values()),
         hot_code_bytes=sum(k.bytes for k in network.sources.kernels.values() if k.is_hot),
         waiting_code=tuple(
@@ -186,8 +188,10 @@ def _network(board: Processor, built: BuiltNetwork) -> NetworkReport:
         quantized=floats.is_quantized(network),
         float_layers=_float_layers(network),
         layers=tuple(
-            _layer(network, step, holder)
-            for step, holder in zip(plan.steps, plan.holders, strict=True)
+            _layer(network, step, position, holder)
+            for step, position, holder in zip(
+                plan.steps, _positions(plan), plan.holders, strict=True
+            )
         ),
     )
 
@@ -231,11 +235,17 @@ def _row(model: CompiledModel, step: Step) -> LayerRow:
     )
 
 
-def _layer(network: Network, step: Step, holder: NodeId | None) -> LayerReport:
+def _positions(plan: Plan) -> tuple[int, ...]:
+    """Where each layer stands in the program."""
+    return tuple(p for p, item in enumerate(plan.program) if isinstance(item, Step))
+
+
+def _layer(network: Network, step: Step, position: int, holder: NodeId | None) -> LayerReport:
     graph, plan = network.whole_graph, network.plan
     layer, workload = step.choice.layer, step.choice.workload
     return LayerReport(
         **vars(_row(network, step)),
+        position=position,
         within=None if holder is None else graph.node(holder).short,
         cost=CostReport.of(workload.costs.stated),
         fingerprint=workload.fingerprint,

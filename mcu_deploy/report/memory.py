@@ -13,7 +13,13 @@ from collections.abc import Sequence
 from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan import InPool, Place, Plan, Step
-from mcu_deploy.report.model import BufferReport, OperandReport, ScratchReport, TensorReport
+from mcu_deploy.report.places import (
+    BufferReport,
+    MoveReport,
+    OperandReport,
+    ScratchReport,
+    TensorReport,
+)
 
 
 def joint_arena(networks: Sequence[CompiledModel], shared: bool) -> int:
@@ -30,6 +36,7 @@ def buffers(plan: Plan) -> tuple[BufferReport, ...]:
         BufferReport(
             b.id, *_pool_and_offset(plan, plan.buffer_place(b.id)), b.bytes, b.first, b.last,
             b.persistent, b.label,
+            tuple(MoveReport(*move) for move in plan.moved.get(b.id, ())),
         )
         for b in plan.buffers
     )  # fmt: skip

@@ -20,45 +20,15 @@ from mcu_deploy.errors import UsageError
 from mcu_deploy.options import Options
 from mcu_deploy.options.checked import fit
 from mcu_deploy.report.floats import FloatLayer
+from mcu_deploy.report.places import (
+    BufferReport,
+    OperandReport,
+    PoolReport,
+    ScratchReport,
+    TensorReport,
+)
 from mcu_deploy.report.tables import Table, Tabled, number
 from mcu_deploy.toolchain import MemoryUse
-
-
-@dataclass(frozen=True)
-class TensorReport:
-    """A tensor and its place between runs, or behind a layer.
-
-    scale, zero_point: the first, None for a tensor that is not quantized. offset: in its pool; None
-    where it lies in the caller's buffer, or wherever it is put at run time.
-    """
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    scale: float | None
-    zero_point: int | None
-    pool: str
-    offset: int | None
-    bytes: int
-
-
-@dataclass(frozen=True)
-class OperandReport:
-    """What a layer reads from memory, and where that lies then."""
-
-    name: str
-    pool: str
-    offset: int | None
-    bytes: int
-
-
-@dataclass(frozen=True)
-class ScratchReport:
-    """Memory that a layer has to itself."""
-
-    pool: str
-    offset: int | None
-    bytes: int
 
 
 @dataclass(frozen=True)
@@ -107,7 +77,8 @@ class RemovedReport:
 class LayerReport(LayerRow):
     """A layer with its memory.
 
-    within: the If, Loop or Scan that it is in, by its short name. cost: of one call, as its backend
+    position: of the layer in a run, where copies and control flow stand between layers. within: the
+    If, Loop or Scan that it is in, by its short name. cost: of one call, as its backend
     states it or as it was measured; None where neither is so. fingerprint: of its workload, for
     measured costs. inputs: None for one that is constant or left out. overlaps: which
     outputs may lie on which inputs, by position, and how far behind or exactly; output None is the
@@ -115,6 +86,7 @@ class LayerReport(LayerRow):
     where it writes all channels that the model has.
     """
 
+    position: int
     within: str | None
     cost: CostReport | None
     fingerprint: str
@@ -159,30 +131,13 @@ class PricedTime:
 
 
 @dataclass(frozen=True)
-class BufferReport:
-    """A buffer: where it lies, from which layer to which, and what it holds.
+class KernelReport:
+    """A function of the network's object, its bytes measured there. layers: those that it computes,
+    by their indices."""
 
-    first -1: from before the run; last the number of layers: to behind it. A buffer that moves is
-    listed with its first place.
-    """
-
-    id: int
-    pool: str
-    offset: int | None
+    function: str
+    layers: tuple[int, ...]
     bytes: int
-    first: int
-    last: int
-    persistent: bool
-    holds: str
-
-
-@dataclass(frozen=True)
-class PoolReport:
-    """A pool of a network. memory: the board's that it lies in."""
-
-    name: str
-    bytes: int
-    memory: str
 
 
 @dataclass(frozen=True)
@@ -231,7 +186,9 @@ class NetworkReport:
 
     kept_model: the build's copy of the model, relative to its folder. arena_ratio: the arena over
     its lower bound, None where nothing needs memory. lanes: of each stretch that runs on two cores,
-    the layers of each lane. pools_taken: by memory, what networks before it in the firmware have.
+    the layers of each lane. positions: how many a run has. flash_parts: what flash_bytes is made of
+    ("constants", "code", "runtime", "C library", "alignment"). pools_taken: by memory, what
+    networks before it in the firmware have.
     hot_code_bytes: of kernels that run from RAM; waiting_code: all that wait, those first that gain
     the most cycles a byte there. priced_time: of a run on the board; where it is None,
     no_priced_time is a clause that says why.
@@ -243,6 +200,7 @@ class NetworkReport:
     source_sha256: str
     measured_costs: MeasuredReport | None
     flash_bytes: int
+    flash_parts: Mapping[str, int]
     ram_bytes: int
     ram_parts: RamParts
     arena_bytes: int
@@ -262,7 +220,9 @@ class NetworkReport:
     outputs: tuple[TensorReport, ...]
     pools: tuple[PoolReport, ...]
     pools_taken: Mapping[str, int]
+    positions: int
     buffers: tuple[BufferReport, ...]
+    kernels: tuple[KernelReport, ...]
     hot_weights_bytes: int
     hot_code_bytes: int
     waiting_code: tuple[CodeReport, ...]

@@ -17,7 +17,7 @@ from mcu_deploy.exports import parts
 from mcu_deploy.exports.model import Exported, ExportedNetwork, Value
 from mcu_deploy.exports.rendering import below, render
 from mcu_deploy.plan.alignment import aligned
-from mcu_deploy.report.model import PoolReport
+from mcu_deploy.report.places import PoolReport
 
 NAME = "rust"
 DESCRIPTION = "a no_std Rust crate with a safe interface to each network"
