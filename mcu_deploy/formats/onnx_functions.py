@@ -11,6 +11,7 @@ from typing import Any
 
 import onnx
 
+from mcu_deploy.formats.onnx_bodies import NAMES, body
 from mcu_deploy.formats.onnx_operators import domain_of, opset_of, text_of
 from mcu_deploy.formats.onnx_subgraphs import all_nodes, rename, subgraphs_below, subgraphs_of
 from mcu_deploy.formats.onnx_types import declared_types
@@ -23,14 +24,14 @@ Types = Mapping[str, onnx.TypeProto]
 
 
 def names() -> tuple[str, ...]:
-    """The operators that are read as the functions that ONNX defines them to be."""
+    """The operators that are read as what they are made of."""
     schemas: Any = onnx.defs.get_all_schemas_with_history()
     defined = {
         schema.name
         for schema in schemas
         if not schema.domain and (schema.has_function or schema.has_context_dependent_function)
     }
-    return tuple(sorted(name for name in defined - _LEFT if find("", name) is None))
+    return tuple(sorted(name for name in {*defined, *NAMES} - _LEFT if find("", name) is None))
 
 
 def inline_functions(model: onnx.ModelProto) -> bool:
@@ -45,13 +46,13 @@ def _inline(graph: onnx.GraphProto, outer: Types, opset: int) -> bool:
     for index, node in enumerate(graph.node):
         for inner in subgraphs_of(node).values():
             inside = _inline(inner, types, opset) or inside
-        body = _body(node, types, opset)
-        if body is None:
+        found = _body(node, types, opset)
+        if found is None:
             nodes.append(node)
             continue
         changed = True
         named = node.name or f"{text_of(node.op_type)}_{index}"
-        nodes += _placed(node, body, f"{graph.name}/{named}" if outer else named, opset)
+        nodes += _placed(node, found, f"{graph.name}/{named}" if outer else named, opset)
     if changed:
         copied = [onnx.NodeProto.FromString(n.SerializeToString()) for n in nodes]
         del graph.node[:]
@@ -77,17 +78,29 @@ def _body(node: onnx.NodeProto, types: Types, opset: int) -> onnx.FunctionProto 
     plain = max((v for v in schema.function_opset_versions if v <= opset), default=0)
     built = max((v for v in contextual if v <= opset), default=0)
     if not plain and not built:
-        return None
+        return _own_body(node, types, opset)
     if plain >= built:
         return _function(schema.get_function_with_opset_version(plain))
     if any(name and not _is_ranked(types.get(name)) for name in node.input):
         return None
     given = [types.get(name, onnx.TypeProto()).SerializeToString() for name in node.input]
     complete = _complete(node, schema).SerializeToString()
-    body = _function(
+    found = _function(
         schema.get_context_dependent_function_with_opset_version(built, complete, given)
     )
-    return body if body.node else None
+    return found if found.node else None
+
+
+def _own_body(node: onnx.NodeProto, types: Types, opset: int) -> onnx.FunctionProto | None:
+    """A body that onnx does not have."""
+    given = [types.get(name, onnx.TypeProto()).tensor_type for name in node.input]
+    shapes = [
+        tuple(d.dim_value for d in tensor.shape.dim)
+        if tensor.HasField("shape") and all(d.HasField("dim_value") for d in tensor.shape.dim)
+        else None
+        for tensor in given
+    ]
+    return body(node, shapes, given[0].elem_type, opset) if given else None
 
 
 def _function(text: bytes) -> onnx.FunctionProto:
@@ -114,12 +127,12 @@ def _complete(node: onnx.NodeProto, schema: onnx.defs.OpSchema) -> onnx.NodeProt
 
 
 def _placed(
-    node: onnx.NodeProto, body: onnx.FunctionProto, name: str, opset: int
+    node: onnx.NodeProto, function: onnx.FunctionProto, name: str, opset: int
 ) -> list[onnx.NodeProto]:
     """The body's nodes, which read the node's inputs, write its outputs and have its attributes."""
     schema = onnx.defs.get_schema(text_of(node.op_type), opset, "")
-    attributes = {a.name: a for a in (*body.attribute_proto, *_complete(node, schema).attribute)}
-    graph = onnx.GraphProto(node=body.node)
+    attributes = {a.name: a for a in (*function.attribute_proto, *_complete(node, schema).attribute)}
+    graph = onnx.GraphProto(node=function.node)
     for index, inner in enumerate(all_nodes(graph.node)):
         inner.name = f"{name}/{inner.op_type}_{index}"
         _take_attributes(inner, attributes)
@@ -128,9 +141,9 @@ def _placed(
     own |= {named.name for scope in scopes for named in (*scope.input, *scope.initializer)}
     names = {tensor: f"{name}/{tensor}" for tensor in own}
     given, taken = [*node.input], [*node.output]
-    for index, tensor in enumerate(body.input):
+    for index, tensor in enumerate(function.input):
         names[tensor] = given[index] if index < len(given) else ""
-    for index, tensor in enumerate(body.output):
+    for index, tensor in enumerate(function.output):
         if index < len(taken) and taken[index]:
             names[tensor] = taken[index]
     rename(graph, names)

@@ -12,11 +12,13 @@ import numpy as np
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
 from mcu_deploy.backends.interface import (
     YES,
+    Argument,
     CFunction,
     Constant,
     Layer,
     LayoutRule,
     Parameter,
+    Role,
     Support,
     Workload,
     no,
@@ -24,21 +26,28 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
 from mcu_deploy.backends.kit.literals import float_literal
+from mcu_deploy.backends.kit.loops import counter, plus
 from mcu_deploy.backends.kit.requantization import clamp_lines
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.normalization import normalized_axis
 
 
-def _supports(layer: Layer) -> Support:
-    if any(o is not None and o.constant is None for o in layer.inputs[1:]):
-        return no("its parameters are computed at run time")
-    if len(layer.outputs) > 1:
-        return no("it computes the normalized tensor only, not mean and variance")
-    if layer.input(0).type.dtype is not DType.FLOAT32 or layer.output.type.is_quantized:
-        return no(f"it computes float32, not {layer.input(0).type}")
-    if layer.input(0).constant is not None:
+def _supports_layer(layer: Layer) -> Support:
+    x = layer.input(0)
+    for operand in (x, *(layer.optional(k) for k in (1, 2)), *layer.outputs):
+        if operand is not None and operand.type.dtype is not DType.FLOAT32:
+            return no(f"it computes float32, not {operand.type}")
+    if layer.output.type.is_quantized:
+        return no(f"it computes float32, not {layer.output.type}")
+    if x.constant is not None:
         return no("its input is a constant")
+    size = math.prod(x.type.shape[normalized_axis(layer.call) :])
+    for k in (1, 2):
+        operand = layer.optional(k)
+        if operand is not None and operand.constant is None:
+            if operand.type.elements not in (1, size):
+                return no("it is given a parameter for some of its axes when it runs")
     return YES
 
 
@@ -46,36 +55,53 @@ def _layer_normalization(layer: Layer) -> Workload:
     x, y = layer.input(0), layer.output
     axis = normalized_axis(layer.call)
     outer, size = math.prod(x.type.shape[:axis]), math.prod(x.type.shape[axis:])
-    shape = x.type.shape[axis:]
-    constants = []
-    for name, index in (("gain", 1), ("bias", 2)):
+    i = counter("i", size)
+    constants: list[Constant] = []
+    arguments, parameters, factors = [INPUT], [pointer(x, "x")], {"gain": "", "bias": ""}
+    for index, name in enumerate(factors, 1):
         operand = layer.optional(index)
-        if operand is not None and operand.constant is not None:
-            full = np.broadcast_to(operand.constant, shape).reshape(-1)
+        if operand is None:
+            continue
+        parameters.append(Parameter("const float *", name))
+        factors[name] = f"{name}[{plus(i)}]"
+        if operand.constant is not None:
+            full = np.broadcast_to(operand.constant, x.type.shape[axis:]).reshape(-1)
+            arguments.append(constant_argument(len(constants)))
             constants.append(Constant(name, np.ascontiguousarray(full, dtype=np.float32)))
+            continue
+        arguments.append(Argument(Role.INPUT, index))
+        if operand.type.elements == 1:
+            factors[name] = f"{name}[0]"
+    names = ("y", "means", "inverses")[: len(layer.outputs)]
     body = render(
-        "layer_normalization.c.j2",
-        outer=outer,
-        size=size,
-        count=float_literal(size),
-        epsilon=float_literal(layer.attributes.get("epsilon", 1e-5)),
-        biased=len(constants) > 1,
-        clamp=clamp_lines(layer, "value", " " * 12),
-    )
+        "layer_normalization.c.j2", outer=outer, size=size, i=i, count=float_literal(size),
+        epsilon=float_literal(layer.attributes.get("epsilon", 1e-5)), **factors,
+        clamp=clamp_lines(layer, "value", " " * 12), means="means" in names,
+        inverses="inverses" in names,
+    )  # fmt: skip
     function = CFunction(
         stem("layer_normalization", "float32", outer, size),
         (
-            pointer(x, "x"),
-            pointer(y, "y", const=False),
-            *(Parameter("const float *", c.stem) for c in constants),
+            *parameters,
+            *(pointer(o, n, const=False) for o, n in zip(layer.outputs, names, strict=True)),
         ),
         body,
     )
-    arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
+    outputs = (Argument(Role.OUTPUT, k) for k in range(len(layer.outputs)))
     return workload(
-        layer, function, arguments, tuple(constants), headers=("math.h",),
+        layer, function, (*arguments, *outputs), tuple(constants), headers=("math.h",),
         in_place=overlap.in_place(layer, np.arange(x.type.elements)),
     )  # fmt: skip
+
+
+def _supports(layer: Layer) -> Support:
+    if any(o is not None and o.constant is None for o in layer.inputs[1:]):
+        return no("its parameters are computed at run time")
+    if layer.input(0).type.dtype is not DType.FLOAT32 or layer.output.type.is_quantized:
+        return no(f"it computes float32, not {layer.input(0).type}")
+    if layer.input(0).constant is not None:
+        return no("its input is a constant")
+    return YES
 
 
 def _supports_batch(layer: Layer) -> Support:
@@ -122,7 +148,7 @@ def _batch_normalization(layer: Layer) -> Workload:
 
 
 KERNELS = (
-    Kernel("LayerNormalization", _supports, rule(LayoutRule.NATURAL), _layer_normalization),
+    Kernel("LayerNormalization", _supports_layer, rule(LayoutRule.NATURAL), _layer_normalization),
     Kernel(
         "BatchNormalization", _supports_batch, rule(LayoutRule.CHANNELS_LAST), _batch_normalization
     ),

@@ -1,0 +1,104 @@
+"""Bodies of operators that ONNX gives none, or none at the model's opset.
+
+Each is written in operators of every opset that has it, for the static shape of its first input.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import onnx
+from onnx import helper
+
+from mcu_deploy.formats.onnx_body import Body, Shape
+from mcu_deploy.formats.onnx_einsum import einsum
+from mcu_deploy.formats.onnx_operators import text_of
+
+
+def body(
+    node: onnx.NodeProto, shapes: Sequence[Shape | None], dtype: int, opset: int
+) -> onnx.FunctionProto | None:
+    """The body of a node; None where it has none here.
+
+    shapes, dtype: of its inputs, and the element type of the first.
+    """
+    build = _BODIES.get(text_of(node.op_type))
+    if build is None or not shapes or shapes[0] is None:
+        return None
+    made = Body(node, shapes, dtype, opset)
+    output = build(made)
+    if output is None:
+        return None
+    if output in node.input:
+        output = made("Identity", output)
+    imports = [helper.make_opsetid("", opset)]
+    inputs = list(dict.fromkeys(name for name in node.input if name))
+    return helper.make_function("", node.op_type, inputs, [output], made.nodes, imports)
+
+
+def _depth_to_space(b: Body) -> str | None:
+    """DepthToSpace-1 and -11: blocks of channels to blocks of the plane."""
+    size = int(b.attributes["blocksize"])
+    batch, channels, height, width = b.shape
+    depth = channels // size**2
+    if b.attributes.get("mode", b"DCR") == b"CRD":
+        split = b.reshape(b.inputs[0], (batch, depth, size, size, height, width))
+        moved = b.transpose(split, (0, 1, 4, 2, 5, 3))
+    else:
+        split = b.reshape(b.inputs[0], (batch, size, size, depth, height, width))
+        moved = b.transpose(split, (0, 3, 4, 1, 5, 2))
+    return b.reshape(moved, (batch, depth, height * size, width * size))
+
+
+def _space_to_depth(b: Body) -> str | None:
+    """SpaceToDepth-1 and -13: blocks of the plane to channels, the block's place outermost."""
+    size = int(b.attributes["blocksize"])
+    batch, channels, height, width = b.shape
+    rows, columns = height // size, width // size
+    split = b.reshape(b.inputs[0], (batch, channels, rows, size, columns, size))
+    moved = b.transpose(split, (0, 3, 5, 1, 2, 4))
+    return b.reshape(moved, (batch, channels * size**2, rows, columns))
+
+
+def _hardmax(b: Body) -> str | None:
+    """Hardmax-1 and -11 over all axes from `axis` on, Hardmax-13 over one."""
+    x, shape, axis = b.inputs[0], b.shape, b.axis(-1 if b.opset >= 13 else 1)
+    if b.opset < 13:
+        shape = (math.prod(shape[:axis]), math.prod(shape[axis:]))
+        x, axis = b.reshape(x, shape), 1
+    first = b("ArgMax", x, axis=axis, keepdims=0)
+    depth = b.constant(shape[axis], np.int64)
+    hot = b("OneHot", first, depth, b.constant([0, 1]), axis=axis)
+    return hot if b.opset >= 13 else b.reshape(hot, b.shape)
+
+
+def _lp_normalization(b: Body) -> str | None:
+    """LpNormalization-1 and -22: what is zero everywhere stays zero."""
+    op = f"ReduceL{int(b.attributes.get('p', 2))}"
+    norm = b.reduced(op, b.inputs[0], [b.axis(-1)])
+    tiny = np.finfo(b.element).tiny
+    return b("Div", b.inputs[0], b("Max", norm, b.constant(tiny)))
+
+
+def _global_lp_pool(b: Body) -> str | None:
+    """GlobalLpPool-2: the norm over all spatial axes."""
+    p, axes = int(b.attributes.get("p", 2)), range(2, len(b.shape))
+    if p in (1, 2):
+        return b.reduced(f"ReduceL{p}", b.inputs[0], axes)
+    powers = b("Pow", b("Abs", b.inputs[0]), b.constant(p))
+    return b("Pow", b.reduced("ReduceSum", powers, axes), b.constant(1 / p))
+
+
+_BODIES: Mapping[str, Callable[[Body], str | None]] = {
+    "DepthToSpace": _depth_to_space,
+    "Einsum": einsum,
+    "GlobalLpPool": _global_lp_pool,
+    "Hardmax": _hardmax,
+    "LpNormalization": _lp_normalization,
+    "SpaceToDepth": _space_to_depth,
+}
+
+NAMES = tuple(_BODIES)
+"""The operators that have a body here."""
