@@ -131,7 +131,9 @@ def _placed(
 ) -> list[onnx.NodeProto]:
     """The body's nodes, which read the node's inputs, write its outputs and have its attributes."""
     schema = onnx.defs.get_schema(text_of(node.op_type), opset, "")
-    attributes = {a.name: a for a in (*function.attribute_proto, *_complete(node, schema).attribute)}
+    attributes = {
+        a.name: a for a in (*function.attribute_proto, *_complete(node, schema).attribute)
+    }
     graph = onnx.GraphProto(node=function.node)
     for index, inner in enumerate(all_nodes(graph.node)):
         inner.name = f"{name}/{inner.op_type}_{index}"

@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 
 from mcu_deploy.errors import ModelError
+from mcu_deploy.formats import onnx_resize
 from mcu_deploy.formats.obstacles import Obstacle
 from mcu_deploy.formats.onnx_inference import training
 from mcu_deploy.formats.onnx_operators import (
@@ -214,13 +215,20 @@ class _Reader:
         if self._is_dropout(node):
             self._dropout(node, name)
             return
+        op, domain = text_of(node.op_type), domain_of(node.domain)
+        inputs = [self.edges[i] if i else None for i in node.input]
+        scales = onnx_resize.scales(op, domain, attributes)
+        if scales is not None:
+            type_ = TensorType(DType.FLOAT32, scales.shape)
+            inputs.append(self.editor.add_constant(f"{name} scales", scales, type_))
+        op, domain = onnx_resize.operator(op, domain, attributes)
         self.editor.add_node(
-            text_of(node.op_type),
-            [self.edges[i] if i else None for i in node.input],
+            op,
+            inputs,
             [self.edges[o] if o else None for o in node.output],
             name,
             attributes,
-            domain_of(node.domain),
+            domain,
             [self.edges[n] for n in free if self.edges[n] not in self.editor.constants],
             {attribute: inner.graph for attribute, inner in held.items()},
         )

@@ -108,12 +108,12 @@ def nearest_positions(call: Call) -> tuple[tuple[int, ...], ...]:
     """
     if reason := resize_refusal(call):
         raise UnsupportedError(f"A Resize of the model is not computed: {reason}. Export it so.")
-    transform, rounding = _ways(call)
+    transform, rounding = resize_ways(call)
     shape, result = call.type(0).shape, call.results[0].shape
     if shape == result:
         # Whatever the scales are: they may be near enough to 1 to keep every size.
         return tuple(tuple(range(size)) for size in shape)
-    scales = _scales(call, shape, result)
+    scales = resize_scales(call, shape, result)
     return tuple(
         _positions(size, new, scale, transform, rounding)
         for size, new, scale in zip(shape, result, scales, strict=True)
@@ -122,12 +122,9 @@ def nearest_positions(call: Call) -> tuple[tuple[int, ...], ...]:
 
 def resize_refusal(call: Call) -> str:
     """Why a Resize is not computed, a clause; empty where it is."""
-    mode = call.attributes.get("mode", "nearest")
-    if mode != "nearest":
-        return f"it resizes in the mode 'nearest', not {mode!r}; export the model with that"
     for name, known, given in zip(
-        ("coordinate_transformation_mode", "nearest_mode"), (_TRANSFORMS, _ROUNDINGS), _ways(call),
-        strict=True,
+        ("coordinate_transformation_mode", "nearest_mode"), (_TRANSFORMS, _ROUNDINGS),
+        resize_ways(call), strict=True,
     ):  # fmt: skip
         if given not in known:
             others = ", ".join(repr(word) for word in known if " " not in word)
@@ -135,7 +132,7 @@ def resize_refusal(call: Call) -> str:
     return ""
 
 
-def _ways(call: Call) -> tuple[str, str]:
+def resize_ways(call: Call) -> tuple[str, str]:
     """How positions of the output become ones of the input, and how these are rounded."""
     if call.opset < 11:
         return "asymmetric", "away from the end"
@@ -143,7 +140,8 @@ def _ways(call: Call) -> tuple[str, str]:
     return str(transform), str(call.attributes.get("nearest_mode", "round_prefer_floor"))
 
 
-def _scales(call: Call, shape: Sequence[int], result: Sequence[int]) -> list[np.float32]:
+def resize_scales(call: Call, shape: Sequence[int], result: Sequence[int]) -> list[np.float32]:
+    """The scale of each axis, as it is given or as the sizes have it."""
     scales = [np.float32(new) / np.float32(size) for size, new in zip(shape, result, strict=True)]
     axes = [axis % len(shape) for axis in call.attributes.get("axes", range(len(shape)))]
     given = call.optional(2 if call.opset >= 11 else 1)

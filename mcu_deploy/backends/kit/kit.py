@@ -19,7 +19,7 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.kit.arguments import OUTPUT
-from mcu_deploy.backends.kit.loops import counter, each, nest, plus, times, when
+from mcu_deploy.backends.kit.loops import around, counter, each, nest, plus, times, when
 from mcu_deploy.files import templates
 
 
@@ -66,6 +66,7 @@ class Kit:
 def _environment(folder: Path) -> jinja2.Environment:
     environment = templates.environment(folder, keep_trailing_newline=False)
     environment.globals |= {
-        "counter": counter, "each": each, "nest": nest, "plus": plus, "times": times, "when": when,
+        "around": around, "counter": counter, "each": each, "nest": nest, "plus": plus,
+        "times": times, "when": when,
     }  # fmt: skip
     return environment

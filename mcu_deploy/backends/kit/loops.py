@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import re
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from mcu_deploy.backends.kit.literals import signed
@@ -68,8 +68,13 @@ def _block(head: str, body: str) -> str:
 
 def nest(name: str, extents: Iterable[int], *, caller: Callable[[], str]) -> str:
     """Loops of `counters` around the body, which is indented as for the outermost alone."""
+    return around(counters(name, extents), caller=caller)
+
+
+def around(variables: Sequence[Counter], *, caller: Callable[[], str]) -> str:
+    """Loops in one another around the body, which is indented as for the outermost alone."""
     text = _block("", caller())
-    for variable in filter(None, reversed(counters(name, extents))):
+    for variable in filter(None, reversed(variables)):
         text = each(variable, caller=partial(textwrap.indent, text, "    "))
     return text
 

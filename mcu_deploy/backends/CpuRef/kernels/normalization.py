@@ -43,16 +43,14 @@ def _supports_layer(layer: Layer) -> Support:
     if x.constant is not None:
         return no("its input is a constant")
     size = math.prod(x.type.shape[normalized_axis(layer.call) :])
-    for k in (1, 2):
-        operand = layer.optional(k)
-        if operand is not None and operand.constant is None:
-            if operand.type.elements not in (1, size):
-                return no("it is given a parameter for some of its axes when it runs")
+    given = (o for k in (1, 2) if (o := layer.optional(k)) is not None and o.constant is None)
+    if any(operand.type.elements not in (1, size) for operand in given):
+        return no("it is given a parameter for some of its axes when it runs")
     return YES
 
 
 def _layer_normalization(layer: Layer) -> Workload:
-    x, y = layer.input(0), layer.output
+    x = layer.input(0)
     axis = normalized_axis(layer.call)
     outer, size = math.prod(x.type.shape[:axis]), math.prod(x.type.shape[axis:])
     i = counter("i", size)
