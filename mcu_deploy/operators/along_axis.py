@@ -25,8 +25,13 @@ def _running(call: Call) -> list[Array]:
     return [np.moveaxis(result, 0, axis)]
 
 
+def along(call: Call, default: int) -> int:
+    """The attribute `axis`, counted from the first."""
+    return int(call.attributes.get("axis", default)) % call.type(0).rank
+
+
 def searched_axis(call: Call) -> int:
-    return int(call.attributes.get("axis", 0)) % call.type(0).rank
+    return along(call, 0)
 
 
 def _position(call: Call) -> list[Array]:
