@@ -12,22 +12,24 @@ import numpy as np
 import onnx
 from onnx import helper
 
+from mcu_deploy.arithmetic import Array
 from mcu_deploy.formats.onnx_body import Body, Shape
 from mcu_deploy.formats.onnx_einsum import einsum
 from mcu_deploy.formats.onnx_operators import text_of
 
 
 def body(
-    node: onnx.NodeProto, shapes: Sequence[Shape | None], dtype: int, opset: int
+    node: onnx.NodeProto,
+    shapes: Sequence[Shape | None],
+    values: Sequence[Array | None],
+    dtype: int,
+    opset: int,
 ) -> onnx.FunctionProto | None:
-    """The body of a node; None where it has none here.
-
-    shapes, dtype: of its inputs, and the element type of the first.
-    """
+    """The body of a node; None where it has none here. The arguments are those of `Body`."""
     build = _BODIES.get(text_of(node.op_type))
     if build is None or not shapes or shapes[0] is None:
         return None
-    made = Body(node, shapes, dtype, opset)
+    made = Body(node, shapes, values, dtype, opset)
     output = build(made)
     if output is None:
         return None
@@ -91,12 +93,36 @@ def _global_lp_pool(b: Body) -> str | None:
     return b("Pow", b.reduced("ReduceSum", powers, axes), b.constant(1 / p))
 
 
+def _stft(b: Body) -> str | None:
+    """STFT-17: frames of the signal, each times the window, each transformed."""
+    step, given = b.number(1), b.number(3)
+    window = b.inputs[2] if len(b.inputs) > 2 else ""
+    length = b.shape[1] if given is None else given
+    if window:
+        shape = b.shapes[2]
+        length = shape[0] if shape else 0
+    if not step or not length or (given is None and len(b.inputs) > 3 and b.inputs[3]):
+        return None
+    first = np.arange(0, b.shape[1] - length + 1, step)
+    places = first[:, None] + np.arange(length)
+    parts = b.shape[2] if len(b.shape) > 2 else 1
+    signal = b.reshape(b.inputs[0], (*b.shape[:2], parts))
+    frames = b("Gather", signal, b.constant(places, np.int64), axis=1)
+    if window:
+        frames = b("Mul", frames, b.reshape(window, (length, 1)))
+    onesided = int(b.attributes.get("onesided", 1))
+    if b.opset < 20:
+        return b("DFT", frames, axis=2, onesided=onesided)
+    return b("DFT", frames, "", b.constant(2, np.int64), onesided=onesided)
+
+
 _BODIES: Mapping[str, Callable[[Body], str | None]] = {
     "DepthToSpace": _depth_to_space,
     "Einsum": einsum,
     "GlobalLpPool": _global_lp_pool,
     "Hardmax": _hardmax,
     "LpNormalization": _lp_normalization,
+    "STFT": _stft,
     "SpaceToDepth": _space_to_depth,
 }
 

@@ -9,20 +9,29 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from mcu_deploy.arithmetic import Array
+
 Shape = tuple[int, ...]
 
 
 class Body:
     """The nodes of a body, one after another. Each call adds one and gives its output's name.
 
-    shapes: of the node's inputs; None where one is not static or absent.
+    shapes, values: of the node's inputs; None where one is not static or absent, and where one is
+    no constant. dtype: the element type of the first.
     """
 
     def __init__(
-        self, node: onnx.NodeProto, shapes: Sequence[Shape | None], dtype: int, opset: int
+        self,
+        node: onnx.NodeProto,
+        shapes: Sequence[Shape | None],
+        values: Sequence[Array | None],
+        dtype: int,
+        opset: int,
     ) -> None:
         self.inputs = list(node.input)
         self.shapes = shapes
+        self.values = values
         self.attributes: dict[str, Any] = {
             a.name: helper.get_attribute_value(a) for a in node.attribute
         }
@@ -35,6 +44,11 @@ class Body:
         """Of the first input."""
         assert self.shapes[0] is not None
         return self.shapes[0]
+
+    def number(self, index: int) -> int | None:
+        """A constant input of one integer; None where it is absent or computed."""
+        value = self.values[index] if index < len(self.values) else None
+        return None if value is None else int(value.reshape(-1)[0])
 
     def axis(self, default: int) -> int:
         """The attribute `axis`, counted from the first."""

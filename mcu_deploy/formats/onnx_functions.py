@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import onnx
+from onnx import numpy_helper
 
 from mcu_deploy.formats.onnx_bodies import NAMES, body
 from mcu_deploy.formats.onnx_operators import domain_of, opset_of, text_of
@@ -21,6 +22,7 @@ from mcu_deploy.operators import find
 _LEFT = {"Bernoulli", "SequenceMap"}
 
 Types = Mapping[str, onnx.TypeProto]
+Constants = Mapping[str, onnx.TensorProto]
 
 
 def names() -> tuple[str, ...]:
@@ -36,17 +38,18 @@ def names() -> tuple[str, ...]:
 
 def inline_functions(model: onnx.ModelProto) -> bool:
     """Puts bodies in the places of nodes whose inputs' types are known; whether there were any."""
-    return _inline(model.graph, {}, opset_of(model.opset_import))
+    return _inline(model.graph, {}, {}, opset_of(model.opset_import))
 
 
-def _inline(graph: onnx.GraphProto, outer: Types, opset: int) -> bool:
+def _inline(graph: onnx.GraphProto, outer: Types, outer_constants: Constants, opset: int) -> bool:
+    constants = {**outer_constants, **{t.name: t for t in graph.initializer}}
     types = {**outer, **declared_types(graph), **_constant_types(graph)}
     nodes: list[onnx.NodeProto] = []
     changed = inside = False
     for index, node in enumerate(graph.node):
         for inner in subgraphs_of(node).values():
-            inside = _inline(inner, types, opset) or inside
-        found = _body(node, types, opset)
+            inside = _inline(inner, types, constants, opset) or inside
+        found = _body(node, types, constants, opset)
         if found is None:
             nodes.append(node)
             continue
@@ -65,7 +68,9 @@ def _constant_types(graph: onnx.GraphProto) -> dict[str, onnx.TypeProto]:
     return {t.name: make(t.data_type, list(t.dims)) for t in graph.initializer}
 
 
-def _body(node: onnx.NodeProto, types: Types, opset: int) -> onnx.FunctionProto | None:
+def _body(
+    node: onnx.NodeProto, types: Types, constants: Constants, opset: int
+) -> onnx.FunctionProto | None:
     """The body of a node; None where it has none, and where a type that it depends on is unknown.
 
     Of several bodies of one version of an operator the newest one that the opset has.
@@ -78,7 +83,7 @@ def _body(node: onnx.NodeProto, types: Types, opset: int) -> onnx.FunctionProto 
     plain = max((v for v in schema.function_opset_versions if v <= opset), default=0)
     built = max((v for v in contextual if v <= opset), default=0)
     if not plain and not built:
-        return _own_body(node, types, opset)
+        return _own_body(node, types, constants, opset)
     if plain >= built:
         return _function(schema.get_function_with_opset_version(plain))
     if any(name and not _is_ranked(types.get(name)) for name in node.input):
@@ -91,7 +96,9 @@ def _body(node: onnx.NodeProto, types: Types, opset: int) -> onnx.FunctionProto 
     return found if found.node else None
 
 
-def _own_body(node: onnx.NodeProto, types: Types, opset: int) -> onnx.FunctionProto | None:
+def _own_body(
+    node: onnx.NodeProto, types: Types, constants: Constants, opset: int
+) -> onnx.FunctionProto | None:
     """A body that onnx does not have."""
     given = [types.get(name, onnx.TypeProto()).tensor_type for name in node.input]
     shapes = [
@@ -100,7 +107,9 @@ def _own_body(node: onnx.NodeProto, types: Types, opset: int) -> onnx.FunctionPr
         else None
         for tensor in given
     ]
-    return body(node, shapes, given[0].elem_type, opset) if given else None
+    tensors = [constants.get(name) for name in node.input]
+    values = [None if t is None else numpy_helper.to_array(t) for t in tensors]
+    return body(node, shapes, values, given[0].elem_type, opset) if given else None
 
 
 def _function(text: bytes) -> onnx.FunctionProto:

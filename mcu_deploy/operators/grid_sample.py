@@ -82,7 +82,10 @@ def _taps(call: Call, grid: Array, size: int) -> tuple[Array, Array]:
     elif mode == "linear":
         steps, weights = [0, 1], [_ONE - t, t]
     else:
-        steps, weights = [-1, 0, 1, 2], [_outer(t + _ONE), _inner(t), _inner(_ONE - t), _outer(_TWO - t)]
+        steps, weights = (
+            [-1, 0, 1, 2],
+            [_outer(t + _ONE), _inner(t), _inner(_ONE - t), _outer(_TWO - t)],
+        )
     places = near.astype(np.int64)[..., None] + np.array(steps)
     if padding_of(call) == "zeros":
         places = np.where((places >= 0) & (places < size), places, -1)

@@ -1,4 +1,4 @@
-"""Pools: AveragePool-19, GlobalAveragePool-1, MaxPool-12, GlobalMaxPool-1, ReduceMean-18.
+"""Pools: AveragePool-19, GlobalAveragePool-1, MaxPool-12, GlobalMaxPool-1, LpPool-18.
 
 Averages of quantized tensors: float32 sum of the dequantized elements in index order, divided by
 the count, quantized. Maxima move elements: they stay integers.
@@ -57,7 +57,44 @@ def _average(call: Call) -> list[Array]:
 
 def _maximum(call: Call) -> list[Array]:
     result = largest(call)
-    return [clip(result, call.activation) if call.results[0].dtype.is_float else result]
+    found = [clip(result, call.activation) if call.results[0].dtype.is_float else result]
+    return [*found, *([_places(call)] if len(call.results) > 1 else [])]
+
+
+def _places(call: Call) -> Array:
+    """Where the first of the largest elements of each window lies in the whole tensor, or the last
+    NaN; 0 where a window has no element."""
+    geometry, x = pool_window(call), call.value(0)
+    lies = np.arange(x.size).reshape(x.shape)
+    if call.attributes.get("storage_order", 0):  # the spatial axes from the last to the first
+        spatial = tuple(reversed(range(2, x.ndim)))
+        turned = [x.shape[a] for a in (0, 1, *spatial)]
+        lies = np.arange(x.size).reshape(turned).transpose(0, 1, *spatial)
+    best = np.zeros(call.results[0].shape, x.dtype)
+    found = np.full(call.results[0].shape, -1)
+    for tap in geometry.taps():
+        source, target = geometry.slices(tap)
+        value = x[source]
+        better = (found[target] < 0) | (value > best[target]) | (value != value)
+        best[target] = np.where(better, value, best[target])
+        found[target] = np.where(better, lies[source], found[target])
+    return np.maximum(found, 0)
+
+
+def _norm(call: Call) -> list[Array]:
+    """In float64, rounded once; the padding adds nothing."""
+    p, geometry = norm_of(call), pool_window(call)
+    x = np.abs(call.value(0).astype(np.float64)) ** p
+    sums = np.zeros(call.results[0].shape)
+    for tap in geometry.taps():
+        source, target = geometry.slices(tap)
+        sums[target] += x[source]
+    return [(sums ** (1 / p)).astype(np.float32)]
+
+
+def norm_of(call: Call) -> int:
+    """The p of LpPool."""
+    return int(call.attributes.get("p", 2))
 
 
 OPERATORS = (
@@ -65,4 +102,5 @@ OPERATORS = (
     Operator("GlobalAveragePool", _average, quantized="real", monotone=True, takes_clamp=True),
     Operator("MaxPool", _maximum, moves=FIRST),
     Operator("GlobalMaxPool", _maximum, moves=FIRST),
+    Operator("LpPool", _norm),
 )

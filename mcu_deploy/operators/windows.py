@@ -30,8 +30,13 @@ class Window:
     @property
     def padded(self) -> bool:
         """Whether any output position reads outside of the input."""
-        return any(self.begin) or any(
-            (o - 1) * s + (k - 1) * d - b >= i
+        return any(self.padded_axes)
+
+    @property
+    def padded_axes(self) -> tuple[bool, ...]:
+        """The same of each axis."""
+        return tuple(
+            b != 0 or (o - 1) * s + (k - 1) * d - b >= i
             for o, s, k, d, b, i in zip(
                 self.output, self.strides, self.kernel, self.dilations, self.begin, self.input,
                 strict=True,

@@ -36,6 +36,21 @@ class Kernel:
     domain: str = ""
 
 
+def either(first: Kernel, second: Kernel) -> Kernel:
+    """The first kernel where it supports a layer, else the second, whose reason counts."""
+
+    def chosen(layer: Layer) -> Kernel:
+        return first if first.supports(layer).supported else second
+
+    return Kernel(
+        first.op,
+        lambda layer: chosen(layer).supports(layer),
+        lambda layer: chosen(layer).layout(layer),
+        lambda layer: chosen(layer).create(layer),
+        first.domain,
+    )
+
+
 def rule(value: LayoutRule) -> Callable[[Layer], LayoutRule]:
     """A layout function that always says the same."""
     return lambda layer: value

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from mcu_deploy.backends.CpuRef.kernels import pool_any
 from mcu_deploy.backends.CpuRef.kernels.base import (
     BYTES,
     Kernel,
     check_moves,
     check_types,
+    either,
     render,
     rule,
     workload,
@@ -100,6 +102,9 @@ def _create(layer: Layer) -> Workload:
 
 
 KERNELS = tuple(
-    Kernel(op, _supports, rule(LayoutRule.CHANNELS_LAST), _create)
+    either(
+        Kernel(op, _supports, rule(LayoutRule.CHANNELS_LAST), _create),
+        Kernel(op, pool_any.supports, rule(LayoutRule.NATURAL), pool_any.create),
+    )
     for op in ("AveragePool", "GlobalAveragePool", "MaxPool", "GlobalMaxPool")
 )

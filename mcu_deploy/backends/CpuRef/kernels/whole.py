@@ -39,9 +39,7 @@ def whole(
         arguments += (Argument(Role.SCRATCH),)
     kind = (layer.inputs[0] or layer.output).type.dtype.value
     word = "".join(f"_{c.lower()}" if c.isupper() else c for c in layer.op).strip("_")
-    function = CFunction(
-        stem(word, kind, *sizes(layer.output.type.shape)), tuple(parameters), body
-    )
+    function = CFunction(stem(word, kind, *sizes(layer.output.type.shape)), tuple(parameters), body)
     return workload(
         layer, function, arguments, constants, helpers, headers, scratch_bytes=scratch_bytes
     )
