@@ -59,6 +59,9 @@ class Build(Tabled):
         table = self.report.table()
         return replace(table, notes=(*table.notes, f"in {self.directory}"))
 
+    def _repr_html_(self) -> str:
+        return self.report.html_under(self.table())
+
     def moved_to(self, directory: Path) -> Build:
         """The same build in another folder."""
         networks = (replace(n, object=directory / n.object.name) for n in self.networks)
@@ -100,7 +103,7 @@ def build(
     with locked(Path(output)) as folder:
         folder.require_pristine()
         while True:
-            networks = _compile(paths, names, called, target, session, chosen)
+            networks = compile_all(paths, names, called, target, session, chosen)
             for network in networks:
                 if network.model not in told:
                     tell_assumed(network.model.name, network.assumed)
@@ -118,7 +121,7 @@ def build(
                     session.unload_network(network.id)
 
 
-def _compile(
+def compile_all(
     paths: Sequence[str | Path],
     names: Sequence[str | None],
     called: Sequence[str],

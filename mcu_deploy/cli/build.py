@@ -22,10 +22,14 @@ from mcu_deploy.errors import UsageError
 from mcu_deploy.options import Options
 
 if TYPE_CHECKING:
+    from mcu_deploy.api.building import Build
     from mcu_deploy.backends.interface import CreationOptions
     from mcu_deploy.boards import Board, Processor
     from mcu_deploy.report.explain import CandidateRow, Explanation
-    from mcu_deploy.report.model import CostReport, NetworkReport, Report
+    from mcu_deploy.report.front import Front
+    from mcu_deploy.report.model import CostReport, NetworkReport
+    from mcu_deploy.report.whole import Report
+    from mcu_deploy.session import Session
 
 
 @with_options()
@@ -55,7 +59,11 @@ def build(
     creation: CreationOptions,
     explain: Annotated[
         bool,
-        typer.Option("--explain", help="Show for every node who computes it, and why not another."),
+        typer.Option(
+            "--explain",
+            help="Show for every node who computes it, and why not another; and build "
+            "for the other goals too, to compare.",
+        ),
     ] = False,
     wide: WideOption = False,
     as_json: JsonOption = False,
@@ -86,18 +94,34 @@ def build(
         built = building.build(
             models, processor, folder, name=names or None, session=session, options=options
         )
+        front = _front(built, session) if explain else None
     if depfile is not None:
         write_depfile(depfile, built)
     rows = [row for n in built.networks for row in explain_network(n.network)] if explain else []
     if as_json:
         content = built.report.as_json()
-        print_json(content | {"explain": [asdict(row) for row in rows]} if explain else content)
+        if front is not None:
+            content |= {"explain": [asdict(row) for row in rows], "front": asdict(front)}
+        print_json(content)
         return
     _print(built.report, folder)
     if board is not None and clock == "rated":
         out.print(f"clock: {board.clock_hz:,} Hz, which nobody has yet tried on a chip")
-    if explain:
+    if front is not None:
         _explain(rows, wide)
+        table = front.table()
+        out.print(f"[bold]{escape(table.title)}[/]")
+        if table.rows:
+            out.print(drawn(table))
+
+
+def _front(built: Build, session: Session) -> Front:
+    """The same models built for the other goals too."""
+    from mcu_deploy.api import fronts
+    from mcu_deploy.api.folder import ObjectFolder
+
+    folder = ObjectFolder(built.directory, built.board, built.report)
+    return fronts.front(folder, [made.network for made in built.networks], session)
 
 
 def _with_clock(processor: Processor, clock: str) -> Board:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jinja2
 
 from mcu_deploy.files import cache
 
 
-def environment(folder: Path, *, keep_trailing_newline: bool = True) -> jinja2.Environment:
+def environment(
+    folder: Path, *, keep_trailing_newline: bool = True, autoescape: bool = False,
+    finalize: Callable[[Any], Any] | None = None,
+) -> jinja2.Environment:  # fmt: skip
     """The templates of a folder, by their paths in it. A name that a template is not given is an
-    error, and a line with nothing but a statement leaves none."""
+    error, and a line with nothing but a statement leaves none.
+
+    autoescape: what is printed is text, where the template is HTML. finalize: makes of each value
+    what is printed.
+    """
     return jinja2.Environment(
         bytecode_cache=cache.templates(),
         loader=jinja2.FileSystemLoader(folder),
@@ -19,4 +28,6 @@ def environment(folder: Path, *, keep_trailing_newline: bool = True) -> jinja2.E
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=keep_trailing_newline,
+        autoescape=autoescape,
+        finalize=finalize,
     )

@@ -3,14 +3,9 @@
 from mcu_deploy.report.build import build_report, kept_costs, kept_model, optimized_report
 from mcu_deploy.report.explain import Explanation, explain
 from mcu_deploy.report.memory import joint_arena
-from mcu_deploy.report.model import (
-    LayerReport,
-    NetworkReport,
-    OptimizedReport,
-    Report,
-    read,
-)
+from mcu_deploy.report.model import LayerReport, NetworkReport
 from mcu_deploy.report.places import TensorReport
+from mcu_deploy.report.whole import OptimizedReport, Report, read
 
 __all__ = [
     "Explanation",

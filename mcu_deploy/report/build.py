@@ -26,13 +26,12 @@ from mcu_deploy.report.model import (
     LayerRow,
     MeasuredReport,
     NetworkReport,
-    OptimizedReport,
     PartitionReport,
     RamParts,
     RemovedReport,
-    Report,
 )
 from mcu_deploy.report.places import PoolReport, TensorReport
+from mcu_deploy.report.whole import OptimizedReport, Report
 from mcu_deploy.toolchain import FirmwareSizes, SecondCoreStacks, StackBound, Toolchain
 from mcu_deploy.version import VERSION
 

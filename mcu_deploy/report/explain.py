@@ -15,12 +15,13 @@ from mcu_deploy.report.model import CostReport
 class CandidateRow:
     """A backend that could compute a node, with what it states before layouts are known.
 
-    title: what it proposes, where it says that. cost: in cycles or else instructions, of all nodes
-    of a proposal; None where it states neither.
+    title: what it proposes, where it says that. nodes: how many it would compute. cost: in cycles
+    or else instructions, of all these; None where it states neither.
     """
 
     backend: str
     title: str
+    nodes: int
     layout: str
     macs: int
     cost: CostReport | None
@@ -100,5 +101,8 @@ def _rows(network: Network, graph: Graph, assignment: Assignment) -> Iterator[Ex
 
 def _candidate(candidate: Candidate) -> CandidateRow:
     costs, layout = candidate.costs, candidate.support.layout.value
-    cost = CostReport.of(costs.stated)
-    return CandidateRow(candidate.backend, candidate.title, layout, costs.macs, cost, costs.flash)
+    nodes = 1 if candidate.proposal is None else len(candidate.proposal.nodes)
+    return CandidateRow(
+        candidate.backend, candidate.title, nodes, layout, costs.macs, CostReport.of(costs.stated),
+        costs.flash,
+    )  # fmt: skip

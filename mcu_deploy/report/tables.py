@@ -84,6 +84,18 @@ def number(value: int | None) -> str:
     return "" if value is None else f"{value:,}"
 
 
+def shown(value: float | None, places: int = 0) -> str:
+    """A figure, or a dash where it is not known."""
+    return "–" if value is None else f"{value:,.{places}f}"
+
+
+def signed(value: float | None, places: int = 0) -> str:
+    """A difference with its sign."""
+    if value is None:
+        return "–"
+    return "0" if not value else f"{'+' if value > 0 else '−'}{abs(value):,.{places}f}"
+
+
 def _cell(text: str) -> str:
     return shorten(one_line(text), _LONGEST_CELL)
 

@@ -1,0 +1,115 @@
+"""What another goal would give: the same models built for each of `--optimize-for`'s."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mcu_deploy import formats
+from mcu_deploy.api import building, profiling
+from mcu_deploy.api.folder import BuildFolder, ObjectFolder
+from mcu_deploy.api.profiling import Profile
+from mcu_deploy.api.running import Connection
+from mcu_deploy.backends.cost import Unit
+from mcu_deploy.compiled import Network
+from mcu_deploy.errors import McuDeployError, one_line
+from mcu_deploy.report import Report
+from mcu_deploy.report.front import Front, GoalBuild, compared
+from mcu_deploy.session import Session
+
+# From the one end to the other.
+GOALS = ("speed", "balanced", "size", "ram")
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class _Time:
+    cycles: int | None
+    milliseconds: float | None
+
+
+def front(
+    folder: ObjectFolder,
+    networks: Sequence[Network],
+    session: Session,
+    *,
+    profile: Profile | None = None,
+    tell: Tell = lambda _: None,
+) -> Front:
+    """Builds the models of a build folder for the other goals too, and compares all four.
+
+    networks: as the folder has them. session: with the backends of the build. profile: of the
+    build; with one, the others are counted in an emulator as it was, else all have the prices of
+    their layers. tell: is told what is done. A goal that cannot be built has the reason in its
+    place.
+    """
+    report = folder.report
+    if any(formats.is_compiled(folder.directory / n.kept_model) for n in folder.networks):
+        return Front("", (), "A .pmx file holds what was chosen; its model can be built for goals.")
+    if profile is not None and profile.cycles is None:
+        profile = None
+    builds = []
+    for goal in GOALS:
+        if goal == report.options.optimize_for:
+            time = _sum(networks) if profile is None else _counted(profile)
+            builds.append(_made(goal, report, time, is_asked=True))
+        else:
+            tell(f"building for {goal}")
+            builds.append(_other(goal, folder, session, is_counted=profile is not None))
+    basis = "modelled, the prices of the layers' kernels"
+    if profile is not None:
+        basis = f"modelled from the instructions that {profile.source} counted"
+        basis += "" if profile.time is None else ", with the board's waits"
+    return Front(basis, compared(builds))
+
+
+def _other(goal: str, folder: ObjectFolder, session: Session, is_counted: bool) -> GoalBuild:
+    """A build for another goal, in a folder that is taken away."""
+    options = replace(folder.report.options, optimize_for=goal)
+    models = [folder.directory / n.kept_model for n in folder.networks]
+    names = [n.name for n in folder.networks]
+    networks: list[Network] = []
+    try:
+        networks += building.compile_all(models, names, names, folder.board, session, options)
+        with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as scratch:
+            built = building.write(folder.board, Path(scratch), networks, options, session)
+            time = _sum(networks)
+            if is_counted:
+                assert isinstance(folder, BuildFolder)
+                made = BuildFolder(built.directory, folder.board, built.report)
+                time = _counted(profiling.emulated(made, made.network(), Connection()))
+            return _made(goal, built.report, time)
+    except McuDeployError as error:
+        return GoalBuild(goal, None, None, 0, 0, 0, refusal=one_line(str(error)))
+    finally:
+        for network in networks:
+            session.unload_network(network.id)
+
+
+def _made(goal: str, report: Report, time: _Time, is_asked: bool = False) -> GoalBuild:
+    return GoalBuild(
+        goal, time.cycles, time.milliseconds, report.flash_bytes, report.ram_bytes,
+        report.arena_bytes, is_asked,
+    )  # fmt: skip
+
+
+def _counted(profile: Profile) -> _Time:
+    """With what the core waits for its memories, where that is modelled."""
+    if profile.time is None:
+        return _Time(profile.cycles, None)
+    return _Time(profile.time.cycles, profile.time.milliseconds)
+
+
+def _sum(models: Sequence[Network]) -> _Time:
+    """The prices of all layers, as often as they run; None where one has no price in cycles."""
+    total = 0
+    for model in models:
+        for step in model.plan.steps:
+            cost = step.choice.workload.costs.stated
+            if cost is None or cost.unit is not Unit.CYCLES:
+                return _Time(None, None)
+            total += cost.value * model.plan.times[step.index]
+    return _Time(total, None)

@@ -1,0 +1,53 @@
+"""`mcu-deploy report`: a build as a page to look at."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from mcu_deploy.cli.console import drawn, err, out, print_json
+from mcu_deploy.cli.options import JsonOption
+
+
+def report(
+    source: Annotated[Path, typer.Argument(help="A build folder, of a board or of --core.")],
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write it as a page: one file, no network."),
+    ] = None,
+    compare: Annotated[
+        Path | None,
+        typer.Option("--compare", metavar="OTHER", help="A build folder to set beside this one."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a build beside those for other goals, or another one; as a page, all that is known."""
+    from mcu_deploy.api import reporting
+
+    with err.status(f"reporting on {source} ...") as status:
+
+        def tell(what: str) -> None:
+            status.update(f"{escape(what)} ...")
+
+        if html is None:
+            done = reporting.make_report(source, compare_with=compare, tell=tell)
+        else:
+            done = reporting.write_report(source, html, compare_with=compare, tell=tell)
+    saved, tables = done.folder.report, [done.front.table()]
+    if done.comparison is not None:
+        tables.append(done.comparison.table())
+    if as_json:
+        file = None if html is None else str(html)
+        print_json({**saved.as_json(), "front": asdict(done.front), "html": file})
+        return
+    out.print(drawn(saved.table()))
+    for table in tables:
+        out.print(f"[bold]{escape(table.title)}[/]")
+        if table.rows:
+            out.print(drawn(table))
+    if html is not None:
+        out.print(f"in {escape(str(html))}: the report, one page")

@@ -1,0 +1,176 @@
+"""A layer as the page shows it: what it costs, why it is computed so, and what else could have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mcu_deploy.report.explain import CandidateRow, Explanation
+from mcu_deploy.report.model import KernelReport, LayerReport, NetworkReport
+
+
+@dataclass(frozen=True)
+class LayerFigures:
+    """What an inference spends in a layer.
+
+    count: in the unit of the `Figures`. cycles: modelled without wait states; board_cycles,
+    milliseconds: modelled with those of the board's memories; code_share, data_share: of these
+    cycles what the core waits. floor: the cycles that its MACs take at least; above_floor: the
+    distance of `cycles`. None where something is not known. share: of the inference.
+    """
+
+    count: int
+    cycles: int | None
+    board_cycles: int | None
+    milliseconds: float | None
+    code_share: float | None
+    data_share: float | None
+    floor: int | None
+    above_floor: int | None
+    share: float
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What an inference was counted to take, and what is modelled of that.
+
+    unit: "instructions", "cycles" or "ticks"; source: what counted; timings: the core by whose
+    timings cycles are modelled. notes: sentences on what is missing or taken for granted. outside:
+    what is in no layer.
+    """
+
+    unit: str
+    source: str
+    timings: str
+    clock_hz: int | None
+    count: int
+    cycles: int | None
+    board_cycles: int | None
+    milliseconds: float | None
+    stack_bytes: int | None
+    outside: int
+    layers: tuple[LayerFigures, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What could have computed a layer. cost: of `nodes` nodes, with its unit, or "". times: the
+    cost over that of what was taken, where both are of one node and unit."""
+
+    backend: str
+    title: str
+    nodes: int
+    cost: str
+    times: float | None
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A function of a layer. with_layers: the other layers that it computes; is_first: its bytes
+    count here."""
+
+    function: str
+    bytes: int
+    with_layers: tuple[str, ...]
+    is_first: bool
+
+
+@dataclass(frozen=True)
+class LayerView:
+    """A layer of the page. flash: of its constants, and of the kernels that it is the first to
+    use. why: a clause. offers: those that lost."""
+
+    layer: LayerReport
+    figures: LayerFigures | None
+    kernels: tuple[Kernel, ...]
+    flash: int
+    why: str
+    taken: str
+    offers: tuple[Offer, ...]
+    refusals: tuple[tuple[str, str], ...]
+
+
+def views(
+    network: NetworkReport, figures: Figures | None, explained: Sequence[Explanation], goal: str
+) -> tuple[LayerView, ...]:
+    """The layers of a network. figures, explained: as far as they are known."""
+    by_step = {row.step: row for row in explained if row.step is not None}
+    shorts = {layer.index: layer.short for layer in network.layers}
+    return tuple(
+        _view(
+            layer,
+            None if figures is None else figures.layers[at],
+            _kernels(layer, network.kernels, shorts),
+            by_step.get(layer.index),
+            goal,
+        )
+        for at, layer in enumerate(network.layers)
+    )
+
+
+def _view(
+    layer: LayerReport, figures: LayerFigures | None, kernels: tuple[Kernel, ...],
+    row: Explanation | None, goal: str,
+) -> LayerView:  # fmt: skip
+    code = sum(k.bytes for k in kernels if k.is_first)
+    taken = row.candidates[0] if row is not None and row.candidates else None
+    lost = () if row is None else row.candidates[1:]
+    return LayerView(
+        layer, figures, kernels, layer.constant_bytes + code,
+        "" if row is None else _why(row, goal),
+        "" if taken is None else taken.title,
+        tuple(_offer(c, taken) for c in lost),
+        () if row is None else tuple((r.backend, r.reason) for r in row.refusals),
+    )  # fmt: skip
+
+
+def _kernels(
+    layer: LayerReport, kernels: Sequence[KernelReport], shorts: Mapping[int, str]
+) -> tuple[Kernel, ...]:
+    return tuple(
+        Kernel(
+            k.function, k.bytes,
+            tuple(shorts[i] for i in k.layers if i != layer.index and i in shorts),
+            k.layers[0] == layer.index,
+        )
+        for k in kernels
+        if layer.index in k.layers
+    )  # fmt: skip
+
+
+def _offer(candidate: CandidateRow, taken: CandidateRow | None) -> Offer:
+    cost = candidate.cost
+    said = "" if cost is None else f"{cost.value:,} {cost.known} {cost.unit}"
+    return Offer(
+        candidate.backend, candidate.title, candidate.nodes, said, _times(candidate, taken)
+    )
+
+
+def _times(candidate: CandidateRow, taken: CandidateRow | None) -> float | None:
+    if taken is None or candidate.nodes != taken.nodes:
+        return None
+    cost, best = candidate.cost, taken.cost
+    if cost is None or best is None or cost.unit != best.unit or not best.value:
+        return None
+    return cost.value / best.value
+
+
+def _why(row: Explanation, goal: str) -> str:
+    """Why a layer is computed as it is, a clause."""
+    if row.chosen_by == "inserted":
+        return "converts between memory orders"
+    if row.chosen_by == "--layer-backend":
+        return "asked for by --layer-backend"
+    taken, lost = row.candidates[:1], row.candidates[1:]
+    if not taken or not lost:
+        return "the only offer"
+    if taken[0].nodes > 1:
+        return f"{taken[0].nodes} nodes in one, best for {goal}"
+    rivals = [t for c in lost if (t := _times(c, taken[0])) is not None]
+    if row.chosen_by == "greedy" or not rivals:
+        return f"first of {len(row.candidates)} offers"
+    faster = sum(times < 1 for times in rivals)
+    if not faster:
+        return f"fastest of {len(rivals) + 1}"
+    return f"best for {goal}; {faster} of {len(rivals) + 1} faster"

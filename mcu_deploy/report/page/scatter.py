@@ -1,0 +1,84 @@
+"""The builds for each goal as points: flash across, cycles upward."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mcu_deploy.report.front import Front, GoalBuild
+
+# Builds nearer to each other than this, in percent across and pixels upward, share a label.
+_NEAR = (4.0, 16.0)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A build: x in percent, y in pixels from the top."""
+
+    x: float
+    y: float
+    on_front: bool
+    is_asked: bool
+
+
+@dataclass(frozen=True)
+class Label:
+    """What stands beside points that lie close together. is_left: to the left of them."""
+
+    text: str
+    x: float
+    y: float
+    is_left: bool
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """The picture, so many pixels high; cycles begin at 0. flash, cycles: what the axes say, with
+    its place."""
+
+    height: int
+    points: tuple[Point, ...]
+    labels: tuple[Label, ...]
+    flash: tuple[tuple[int, float], ...]
+    cycles: tuple[tuple[int, float], ...]
+
+
+def scatter(front: Front, height: int = 200) -> Scatter | None:
+    """The picture of a front; None where no two builds differ in flash or cycles."""
+    builds = [b for b in front.builds if not b.refusal and b.cycles]
+    flashes = sorted({b.flash_bytes for b in builds})
+    levels = sorted({b.cycles or 0 for b in builds})
+    if len({(b.flash_bytes, b.cycles) for b in builds}) < 2:
+        return None
+    wide = max(1, flashes[-1] - flashes[0])
+
+    def x(flash: int) -> float:
+        return 15 + 70 * (flash - flashes[0]) / wide
+
+    def y(cycles: int) -> float:
+        return height - 25 - (height - 60) * cycles / levels[-1]
+
+    def place(build: GoalBuild) -> tuple[float, float]:
+        return x(build.flash_bytes), y(build.cycles or 0)
+
+    clusters: list[list[GoalBuild]] = []
+    for build in builds:
+        here = place(build)
+        near = [
+            c
+            for c in clusters
+            if all(abs(a - b) < n for a, b, n in zip(here, place(c[0]), _NEAR, strict=True))
+        ]
+        if near:
+            near[0].append(build)
+        else:
+            clusters.append([build])
+    labels = [
+        Label(", ".join(b.goal for b in c), *place(c[0]), is_left=place(c[0])[0] > 50)
+        for c in clusters
+    ]
+    points = [Point(*place(b), b.on_front, b.is_asked) for b in builds]
+    return Scatter(
+        height, tuple(points), tuple(labels),
+        tuple((f, x(f)) for f in (flashes[0], flashes[-1])),
+        tuple((c, y(c)) for c in dict.fromkeys((0, levels[-1]))),
+    )  # fmt: skip
