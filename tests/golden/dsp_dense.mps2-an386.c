@@ -166,26 +166,24 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    bx r2\n"                           /* entry */
             "3:\n"
             /* No integers round these outputs at once. */
-            "    vmov d0, r1, r2\n"                 /* factors0, addend0, scale1 */
-            "    vmov d1, r3, r5\n"                 /* factors1, addend1, scale2 */
-            "    vmov d2, r4, r6\n"                 /* products0, even0, odd0 */
-            "    vmov d3, r12, lr\n"                /* products1, even1, odd1 */
-            "    vcvt.f32.s32 s4, s4\n"             /* products0.low, products0.low */
-            "    vcvt.f32.s32 s5, s5\n"             /* products0.high, products0.high */
-            "    vcvt.f32.s32 s6, s6\n"             /* products1.low, products1.low */
-            "    vcvt.f32.s32 s7, s7\n"             /* products1.high, products1.high */
-            "    vmul.f32 s4, s4, s0\n"             /* products0.low, products0.low, factors0.low */
-            /* products0.high, products0.high, factors0.high */
-            "    vmul.f32 s5, s5, s1\n"
-            "    vmul.f32 s6, s6, s2\n"             /* products1.low, products1.low, factors1.low */
-            /* products1.high, products1.high, factors1.high */
-            "    vmul.f32 s7, s7, s3\n"
-            "    vcvtr.s32.f32 s4, s4\n"            /* products0.low, products0.low */
-            "    vcvtr.s32.f32 s5, s5\n"            /* products0.high, products0.high */
-            "    vcvtr.s32.f32 s6, s6\n"            /* products1.low, products1.low */
-            "    vcvtr.s32.f32 s7, s7\n"            /* products1.high, products1.high */
-            "    vmov r4, r6, d2\n"                 /* even0, odd0, products0 */
-            "    vmov r12, lr, d3\n"                /* even1, odd1, products1 */
+            "    vmov d0, r4, r6\n"                 /* pair0, even0, odd0 */
+            "    vmov d1, r12, lr\n"                /* pair1, even1, odd1 */
+            "    vmov d2, r1, r2\n"                 /* pair2, addend0, scale1 */
+            "    vmov d3, r3, r5\n"                 /* pair3, addend1, scale2 */
+            "    vcvt.f32.s32 s0, s0\n"             /* pair0.low, pair0.low */
+            "    vcvt.f32.s32 s1, s1\n"             /* pair0.high, pair0.high */
+            "    vcvt.f32.s32 s2, s2\n"             /* pair1.low, pair1.low */
+            "    vcvt.f32.s32 s3, s3\n"             /* pair1.high, pair1.high */
+            "    vmul.f32 s0, s0, s4\n"             /* pair0.low, pair0.low, pair2.low */
+            "    vmul.f32 s1, s1, s5\n"             /* pair0.high, pair0.high, pair2.high */
+            "    vmul.f32 s2, s2, s6\n"             /* pair1.low, pair1.low, pair3.low */
+            "    vmul.f32 s3, s3, s7\n"             /* pair1.high, pair1.high, pair3.high */
+            "    vcvtr.s32.f32 s0, s0\n"            /* pair0.low, pair0.low */
+            "    vcvtr.s32.f32 s1, s1\n"            /* pair0.high, pair0.high */
+            "    vcvtr.s32.f32 s2, s2\n"            /* pair1.low, pair1.low */
+            "    vcvtr.s32.f32 s3, s3\n"            /* pair1.high, pair1.high */
+            "    vmov r4, r6, d0\n"                 /* even0, odd0, pair0 */
+            "    vmov r12, lr, d1\n"                /* even1, odd1, pair1 */
             "    sub r4, r4, #5\n"                  /* even0, even0, #5 */
             "    ssat r4, #8, r4\n"                 /* even0, #8, even0 */
             "    sub r6, r6, #5\n"                  /* odd0, odd0, #5 */

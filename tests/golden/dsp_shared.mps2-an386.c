@@ -212,7 +212,6 @@ MCU_KERNEL void _mcu_dsp_shared_conv1x1_any_small_real_dsp(const int8_t *x MCU_U
             "    str r0, [r4]\n"                    /* out, [taps] */
             "    cmp r0, r1\n"                      /* out, end */
             "    bne 9b\n"
-            "    b 8f\n"
             "8:\n"
             /* The next three pixels. */
             "    ldrd r5, r0, [r4, #24]\n"          /* tiles, back, [taps, #24] */

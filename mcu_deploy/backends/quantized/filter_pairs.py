@@ -100,7 +100,7 @@ def in_float(layer: Convolution, even: int, count: int, lanes: tuple[int, int]) 
 
 
 def unsolved(layer: Convolution, even: int, count: int, lanes: tuple[int, int]) -> list[int]:
-    """What `round_in_float` or `round_twice` takes (six_sums.py): both scales, and the rest."""
+    """What `round_in_float` or `round_each_twice` takes (rounding.py): scales, and the rest."""
     zero, last = layer.zero_points[1], even + count - 1
     if layer.fixed is not None:
         (m, by), (n, odd_by) = (map(int, layer.fixed[index]) for index in (even, last))

@@ -35,7 +35,7 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, Register
-from mcu_deploy.backends.isa.dsp import core, frames, groups, nests, window_groups
+from mcu_deploy.backends.isa.dsp import frames, nests, window_groups
 from mcu_deploy.backends.isa.dsp.bordered import Bordered
 from mcu_deploy.backends.isa.dsp.frames import Kernel, numbers
 from mcu_deploy.backends.isa.dsp.gather import Gather, SharedGather
@@ -165,7 +165,7 @@ def _assembled(asked: _Asked) -> Assembly:
     source, column, row = names.source, names.column, names.row
     x, y, weights, scratch = code.arguments("x y weights scratch")
     _describe(code, kernel)
-    core.hold_table(kernel.product, code, tile, weights)
+    tile.hold_table(weights)
     if image is not None:
         image.assemble(code, x, y, scratch, kernel.scratch_bytes)
     _begin(code, kernel, names, (x, y, weights, scratch))
@@ -290,7 +290,7 @@ def _multiply(code: Assembly, kernel: Kernel, names: Registers) -> None:
             code.cmp(taps, end)
 
     begin = functools.partial(code.vmov, taps, names.activations)
-    nests.assemble(kernel.product, code, names.tile, begin, compare)
+    nests.one_tile(names.tile, begin, compare)
 
 
 def _groups(code: Assembly, kernel: Kernel, names: Registers) -> None:
@@ -345,8 +345,8 @@ def _begin(code: Assembly, kernel: Kernel, names: Registers, arguments: Sequence
     code.ldr(size, weights.after(4))
     code.add(taps, scratch, size)
     if kernel.product.is_in_turn:
-        code.add(begin, scratch, groups.STACK_BYTES - 1)
-        code.bic(begin, begin, groups.STACK_BYTES - 1)
+        code.add(begin, scratch, nests.STACK_BYTES - 1)
+        code.bic(begin, begin, nests.STACK_BYTES - 1)
         code.add(taps, begin, kernel.stacks_bytes)
         code.add(taps, taps, size)
     if kernel.alignment > 4:

@@ -2,7 +2,7 @@
 
 A row is widened once, to int16 in the scratch. 4 sums, 4 words of activations, 4 of weights and
 the two pointers fill all 14 registers. A word of weights is two taps of two outputs, as in a 1x1
-convolution (core.py): SMLAD of the word sums 256 * odd + even, SMLAD of the word through
+convolution (tile.py): SMLAD of the word sums 256 * odd + even, SMLAD of the word through
 SXTB16 sums even, and their difference is 256 times the odd output's sum.
 
 The code is of no depth and no count of outputs: both stand before the weights. Eight taps are a
@@ -21,7 +21,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import nullcontext
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,19 +40,14 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
 from mcu_deploy.backends.isa.dsp.kept import counted
-from mcu_deploy.backends.isa.dsp.rows_by_filters import (
-    Row,
-    add_number,
-    multiply,
-    pairs,
-    rest_offset,
+from mcu_deploy.backends.isa.dsp.rounding import (
     round_each_twice,
     round_in_float,
     round_once,
     round_twice,
-    take_apart,
-    widen,
 )
+from mcu_deploy.backends.isa.dsp.tile import multiply_row, pairs, take_apart
+from mcu_deploy.backends.isa.dsp.widening import Row, rest_offset, widen_row
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.quantized.dense import (
     BLOCKS,
@@ -290,10 +284,10 @@ def _groups(
                 if n:
                     code.place(block)
                 with code.times((passes - (n < skipped)) / passes):
-                    multiply(code, group.taps, group.stream, group.sums, group.x, group.words)
+                    multiply_row(code, group.taps, group.stream, group.sums, group.x, group.words)
             code.vmov(group.limit, kept.limit if layer.is_long else kept.end)
             code.cmp(group.taps, group.limit)
-        take_apart(code, group.sums)
+        take_apart(code, pairs(group.sums))
         if layer.is_long:
             _add_halves(code, kept, group, blocks[0])
         code.note("To elements of the output.")
@@ -319,10 +313,11 @@ def _groups(
             code.note("No integers round these outputs at once.")
             given = group.own[1:]  # behind a 0
             if layer.fixed is None:  # factors
-                zero = partial(add_number, code, number=layer.zero_points[1])
-                round_in_float(code, *tile, pairs(given[:4]), zero)
+                zero = layer.zero_points[1]
+                round_in_float(code, layer.saturate, [(group.sums, given[:4])], zero)
             else:  # multipliers, shifts, zero point
-                round_each_twice(code, *tile, layer.lanes, given[:6])
+                each = zip(([acc] for acc in group.sums), given, [1, layer.lanes] * 2, strict=False)
+                round_each_twice(code, layer.saturate, [*each], given[4], given[5])
             code.b(store)
     code.place(last)
 
@@ -391,7 +386,7 @@ def _widen_row(code: Assembly, kept: _Kept, layer: Dense) -> Register:
     if has_rest:
         code.sub(row.end, row.end, 2 * TAPS)
     # Several rows begin anywhere if they are no words.
-    widen(code, row, taps, layer.extend, is_aligned=taps % 4 == 0 or layer.rows == 1)
+    widen_row(code, row, taps, layer.extend, is_aligned=taps % 4 == 0 or layer.rows == 1)
     if has_rest:
         code.add(row.into, row.into, 2 * TAPS)
     if layer.rows > 1:

@@ -2,7 +2,7 @@
 
 A step's input and the hidden state of the step before are widened to int16 in the scratch, where
 all units read them. The sums of a unit's four gates are made together, as those of four outputs of
-a fully connected layer (rows_by_filters.py): 4 sums, 2 words of activations, 4 of weights and the
+a fully connected layer (tile.py): 4 sums, 2 words of activations, 4 of weights and the
 two pointers.
 """
 
@@ -30,13 +30,9 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.dsp import sigmoid
 from mcu_deploy.backends.isa.dsp.kept import counted, move
-from mcu_deploy.backends.isa.dsp.rows_by_filters import (
-    Row,
-    multiply,
-    round_by_numbers,
-    take_apart,
-    widen,
-)
+from mcu_deploy.backends.isa.dsp.rounding import round_by_numbers
+from mcu_deploy.backends.isa.dsp.tile import multiply_row, pairs, take_apart
+from mcu_deploy.backends.isa.dsp.widening import Row, widen_row
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.zero_points import folded_bias
 from mcu_deploy.backends.quantized.dense import LANES, leave, weights_refusal, words
@@ -302,7 +298,7 @@ def _widen(code: Assembly, row: Row, elements: int) -> None:
     if elements >= _TAPS:
         code.movw(row.end, _BLOCK_BYTES * (elements // _TAPS))
         code.add(row.end, row.end, row.into)
-    widen(code, row, elements, "sxtb16")
+    widen_row(code, row, elements, "sxtb16")
 
 
 def _gates(code: Assembly, unit: _Unit, kept: _Kept, lstm: QuantizedLstm, most: int) -> None:
@@ -361,11 +357,11 @@ def _sums(code: Assembly, unit: _Unit, blocks: int, factors: Sequence[Factor], m
     code.add(unit.end, unit.end, unit.taps)
     code.unroll(
         blocks, most,
-        lambda: multiply(
+        lambda: multiply_row(
             code, unit.taps, unit.stream, unit.gates, unit.activations, unit.words
         ),
         lambda: code.cmp(unit.taps, unit.end),
     )  # fmt: skip
-    take_apart(code, unit.gates)
+    take_apart(code, pairs(unit.gates))
     for n, (gate, factor) in enumerate(zip(unit.gates, factors, strict=True)):
         round_by_numbers(code, gate, factor, lanes=LANES if n % 2 else 1)

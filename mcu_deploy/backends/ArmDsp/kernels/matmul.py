@@ -31,9 +31,10 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import Assembly, Kind, Memory, Register, kernel
+from mcu_deploy.backends.isa import Assembly, Kind, Memory, kernel
 from mcu_deploy.backends.isa.dsp.kept import counted, move
-from mcu_deploy.backends.isa.dsp.rows_by_filters import multiply_bytes, round_in_float, round_once
+from mcu_deploy.backends.isa.dsp.rounding import round_in_float, round_once
+from mcu_deploy.backends.isa.dsp.tile import Sums, multiply_bytes
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, passed, pointer
 from mcu_deploy.backends.kit.strides import Loops
@@ -157,12 +158,7 @@ class _Registers:
         names = " ".join(f"matrices_left{n}" for n in range(len(loops.extents)))
         self.left = code.registers(names, kind=Kind.SINGLE)
         self.panel, self.panel_end = code.registers("panel panel_end")
-        even, odd = "even0 even1 even2", "odd0 odd1 odd2"
-        self.sums = tuple(tuple(code.registers(names)) for names in (even, odd))
-
-    @property
-    def all_sums(self) -> tuple[Register, ...]:
-        return (*self.sums[0], *self.sums[1])
+        self.sums = Sums.of(code)
 
 
 def assemble(product: MatrixProduct, rounding: Rounding, most: int) -> Assembly:
@@ -369,7 +365,7 @@ def _rows(
         _round(code, r, product, rounding)
         code.vmov(out, r.out)
         at = [n * columns * (rows > 1) + k for n in range(_ROWS) for k in _offsets(product)]
-        for acc, offset in zip(r.all_sums, at, strict=True):
+        for acc, offset in zip(r.sums.all, at, strict=True):
             code.strb(acc, out[offset])
         code.add(row, row, pitch + product.rest)
         code.add(out, out, _ROWS * columns)
@@ -379,11 +375,10 @@ def _round(code: Assembly, r: _Registers, product: MatrixProduct, rounding: Roun
     """The six sums to elements, by the constants behind the panel."""
     code.note("To elements of the output.")
     scale, addend, zero = code.registers("scale addend y_zero")
-    saturated = saturate(product.y), r.all_sums
     if rounding.is_real:  # both of the first words are the factor
         code.ldmia(r.panel, [scale, addend, zero])
-        factors = [(scale, addend)] * COLUMNS
-        round_in_float(code, *saturated, factors, lambda acc: code.qadd(acc, acc, zero))
+        round_in_float(code, saturate(product.y), [(r.sums.all, [scale])], zero)
     else:
         code.ldmia(r.panel, [scale, addend])
-        round_once(code, *saturated, [(scale, addend)] * 6, [rounding.shift] * 6)
+        sums, scales = r.sums.all, [(scale, addend)] * 6
+        round_once(code, saturate(product.y), sums, scales, [rounding.shift] * 6)

@@ -24,8 +24,10 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, Register
-from mcu_deploy.backends.isa.dsp import core, nests, pixel_groups
+from mcu_deploy.backends.isa.dsp import nests, pixel_groups
+from mcu_deploy.backends.isa.dsp.core import Tile
 from mcu_deploy.backends.isa.dsp.pixel_groups import PixelGroups
+from mcu_deploy.backends.isa.dsp.widening import widen
 from mcu_deploy.backends.quantized.dense_product import DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution, read
 
@@ -175,11 +177,11 @@ def assemble(
     tile_bytes = 6 * channels
     taken = product(layer, is_double, table)
     code = Assembly()
-    tile = core.Tile(code, taken)
+    tile = Tile(code, taken)
     pixels, output, weights, scratch = code.arguments("x y weights scratch")
     state, into = tile.taps, tile.stream
     _describe(taken, code)
-    core.hold_table(taken, code, tile, weights)
+    tile.hold_table(weights)
     code.note("A tile's state is behind its taps.")
     out, stop = code.registers("out end")
     code.add(state, scratch, tile_bytes)
@@ -199,7 +201,7 @@ def assemble(
         _widen(code, source, into, channels, layer.extend)
         code.mov(state, into)
         code.ldr(tile.stream, state[_WEIGHTS])
-        nests.assemble(taken, code, tile, lambda: code.sub(tile.taps, tile.taps, tile_bytes))
+        nests.one_tile(tile, lambda: code.sub(tile.taps, tile.taps, tile_bytes))
         done, ready = code.label(), code.label()
         code.note("The next three pixels.")
         code.ldr(count, state[_TILES])
@@ -259,10 +261,10 @@ def _widen(code: Assembly, source: Register, into: Register, channels: int, exte
     for at in range(0, channels // 8 * 8, 8):
         for n in range(3):
             code.ldrd(low[n], high[n], source[n * channels + at])
-        core.widen(code, extend, [*low, *high], [*other_low, *other_high])
+        widen(code, extend, [*low, *high], [*other_low, *other_high])
         code.stmia(into.moving, [*low, *high, *other_low, *other_high])
     if channels % 8:
         for n in range(3):
             code.ldr(low[n], source[n * channels + channels - 4])
-        core.widen(code, extend, low, high)
+        widen(code, extend, low, high)
         code.stmia(into.moving, [*low, *high])

@@ -29,7 +29,10 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.isa import Assembly, Kind, Register
-from mcu_deploy.backends.isa.dsp import core, nests
+from mcu_deploy.backends.isa.dsp import nests
+from mcu_deploy.backends.isa.dsp.core import Tile
+from mcu_deploy.backends.isa.dsp.tile import Step, multiply_words
+from mcu_deploy.backends.isa.dsp.widening import widen
 from mcu_deploy.backends.quantized.dense_product import DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution, read
 
@@ -72,7 +75,7 @@ class _Loop:
     begins; end: of the activations.
     """
 
-    def __init__(self, code: Assembly, product: Steps, tile: core.Tile) -> None:
+    def __init__(self, code: Assembly, product: Steps, tile: Tile) -> None:
         self.product, self.tile = product, tile
         self.entries = [code.label() for _ in range(product.steps + 1)]
         self.entry, self.end = code.registers("entry taps_end", kind=Kind.SINGLE)
@@ -89,9 +92,7 @@ class _Loop:
 
     def assemble(self, code: Assembly) -> None:
         product, taps = self.product, self.tile.taps
-        for of in self.tile.sums:
-            for acc in of[:2]:
-                code.mov(acc, of[2])
+        self.tile.begin()
         has_entries = product.steps > 1
         if has_entries:
             code.vmov(self._at, self.entry)
@@ -110,13 +111,10 @@ class _Loop:
 
     def _step(self, code: Assembly) -> None:
         """All of it in wide encodings: `_STEP_BYTES`."""
-        sums = self.tile.sums
         code.ldmia_w(self.tile.stream.moving, self._words)
         for word in self._words:
             code.ldmia_w(self.tile.taps.moving, self._x)
-            core.multiply_add(code, sums.odd, word, self._x)
-            code.sxtb16(word, word)
-            core.multiply_add(code, sums.even, word, self._x)
+            multiply_words(code, [word], [Step(self.tile.sums, self._x)])
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -179,7 +177,7 @@ def assemble(layer: Convolution, way: Way) -> Assembly:
     """The kernel: pixels, output, numbers and packed stream, scratch."""
     code = Assembly()
     product = steps_of(layer, way)
-    tile = core.Tile(code, product)
+    tile = Tile(code, product)
     loop, state = _Loop(code, product, tile), tile.taps
     x, y, weights, scratch = code.arguments("x y weights scratch")
     activations = code.register("first_taps", kind=Kind.SINGLE)
@@ -216,13 +214,13 @@ def assemble(layer: Convolution, way: Way) -> Assembly:
         with code.repeat(layer.weights.shape[1] // 4):
             for word, pixel in zip(low, sources, strict=True):
                 code.ldr(word, pixel.after(4))
-            core.widen(code, layer.extend, low, high)
+            widen(code, layer.extend, low, high)
             code.stmia(into.moving, [*low, *high])
             code.cmp(sources[0], row_end)
         code.mov(state, into)
         code.ldr(tile.stream, state[_WEIGHTS])
         begin = functools.partial(code.vmov, tile.taps, activations)
-        nests.assemble(product, code, tile, begin, multiply=lambda: loop.assemble(code))
+        nests.one_tile(tile, begin, multiply=lambda: loop.assemble(code))
         done, ready = code.label(), code.label()
         code.note("The next three pixels.")
         code.ldrd(tiles, back, state[_TILES])

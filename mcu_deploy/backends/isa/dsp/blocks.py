@@ -15,7 +15,7 @@ from itertools import pairwise
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register, physical
 from mcu_deploy.backends.isa.dsp.fours import Fours
 from mcu_deploy.backends.isa.dsp.planes import gather_any
-from mcu_deploy.backends.isa.dsp.six_sums import Sums, round_in_float, round_twice
+from mcu_deploy.backends.isa.dsp.rounding import round_each_twice, round_in_float, round_once
 from mcu_deploy.backends.quantized.layers import Convolution
 from mcu_deploy.backends.quantized.lines import MOST_OUTPUTS, PAIR, Lines
 
@@ -263,10 +263,8 @@ class Blocks:
         code.vmov(of.scale, of.addend, of.scaling)
         code.cmp(of.scale, 0)
         code.ble(way)
-        for acc in sums:
-            code.smmla(acc, acc, of.scale, of.addend)
-        for acc in sums:
-            getattr(code, self.saturate)(acc, 8, acc.asr(self.shift) if self.shift else acc)
+        scales = [(of.scale, of.addend)] * outputs
+        round_once(code, self.saturate, sums, scales, [self.shift] * outputs)
         code.place(store)
         code.vmov(of.y, of.step, of.output)
         for at in range(0, outputs - 1, 2):
@@ -354,15 +352,15 @@ class Blocks:
             code.note("No integers round this filter.")
             code.vmov(of.zero, of.fours.numbers)
             code.ldr(of.zero, of.zero[4 * ZERO_POINT])
-            sums = Sums(tuple(of.sums[:3]), tuple(of.sums[3:]))
-            factors = (of.addend, of.addend)
             if self.rounds_twice:
                 code.rsb(of.scale, of.scale, 0)
                 code.orr(of.scale, of.scale, of.scale.lsl(8))
                 code.lsl(of.zero, of.zero, 16)
                 code.orr(of.zero, of.zero, of.scale)
-                round_twice(code, sums, factors, of.zero, self.saturate, (0, 0))
+                sums = [(of.sums, of.addend, 1)]
+                round_each_twice(code, self.saturate, sums, of.zero, may_be_0=True)
             else:
-                round_in_float(code, sums, factors, of.zero, self.saturate)
+                groups = [(of.sums[:3], [of.addend]), (of.sums[3:], [of.addend])]
+                round_in_float(code, self.saturate, groups, of.zero)
             code.bx(physical("lr"), to=backs)
         code.place(done)

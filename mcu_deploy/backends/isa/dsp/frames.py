@@ -12,7 +12,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.isa import Register
-from mcu_deploy.backends.isa.dsp import groups
+from mcu_deploy.backends.isa.dsp import nests
 from mcu_deploy.backends.isa.dsp.gather import Gather, SharedGather
 from mcu_deploy.backends.isa.operands import Memory
 from mcu_deploy.backends.quantized.dense_product import STATE, DenseProduct
@@ -85,20 +85,20 @@ class Kernel:
             if most > 1:
                 self.product, self.tiles_together = replace(product, is_grouped=True), most
         elif self.is_shared and layer.target.fpu and product.rounds_in_turn:
-            most = min(groups.MOST_IN_TURN, self.tiles.count, _MOST_IN_TURN // product.tile_bytes)
+            most = min(nests.MOST_IN_TURN, self.tiles.count, _MOST_IN_TURN // product.tile_bytes)
             if most > 1:
                 self.product, self.tiles_together = replace(product, is_in_turn=True), most
 
     @property
     def taps_bytes(self) -> int:
         """Of a group."""
-        slot = groups.SLOT_BYTES if self.tiles_together > 1 else 0
+        slot = nests.SLOT_BYTES if self.tiles_together > 1 else 0
         return self.tiles_together * (self.product.tile_bytes + slot)
 
     @property
     def stacks_bytes(self) -> int:
         """Of tiles that wait, which lie in front of the taps, at a multiple of one's size."""
-        return 2 * groups.STACK_BYTES if self.product.is_in_turn else 0
+        return 2 * nests.STACK_BYTES if self.product.is_in_turn else 0
 
     @staticmethod
     def may_hold_ends(layer: Convolution) -> bool:
@@ -135,7 +135,7 @@ class Kernel:
     def scratch_bytes(self) -> int:
         patches = self.tiles.windows * self.patch_bytes if self.has_patches else 0
         frame = 4 * len(self.names) + self.slots_bytes
-        stacks = self.stacks_bytes + (groups.STACK_BYTES - 4 if self.stacks_bytes else 0)
+        stacks = self.stacks_bytes + (nests.STACK_BYTES - 4 if self.stacks_bytes else 0)
         tiles = stacks + self.taps_bytes + self.alignment - 4
         return tiles + frame + self.nowhere_bytes + patches
 

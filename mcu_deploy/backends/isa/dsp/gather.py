@@ -15,7 +15,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.isa import Assembly, Kind, Register
-from mcu_deploy.backends.isa.dsp.core import widen
+from mcu_deploy.backends.isa.dsp.widening import widen
 from mcu_deploy.backends.quantized.layers import Convolution
 
 _MOST_UNROLLED = 6  # words of a run

@@ -1,22 +1,200 @@
-"""The loops over filters of one tile: all filters after each other, two a round or four.
+"""The loops over filters, two a round, of one tile or of several.
 
-A tile has its taps widened once, and scratch is needed for no other; but each tile reads all
-weights. Where these lie in a memory that answers late there are the loops of groups.py.
+Of one tile (`one_tile`, `two_pairs`) the taps are widened once, and scratch is needed for no other;
+but each tile reads all weights.
+
+Where weights lie in a memory that answers late, the tiles of a group are widened first. Then two
+filters, whose words are read once from that memory, are multiplied with all of them before the next
+two are: with several tiles (`group`), where the words of two filters stay in a small cache of data;
+or, where these are more, some words at a time, which wait in the FPU's registers meanwhile, with
+one tile after the other (`in_turn`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
-from mcu_deploy.backends.isa.dsp import core
-from mcu_deploy.backends.quantized.dense_product import DenseProduct
+from mcu_deploy.backends.isa import Kind, Label, Register
+from mcu_deploy.backends.isa.dsp.core import Tile
+from mcu_deploy.backends.isa.dsp.tile import Step, join, multiply_words
+from mcu_deploy.backends.isa.instruction import Instruction
 
 
-def assemble(
-    product: DenseProduct,
-    code: Assembly,
-    tile: core.Tile,
+class Outputs:
+    """Where the elements of two filters and a tile go, which lie in the even sums."""
+
+    def __init__(self, tile: Tile) -> None:
+        self.code, self.tile, self.filters = tile.code, tile, tile.product.filters
+        self.out, self.end, self.second, self.third = tile.code.registers("out end second third")
+
+    def begin(self) -> None:
+        """Two filters."""
+
+    def find(self) -> None:
+        """Before elements are joined."""
+
+    def store(self) -> None:
+        """Two elements of each pixel, joined."""
+
+    def next(self) -> None:
+        """Sets the flags of a branch to the next two filters."""
+
+    @property
+    def is_odd(self) -> bool:
+        """Whether the last filter is alone."""
+        return self.filters % 2 == 1
+
+    def behind(self) -> None:
+        """Behind all, what a filter that is alone jumps to."""
+
+
+class AtEnds(Outputs):
+    """Of one tile, by its `STATE`, which is behind the taps or in registers."""
+
+    def __init__(self, tile: Tile) -> None:
+        super().__init__(tile)
+        self.last: Label | None = None
+
+    def find(self) -> None:
+        code, tile = self.code, self.tile
+        if tile.product.holds_ends:
+            code.vmov(self.out, self.end, tile.ends)
+        else:
+            code.ldmia(tile.taps, [self.out, self.end, self.second, self.third])
+        if self.is_odd:
+            self.last = code.label()
+            code.sub(self.end, self.end, 1)
+            code.cmp(self.out, self.end)
+            code.beq(self.last)
+
+    def store(self) -> None:
+        code, out, elements = self.code, self.out, self.tile.sums.even
+        holds_ends = self.tile.product.holds_ends
+        code.strh(elements[0], out.after(2))
+        code.strh(elements[1], out[self.filters - 2 if holds_ends else self.second])
+        code.strh(elements[2], out[2 * self.filters - 2 if holds_ends else self.third])
+        if holds_ends:
+            code.vmov(self.tile.ends.halves[0], out)
+        else:
+            code.str(out, self.tile.taps[0])
+
+    def next(self) -> None:
+        if not self.is_odd:
+            self.code.cmp(self.out, self.end)
+
+    def behind(self) -> None:
+        if self.last is None:
+            return
+        code, elements = self.code, self.tile.sums.even
+        code.place(self.last)
+        code.strb(elements[0], self.out.after(2))
+        code.strb(elements[1], self.out[self.second])
+        code.strb(elements[2], self.out[self.third])
+        code.add(self.end, self.end, 1)
+        code.str(self.end, self.tile.taps[0])
+
+
+class InOrder(Outputs):
+    """Of tiles whose pixels follow each other. In `ends` of the tile: where the first pixel's next
+    element goes, and where the pixel ends; next_out: where the next tile's do."""
+
+    def __init__(self, tile: Tile) -> None:
+        super().__init__(tile)
+        self.next_out = tile.code.register("next_out", kind=Kind.SINGLE)
+
+    def begin(self) -> None:
+        self.code.vmov(self.out, self.tile.ends.halves[0])
+        self.code.vmov(self.next_out, self.out)
+
+    def store(self) -> None:
+        code, out, filters, elements = self.code, self.out, self.filters, self.tile.sums.even
+        code.vmov(out, self.next_out)
+        code.strh(elements[1], out[filters])
+        code.strh(elements[2], out[2 * filters])
+        if 3 * filters < 256:
+            code.strh(elements[0], out.after(3 * filters))
+        else:
+            code.strh(elements[0], out[0])
+            code.add(out, out, 3 * filters)
+        code.vmov(self.next_out, out)
+
+    def next(self) -> None:
+        code, ends = self.code, self.tile.ends
+        code.vmov(self.out, self.end, ends)
+        code.add(self.out, self.out, 2)
+        code.vmov(ends.halves[0], self.out)
+        code.cmp(self.out, self.end)
+
+
+SLOT_BYTES = 12
+
+
+class InSlots(Outputs):
+    """Behind the taps of each tile three words: where the next element of its first pixel goes, and
+    how far behind the next but one the second and the third pixel's are. left: an S register with
+    the number of filters, which becomes 0."""
+
+    def __init__(self, tile: Tile, left: Register) -> None:
+        super().__init__(tile)
+        self.kept, self.left = left, tile.code.register("filters_left")
+
+    def store(self) -> None:
+        code, taps, elements = self.code, self.tile.taps, self.tile.sums.even
+        code.ldmia(taps.moving, [self.out, self.second, self.third])
+        code.strh(elements[0], self.out.after(2))
+        code.strh(elements[1], self.out[self.second])
+        code.strh(elements[2], self.out[self.third])
+        code.str(self.out, taps[-SLOT_BYTES])
+
+    def next(self) -> None:
+        self.code.vmov(self.left, self.kept)
+        self.code.subs(self.left, self.left, 2)
+        self.code.vmov(self.kept, self.left)
+
+
+class _Ways:
+    """How the sums of a tile become elements that are stored: in a row; and another way, behind the
+    loop, which comes back with sums to `scale` or with elements to `ready`."""
+
+    def __init__(self, outputs: Outputs) -> None:
+        self.outputs, self.tile, code = outputs, outputs.tile, outputs.code
+        self.slow, self.scale, self.ready, self.after = (code.label() for _ in range(4))
+
+    def finish(self, is_near: bool = True) -> None:
+        """is_near: as `Tile.round` has it."""
+        tile, code, outputs = self.tile, self.tile.code, self.outputs
+        tile.round(self.slow, self.scale, is_near)
+        code.place(self.ready)
+        tile.look_up()
+        outputs.find()
+        join(code, tile.sums)
+        outputs.store()
+
+    def otherwise(self, tiles: float = 1) -> None:
+        """tiles: as many as come to the slow way's begin."""
+        tile, code, product = self.tile, self.tile.code, self.tile.product
+        saved = code.register("biases", kind=Kind.DOUBLE)
+
+        def back() -> None:
+            if product.begins_early:
+                code.vmov(*tile.biases, saved)
+
+        if not product.is_real:
+            if not self.outputs.is_odd:
+                code.b(self.after)
+            code.place(self.slow)
+            if product.begins_early:
+                with code.times(product.late):
+                    code.vmov(saved, *tile.biases)
+            with code.times(tiles):
+                tile.round_otherwise(back, lambda: code.b(self.scale), lambda: code.b(self.ready))
+        self.outputs.behind()
+        code.place(self.after)
+
+
+def one_tile(
+    tile: Tile,
     begin: Callable[[], None],
     end: Callable[[], None] | None = None,
     multiply: Callable[[], None] | None = None,
@@ -27,99 +205,50 @@ def assemble(
     afterwards. end: what compares `taps` with the address behind the activations. multiply: what
     makes the six sums, of the biases, where another loop does.
     """
+    product, code = tile.product, tile.code
     code.reads(product.constant_bytes)
     if product.begins_early:
         code.ldmia(tile.stream.moving, tile.biases)
     if product.is_double:
-        _two_pairs(product, code, tile, begin)
+        _two_pairs(tile, begin)
         return
-    slow, scale, store, after = (code.label() for _ in range(4))
-    is_odd = product.filters % 2 == 1
-    sums = tile.sums
-    out, stop, second, third = code.registers("out end second third")
-    core.note_pair(product, code)
-    with code.repeat((product.filters + 1) // 2, "b" if is_odd else "bne"):
+    ways = _Ways(outputs := AtEnds(tile))
+    tile.note()
+    with code.repeat((product.filters + 1) // 2, "b" if outputs.is_odd else "bne"):
         begin()
         if not product.begins_early:
             code.ldmia(tile.stream.moving, tile.biases)
         if multiply is None:
-            core.multiply(product, code, tile, end)
+            tile.multiply(end)
         else:
             multiply()
-        core.round_sums(product, code, tile, slow, scale)
-        code.place(store)
-        core.look_up(product, code, tile)
-        behind: Sequence[int | Register]
-        if product.holds_ends:
-            code.vmov(out, stop, tile.ends)
-            behind = product.filters - 2, 2 * product.filters - 2
-        else:
-            code.ldmia(tile.taps, [out, stop, second, third])
-            behind = second, third
-        if is_odd:
-            last = code.label()
-            code.sub(stop, stop, 1)
-            code.cmp(out, stop)
-            code.beq(last)
-        core.join(code, sums)
-        code.strh(sums.even[0], out.after(2))
-        code.strh(sums.even[1], out[behind[0]])
-        code.strh(sums.even[2], out[behind[1]])
-        if product.holds_ends:
-            code.vmov(tile.ends.halves[0], out)
-        else:
-            code.str(out, tile.taps[0])
-        if not is_odd:
-            code.cmp(out, stop)
-    if not is_odd:
-        code.b(after)
-    if not product.is_real:
-        code.place(slow)
-        saved = code.register("biases", kind=Kind.DOUBLE)
-        if product.begins_early:
-            with code.times(product.late):
-                code.vmov(saved, *tile.biases)
-
-        def back() -> None:
-            if product.begins_early:
-                code.vmov(*tile.biases, saved)
-
-        core.round_slowly(product, code, tile, back, lambda: code.b(scale), lambda: code.b(store))
-    if is_odd:
-        code.place(last)
-        code.strb(sums.even[0], out.after(2))
-        code.strb(sums.even[1], out[second])
-        code.strb(sums.even[2], out[third])
-        code.add(stop, stop, 1)
-        code.str(stop, tile.taps[0])
-    code.place(after)
+        ways.finish()
+        outputs.next()
+    ways.otherwise()
 
 
-def _two_pairs(
-    product: DenseProduct, code: Assembly, tile: core.Tile, begin: Callable[[], None]
-) -> None:
-    """As `assemble`. The slow path is there once: `turn` says where it came from."""
+def _two_pairs(tile: Tile, begin: Callable[[], None]) -> None:
+    """As `one_tile`. The slow path is there once: `turn` says where it came from."""
+    product, code, sums = tile.product, tile.code, tile.sums
     after = code.label()
-    slow, scale, store = [[code.label(), code.label()] for _ in range(3)]
-    sums, (out_kept, _) = tile.sums, tile.ends.halves
+    slow, scale, ready = [[code.label(), code.label()] for _ in range(3)]
+    out_kept, _ = tile.ends.halves
     out, stop, turn = code.registers("out end turn")
     begin()
     with code.repeat(product.filters // 4):
         for pair in (0, 1):
-            core.note_pair(product, code)
+            tile.note()
             if pair == 1:
                 code.note("These two meet the activations backwards.")
-            core.multiply_pairs(
-                product, code, tile, product.unrolled, is_first=True, is_backward=pair == 1
-            )
-            core.round_sums(product, code, tile, slow[pair], scale[pair], is_near=pair == 1)
-            code.place(store[pair])
-            core.look_up(product, code, tile)
+            tile.multiply_pairs(product.unrolled, is_first=True, is_backward=pair == 1)
+            tile.round(slow[pair], scale[pair], is_near=pair == 1)
+            code.place(ready[pair])
+            tile.look_up()
             if pair == 0:
                 code.vmov(out, out_kept)
             else:
                 code.vmov(out, stop, tile.ends)
-            core.join(code, sums)
+            join(code, sums)
             behind = 4 if pair else 2  # the pointer
             code.strh(sums.even[0], out.after(4) if pair else out[-2])
             code.strh(sums.even[1], out[product.filters - behind])
@@ -144,9 +273,151 @@ def _two_pairs(
         code.cmp(turn, 0)
         code.vmov(*tile.biases, saved)
 
-    def either(ways: Sequence[Label]) -> None:
-        code.beq(ways[0])
-        code.b(ways[1])
+    def either(labels: Sequence[Label]) -> None:
+        code.beq(labels[0])
+        code.b(labels[1])
 
-    core.round_slowly(product, code, tile, back, lambda: either(scale), lambda: either(store))
+    tile.round_otherwise(back, lambda: either(scale), lambda: either(ready))
     code.place(after)
+
+
+class Group(NamedTuple):
+    """first, end: S registers, of the taps of all tiles. tiles: how many these are, on average."""
+
+    first: Register
+    end: Register
+    tiles: float
+
+
+def group(tile: Tile, of: Group, outputs: Outputs, alignment: int = 4) -> None:
+    """All filters for the tiles of a group, by the stream. alignment: what only the ends of tiles
+    are multiples of, where it is more than a word's."""
+    product, code = tile.product, tile.code
+    ways = _Ways(outputs)
+    # Of two filters: where their weights begin and end, and the biases in front.
+    begin, stop = code.registers("weights_begin weights_stop", kind=Kind.SINGLE)
+    biases, end = code.register("biases", kind=Kind.DOUBLE), code.register("end")
+
+    def compare() -> None:
+        if alignment > 4:
+            code.tst(tile.taps, alignment - 1)
+        else:
+            code.vmov(end, stop)
+            code.cmp(tile.stream, end)
+
+    code.reads(product.constant_bytes)
+    tile.note()
+    with code.repeat(product.filters // 2):
+        code.note("They begin with these biases in each tile.")
+        code.ldmia(tile.stream.moving, tile.biases)
+        code.vmov(biases, *tile.biases)
+        code.vmov(begin, tile.stream)
+        if product.has_loop and alignment == 4:
+            code.offset(end, product.weights_bytes, tile.scales[0], tile.stream)
+            code.vmov(stop, end)
+        code.vmov(tile.taps, of.first)
+        outputs.begin()
+        with code.repeat(of.tiles):
+            code.vmov(tile.stream, begin)
+            code.vmov(*tile.biases, biases)
+            tile.multiply(compare)
+            ways.finish(is_near=product.table is None)
+            code.vmov(end, of.end)
+            code.cmp(tile.taps, end)
+        outputs.next()
+    ways.otherwise(of.tiles)
+
+
+# Of a tile that waits its six sums, and where its taps go on, lie on a stack. There are two, at
+# multiples of their size: one empties while the other fills, so that what was multiplied with some
+# words last is multiplied with the next words first.
+_WAITING_BYTES = 28
+STACK_BYTES = 128
+MOST_IN_TURN = STACK_BYTES // _WAITING_BYTES
+
+
+def in_turn(tile: Tile, of: Group, outputs: Outputs, apart: int) -> None:
+    """All filters for the tiles of a group, by the stream, whose words go to S registers, those of
+    a round at a time. The stacks lie in front of the taps. apart: from the taps of a tile to those
+    of the next one."""
+    product, code = tile.product, tile.code
+    ways = _Ways(outputs)
+    # resumed: the stream, or where the scales are; ends: of the stack that empties and the other.
+    resumed, stop = code.registers("resumed weights_stop", kind=Kind.SINGLE)
+    ends = code.register("stack_ends", kind=Kind.DOUBLE)
+    at, end, other = code.registers("waiting end done")
+    context = [*tile.sums.all, tile.taps]
+    code.reads(product.constant_bytes)
+    tile.note()
+    with code.repeat(product.filters // 2):
+        code.ldmia(tile.stream.moving, tile.biases)
+        tile.begin()
+        code.offset(end, product.weights_bytes, at, tile.stream)
+        code.vmov(stop, end)
+        code.note("All tiles but the first wait.")
+        fill, begun = code.label(), code.label()
+        code.vmov(tile.taps, of.end)
+        code.vmov(end, of.first)
+        code.sub(at, end, 2 * STACK_BYTES)
+        code.sub(other, end, STACK_BYTES)
+        code.place(fill)
+        with code.times(of.tiles):
+            code.sub(tile.taps, tile.taps, apart)
+            code.cmp(tile.taps, end)
+            code.beq(begun)
+            code.stmia(at.moving, context)
+            code.b(fill)
+        code.place(begun)
+        code.vmov(ends, at, other)
+        code.note("Some words of both filters, for one tile after the other.")
+        with code.repeat(product.rounds, "blo"):
+            _round_in_turn(tile, of, resumed, ends)
+            code.vmov(tile.stream, resumed)
+            code.vmov(end, stop)
+            code.cmp(tile.stream, end)
+        code.vmov(resumed, tile.stream)
+        again, all_ = code.label(), code.label()
+        code.place(again)
+        with code.times(of.tiles):
+            code.vmov(tile.stream, resumed)
+            ways.finish(is_near=False)
+            code.vmov(at, ends.halves[0])
+            code.tst(at, STACK_BYTES - 1)
+            code.beq(all_)
+            code.ldmdb(at.moving, context)
+            code.vmov(ends.halves[0], at)
+            code.b(again)
+        code.place(all_)
+        outputs.next()
+    ways.otherwise(of.tiles)
+
+
+def _round_in_turn(tile: Tile, of: Group, resumed: Register, ends: Register) -> None:
+    code, product = tile.code, tile.product
+    visit, emptied = code.label(), code.label()
+    at, other = code.registers("waiting done")
+    x, words = code.registers("x0 x1 x2 x3 x4"), code.registers("weights0 weights1")
+    names = " ".join(f"words{n}" for n in range(product.unrolled // 2))
+    bank = code.registers(names, kind=Kind.DOUBLE)
+    context = [*tile.sums.all, tile.taps]
+    code.vldmia(tile.stream.moving, [half for two in bank for half in two.halves])
+    code.vmov(resumed, tile.stream)
+    code.place(visit)
+    with code.times(of.tiles):
+        for pair in range(product.unrolled):
+            if pair % 3 == 0:
+                code.ldmia(tile.taps.moving, x)
+            if pair % 2 == 0:
+                code.vmov(*words, bank[pair // 2])
+            step = Step(tile.sums, x[pair % 3 : pair % 3 + 3])
+            multiply_words(code, [words[pair % 2]], [step])
+        code.vmov(at, other, ends)
+        code.tst(at, STACK_BYTES - 1)
+        code.add_instruction(Instruction("beq", (emptied,)), 1 / of.tiles)
+    with code.times(of.tiles - 1):
+        code.stmia(other.moving, context)
+        code.ldmdb(at.moving, context)
+        code.vmov(ends, at, other)
+        code.b(visit)
+    code.place(emptied)
+    code.vmov(ends, other, at)

@@ -1,4 +1,4 @@
-"""A 1x1 convolution by groups of tiles, for memories that answer late: see groups.py.
+"""A 1x1 convolution by groups of tiles, for memories that answer late: see nests.py.
 
 The scratch begins with a few words; behind them are the widened taps of the group's tiles.
 """
@@ -8,7 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
-from mcu_deploy.backends.isa.dsp import core, groups
+from mcu_deploy.backends.isa.dsp import nests
+from mcu_deploy.backends.isa.dsp.core import Tile
+from mcu_deploy.backends.isa.dsp.nests import Group
+from mcu_deploy.backends.isa.dsp.widening import widen
 from mcu_deploy.backends.quantized.dense_product import DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution
 
@@ -81,15 +84,17 @@ class PixelGroups:
     def assemble(self, code: Assembly, is_counted: bool = True) -> None:
         """is_counted: all of the layer; else as many tiles as the scratch has at `TILES`."""
         product, filters = self.product, self.filters
-        tile = core.Tile(code, product)
-        group = groups.Group(*code.registers("first_taps taps_end", kind=Kind.SINGLE))
-        outputs = groups.InOrder(code, product, tile)
+        tile, all_ = Tile(code, product), -(-self.layer.pixels // 3)
+        whole = self.layer.pixels // 3
+        runs = -(-whole // self.tiles) + (self.rest > 0)
+        ends = code.registers("first_taps taps_end", kind=Kind.SINGLE)
+        group, outputs = Group(ends[0], ends[1], all_ / runs), nests.InOrder(tile)
         x, y, weights, scratch = code.arguments("x y weights scratch")
         held, begin = code.registers("state stream_begin", kind=Kind.SINGLE)
         state, into, source, out, stop = code.registers("state into x out end")
         left, count, size = code.registers("left tiles tile_bytes")
         _describe(code, product)
-        core.hold_table(product, code, tile, weights)
+        tile.hold_table(weights)
         code.vmov(begin, weights)
         code.vmov(held, scratch)
         code.str(x, scratch[_INPUT])
@@ -99,14 +104,12 @@ class PixelGroups:
             code.add(into, into, self.alignment - 1)
             code.bic(into, into, self.alignment - 1)
         code.vmov(group.first, into)
-        whole = self.layer.pixels // 3
         if is_counted:
             code.number(left, whole)
             code.str(left, scratch[TILES])
         if self.rest:
             code.mov(count, 1)
             code.str(count, scratch[_REST])
-        runs = -(-whole // self.tiles) + (self.rest > 0)
         again, done = code.label(), code.label()
         code.place(again)
         with code.times(runs):
@@ -131,10 +134,9 @@ class PixelGroups:
             code.add(stop, out, filters)
             code.vmov(tile.ends, out, stop)
             code.vmov(tile.stream, begin)
-            tiles = -(-self.layer.pixels // 3) / runs
-            groups.multiply_group(product, code, tile, group, outputs, tiles, self.alignment)
+            nests.group(tile, group, outputs, self.alignment)
             code.vmov(state, held)
-            code.vmov(out, outputs.out)
+            code.vmov(out, outputs.next_out)
             code.sub(out, out, filters - 2)
             code.str(out, state[_OUTPUT])
             code.ldr(left, state[TILES])
@@ -146,7 +148,7 @@ class PixelGroups:
             code.place(done)
             self._copy_rest(code, state)
 
-    def _widen(self, code: Assembly, group: groups.Group, source: Register, into: Register) -> None:
+    def _widen(self, code: Assembly, group: Group, source: Register, into: Register) -> None:
         """Of each pair of taps the three pixels; of each four channels 0 and 2, then 1 and 3."""
         channels, tiles = self.channels, -(-self.layer.pixels // 3)
         low, high = code.registers("a0 a1 a2"), code.registers("b0 b1 b2")
@@ -161,7 +163,7 @@ class PixelGroups:
                     code.ldr(low[1], source[channels])
                     code.ldr(low[2], source[2 * channels])
                     code.ldr(low[0], source.after(4))
-                    core.widen(code, self.layer.extend, low, high)
+                    widen(code, self.layer.extend, low, high)
                     code.stmia(into.moving, [*low, *high])
                 if words > unrolled:
                     code.cmp(source, row_end)

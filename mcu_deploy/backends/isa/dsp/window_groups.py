@@ -1,9 +1,9 @@
-"""Windows of a convolution by groups of tiles: see groups.py."""
+"""Windows of a convolution by groups of tiles: see nests.py."""
 
 from __future__ import annotations
 
 from mcu_deploy.backends.isa import Assembly, Label
-from mcu_deploy.backends.isa.dsp import groups
+from mcu_deploy.backends.isa.dsp import nests
 from mcu_deploy.backends.isa.dsp.frames import Kernel
 from mcu_deploy.backends.isa.dsp.windows import Registers
 
@@ -50,18 +50,17 @@ def gather(code: Assembly, kernel: Kernel, names: Registers, go_on: Label) -> No
 
 def multiply(code: Assembly, kernel: Kernel, names: Registers, finished: Label) -> None:
     """All tiles of the group. finished: where it goes on if there are no more."""
-    tile, product, at = names.tile, kernel.product, code.register("at")
-    with code.times(1 / kernel.tiles_together):
+    tile, tiles, at = names.tile, kernel.tiles_together, code.register("at")
+    with code.times(1 / tiles):
         code.ldr(at, names.frame["filters"])
         code.vmov(names.filters, at)
         code.vmov(tile.stream, names.stream)
-        outputs = groups.InSlots(code, names.filters)
-        group, tiles = groups.Group(names.activations, names.next_tile), kernel.tiles_together
-        if product.is_in_turn:
-            apart = kernel.taps_bytes // tiles
-            groups.multiply_in_turn(product, code, tile, group, outputs, tiles, apart)
+        outputs = nests.InSlots(tile, names.filters)
+        group = nests.Group(names.activations, names.next_tile, tiles)
+        if kernel.product.is_in_turn:
+            nests.in_turn(tile, group, outputs, kernel.taps_bytes // tiles)
         else:
-            groups.multiply_group(product, code, tile, group, outputs, tiles)
+            nests.group(tile, group, outputs)
         code.vmov(at, names.activations)
         code.vmov(names.next_tile, at)
         code.offset(tile.taps, kernel.taps_bytes, tile.stream, at)

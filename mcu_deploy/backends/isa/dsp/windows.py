@@ -7,7 +7,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
-from mcu_deploy.backends.isa.dsp import core
+from mcu_deploy.backends.isa.dsp.core import Tile
 from mcu_deploy.backends.isa.dsp.frames import Frame, Kernel
 from mcu_deploy.backends.isa.dsp.gather import Windows
 
@@ -23,7 +23,7 @@ class Registers:
     """
 
     def __init__(self, code: Assembly, kernel: Kernel) -> None:
-        self.tile = core.Tile(code, kernel.product)
+        self.tile = Tile(code, kernel.product)
         self.windows = Windows(code, kernel.is_shared)
         self.frame = Frame(kernel, self.tile.taps)
         self.source, self.column, self.row = code.registers("source column row")

@@ -14,8 +14,13 @@ from collections.abc import Sequence
 
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
 from mcu_deploy.backends.isa.dsp import winograd_windows as windows
-from mcu_deploy.backends.isa.dsp.core import multiply_add
-from mcu_deploy.backends.isa.dsp.six_sums import Sums, round_in_float, round_twice, to_next
+from mcu_deploy.backends.isa.dsp.rounding import (
+    round_each_twice,
+    round_filters,
+    round_in_float,
+    to_next,
+)
+from mcu_deploy.backends.isa.dsp.tile import Step, Sums, join, multiply
 from mcu_deploy.backends.isa.dsp.winograd_windows import (
     AT,
     FRAME,
@@ -211,7 +216,7 @@ def _slowly(
     """Two filters without an addend (see `Pair`), for each pixel; but for the last one the stream
     goes back."""
     in_common, number = code.label(), code.register("pixel")
-    even_scale, _, odd_scale, rest = tile.scales
+    *_, rest = tile.scales
     for pixel, (slow, scale, _) in enumerate(labels):
         code.place(slow)
         unsolved = None if shape.is_solved else code.label()
@@ -229,15 +234,16 @@ def _slowly(
     with code.times(4 * coverage.unsolved):
         code.place(in_common)
         code.note("No integers round these filters.")
-        scales = even_scale, odd_scale
+        scales = tile.scales[::2]
         if shape.rounds_twice:
             kept = code.register("pixel_kept", kind=Kind.SINGLE)
             code.vmov(kept, number)
-            lanes = LANES_LOG2, LANES_LOG2
-            round_twice(code, tile.sums, scales, rest, shape.saturate, lanes)
+            filters = [(of, by, LANES) for of, by in zip(tile.sums, scales, strict=True)]
+            round_each_twice(code, shape.saturate, filters, rest, may_be_0=True)
             code.vmov(number, kept)
         else:
-            round_in_float(code, tile.sums, scales, rest, shape.saturate)
+            groups = [(of, [by]) for of, by in zip(tile.sums, scales, strict=True)]
+            round_in_float(code, shape.saturate, groups, rest)
         to = [ready for _, _, ready in labels]
         code.cmp(number, 1)
         code.blo(to[0])
@@ -280,26 +286,15 @@ def _multiply(
     code: Assembly,
     shape: Shape,
     tile: _Tile,
-    biases: Sequence[Register | None] | None = None,
+    biases: Sequence[Register | None] = (),
 ) -> None:
     """The six sums of one position of three windows and two filters. biases: of both filters, with
-    which they begin, from 0 where one is None; they go on if these are not given."""
-    words = [(pair, side) for pair in range(shape.channels // 2) for side in (0, 1)]
-    for first in range(0, len(words), 3):
-        taken = words[first : first + 3]
-        if len(taken) > 1:
-            code.ldmia(tile.stream.moving, tile.u[: len(taken)])
-        else:
-            code.ldr(tile.u[0], tile.stream.after(4))
-        for word, (pair, side) in zip(tile.u, taken, strict=False):
-            if side == 0:
-                code.ldmia(tile.position.moving, tile.v)
-            bias = biases[side] if biases and pair == 0 else None
-            if biases and pair == 0 and bias is None:
-                for acc, v in zip(tile.sums[side], tile.v, strict=True):
-                    code.smuad(acc, word, v)
-            else:
-                multiply_add(code, tile.sums[side], word, tile.v, bias)
+    which they begin, from 0 where one is None; they go on if there are none."""
+    steps = [
+        Step([of], tile.v, side == 0, biases[side : side + 1] if pair == 0 else ())
+        for pair in range(shape.channels // 2) for side, of in enumerate(tile.sums)
+    ]  # fmt: skip
+    multiply(code, tile.position, tile.stream, steps, tile.u)
 
 
 def _keep(code: Assembly, kept: Sequence[Register], six: Sequence[Register]) -> None:
@@ -323,7 +318,7 @@ def _add_and_subtract(code: Assembly, sums: Sequence[Register], held: Sequence[R
 def _round(code: Assembly, shape: Shape, tile: _Tile, pixel: int) -> _Labels:
     """The sums to elements."""
     slow, scale, ready = (code.label() for _ in range(3))
-    even_scale, even_addend, odd_scale, odd_addend = tile.scales
+    even_addend = tile.scales[1]
     code.note(f"Each window's {_PIXELS[pixel]} output: scaled, shifted, saturated.")
     if left := _left(shape, pixel):
         at = code.register("scales")
@@ -334,27 +329,19 @@ def _round(code: Assembly, shape: Shape, tile: _Tile, pixel: int) -> _Labels:
     code.cmp(even_addend, 0)
     code.beq(slow)
     code.place(scale)
-    sides = (even_scale, even_addend), (odd_scale, odd_addend)
-    for sums, (factor, addend) in zip(tile.sums, sides, strict=True):
-        for acc in sums:
-            code.smmla(acc, acc, factor, addend)
-        for acc in sums:
-            getattr(code, shape.saturate)(acc, 8, acc.asr(shape.shift))
+    round_filters(code, shape.saturate, tile.sums, tile.scales, (shape.shift, shape.shift))
     code.place(ready)
     return slow, scale, ready
 
 
 def _store(code: Assembly, shape: Shape, names: Windows, tile: _Tile, pixel: int) -> None:
     """Two filters of three windows. Behind a window's right pixels their addresses move on."""
-    evens, odds = tile.sums
-    code.note("Stored: of each window both filters at once.")
-    for even, odd in zip(evens, odds, strict=True):
-        code.bfi(even, odd, 8, 8)
+    join(code, tile.sums, "window")
     code.vmov(tile.targets, names.kept)
     if pixel > 1:
         code.add(tile.targets, tile.targets, TARGETS[1])
     code.ldmia(tile.targets, tile.target)
-    for even, target in zip(evens, tile.target, strict=True):
+    for even, target in zip(tile.sums.even, tile.target, strict=True):
         code.strh(even, target.after(2) if pixel % 2 else target[-shape.filters])
     if pixel % 2:
         code.stmia(tile.targets, tile.target)
