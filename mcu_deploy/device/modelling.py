@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mcu_deploy.backends.isa.blocks import Blocks
 from mcu_deploy.backends.isa.timing import TIMINGS, Program
+from mcu_deploy.backends.isa.vector_blocks import VectorBlocks
 from mcu_deploy.boards import Board
 from mcu_deploy.device.counting import Counts, Waiting
 from mcu_deploy.elf.disassembly import code_ranges, disassemble
@@ -78,7 +79,10 @@ def program_of(core: str, elf: Elf) -> Program | Blocks:
     ranges, _ = code_ranges(elf)
     thumb = [piece for piece in ranges if piece.state == "t"]
     code = (instruction for _, instruction in disassemble(thumb))
-    return Blocks(code) if core == Blocks.core else Program(TIMINGS[core], code)
+    if core == Blocks.core:
+        return Blocks(code)
+    timings = TIMINGS[core]
+    return VectorBlocks(code) if timings.has_vectors else Program(timings, code)
 
 
 def model_time(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mcu_deploy.backends.isa.instruction import Instruction, parsed, printed
 from mcu_deploy.backends.isa.interpreter import Data, Program, State
-from mcu_deploy.backends.isa.pipeline import cycles, issues_of
+from mcu_deploy.backends.isa.pipeline import M7, cycles, issues_of
 from mcu_deploy.backends.isa.same import do_the_same
 from mcu_deploy.backends.isa.schedule import _split, scheduled
 
@@ -60,7 +60,7 @@ def _after(code: Sequence[Instruction], seed: int) -> tuple[State, bytes]:
 
 @given(_code, st.integers(0, 1 << 16))
 def test_what_is_ordered_does_the_same(code: list[Instruction], seed: int) -> None:
-    items = scheduled(tuple(code))
+    items = scheduled(tuple(code), M7)
     ordered = [item for item in items if isinstance(item, Instruction)]
     assert _after(ordered, seed) == _after(code, seed)
 
@@ -122,7 +122,7 @@ smlad r10, r4, r7, r10
 
 def test_products_are_issued_with_loads() -> None:
     code = [parsed(line) for line in _PRODUCTS.split("\n") if line]
-    ordered = [i for i in scheduled(tuple(code)) if isinstance(i, Instruction)]
+    ordered = [i for i in scheduled(tuple(code), M7) if isinstance(i, Instruction)]
     before, after = (cycles(issues_of(c), is_loop=True) for c in (code, ordered))
     assert before == 13
     assert after == 9, printed(ordered)

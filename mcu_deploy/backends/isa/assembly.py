@@ -19,6 +19,7 @@ from typing import Any
 from mcu_deploy.backends.isa.allocation import allocated
 from mcu_deploy.backends.isa.encoding import addresses, size
 from mcu_deploy.backends.isa.instruction import Instruction, Item, Note, printed
+from mcu_deploy.backends.isa.models import MODELS
 from mcu_deploy.backends.isa.operands import (
     Kind,
     Label,
@@ -27,7 +28,6 @@ from mcu_deploy.backends.isa.operands import (
     Registers,
     physical,
 )
-from mcu_deploy.backends.isa.pipeline import CORE, MISPREDICTED
 from mcu_deploy.backends.isa.schedule import estimated
 from mcu_deploy.backends.isa.timing import TIMINGS, Timings, cycles_of
 from mcu_deploy.backends.isa.waiting import Executed, Loop, Reads, waiting
@@ -57,24 +57,34 @@ class Assembly:
         self._labels = self._names = 0
         self.cycles = 0.0
 
-    def registers(self, names: str, *places: str, kind: Kind = Kind.CORE) -> list[Register]:
+    def registers(
+        self, names: str, *places: str, kind: Kind = Kind.CORE, region: str = ""
+    ) -> list[Register]:
         """New registers that are called so, of names with spaces between them. places: those of
-        the core that they are, where they are pinned."""
-        return self._all(names, places, kind, _line(2))
+        the core that they are, where they are pinned. region: as `Register` has it."""
+        return self._all(names, places, kind, _line(2), region)
 
-    def _all(self, names: str, places: Sequence[str], kind: Kind, asked: str) -> list[Register]:
+    def _all(
+        self, names: str, places: Sequence[str], kind: Kind, asked: str, region: str = ""
+    ) -> list[Register]:
         wanted = names.split()
         pins: list[Register | None] = [physical(place) for place in places]
         pins = pins or [None] * len(wanted)
-        return [self._named(n, kind, pin, asked) for n, pin in zip(wanted, pins, strict=True)]
+        return [
+            self._named(n, kind, pin, asked, region) for n, pin in zip(wanted, pins, strict=True)
+        ]
 
-    def register(self, name: str, place: str = "", kind: Kind = Kind.CORE) -> Register:
+    def register(
+        self, name: str, place: str = "", kind: Kind = Kind.CORE, region: str = ""
+    ) -> Register:
         """A new register; see `registers`."""
-        return self._named(name, kind, physical(place) if place else None, _line(2))
+        return self._named(name, kind, physical(place) if place else None, _line(2), region)
 
-    def _named(self, name: str, kind: Kind, pin: Register | None, asked: str) -> Register:
+    def _named(
+        self, name: str, kind: Kind, pin: Register | None, asked: str, region: str
+    ) -> Register:
         self._names += 1
-        return _register(self._names, name, kind, pin, asked)
+        return _register(self._names, name, kind, pin, asked, region)
 
     def arguments(self, names: str) -> list[Register]:
         """The registers of a function's arguments, called so: r0 to r3, where a caller leaves them,
@@ -132,11 +142,17 @@ class Assembly:
         return self._waited(memory, ())
 
     def _issued(self, target: Target) -> float:
-        if target.core != CORE:
+        model = MODELS.get(target.core)
+        if model is None:
             return self.cycles
-        ends = sum(loop.entries for loop in self._loops)
         times = tuple(times for times, _ in self._runs)
-        return estimated(self.items, times) + MISPREDICTED * ends
+        total = estimated(self.items, times, model)
+        for loop in self._loops:
+            last = self._items[loop.last]
+            is_counted = isinstance(last, Instruction) and last.name in ("le", "letp")
+            total += loop.entries * (model.counted_left if is_counted else model.left)
+            total += 0 if is_counted else loop.entries * (loop.times - 1) * model.taken
+        return total
 
     def _waited(self, memory: MemoryTiming | None, reads: Sequence[Reads]) -> float:
         if memory is None or memory.answers_at_once:
@@ -199,6 +215,25 @@ class Assembly:
         yield
         # The branch is taken but for the last time.
         self.add_instruction(Instruction(again, (label,)), (times - 1) / times)
+        self._loops.append(Loop(first, len(self._items) - 1, entries, times))
+        self._times = entries
+
+    @contextmanager
+    def counted(self, times: float, count: Register | int, elements: int = 0) -> Iterator[None]:
+        """A loop that LR counts, where cores have that (LE), so often as `count` says, which is not
+        0; with a size of elements in bits, until so many of them are done, the last round without
+        what is too many (tail predication)."""
+        label, begin = self.label(), f"dlstp.{elements}" if elements else "dls"
+        left = self.register("rounds_left", "lr")
+        if isinstance(count, int):
+            self.number(left, count)
+            count = left
+        self.add_instruction(Instruction(begin, (left, count)))
+        first, entries = len(self._items), self._times
+        self.place(label)
+        self._times *= times
+        yield
+        self.add_instruction(Instruction("letp" if elements else "le", (left, label)))
         self._loops.append(Loop(first, len(self._items) - 1, entries, times))
         self._times = entries
 
@@ -280,8 +315,11 @@ def _listed(operand: Any) -> Operand:
 
 
 @functools.lru_cache(1 << 14)
-def _register(number: int, name: str, kind: Kind, pin: Register | None, asked: str) -> Register:
-    return Register(name, pin.kind if pin else kind, pin.place if pin else None, asked)
+def _register(
+    number: int, name: str, kind: Kind, pin: Register | None, asked: str, region: str
+) -> Register:
+    place = pin.place if pin else None
+    return Register(name, pin.kind if pin else kind, place, asked, region=region)
 
 
 @functools.lru_cache(1 << 16)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from mcu_deploy.backends.isa.accesses import Resource, resources_of
 from mcu_deploy.backends.isa.instruction import Instruction, parsed
 from mcu_deploy.backends.isa.meaning import meaning_of
 from mcu_deploy.backends.isa.operands import is_physical_name, physical
@@ -22,14 +23,13 @@ from mcu_deploy.backends.isa.pipeline import (
     Need,
     cycles,
     issue_of,
-    resources_of,
 )
 from mcu_deploy.elf import disassembly
 
 _NAMES = {"sl": "r10", "fp": "r11", "ip": "r12", "sb": "r9"}
 _NAME = re.compile(r"\b(?:sl|fp|ip|sb)\b")
 _WORD = re.compile(r"\b[a-z]+\d*\b")
-_JUMPS = re.compile(r"b(?:x|l|lx|[a-z]{2})?$|cbn?z$|tb[bh]$")
+_JUMPS = re.compile(r"b(?:x|l|lx|[a-z]{2})?$|cbn?z$|tb[bh]$|letp$|le$|wls(?:tp)?$")
 _CONDITIONAL = re.compile(r"b[a-z]{2}$|cbn?z$")
 _TARGET = re.compile(r"0x([0-9a-f]+)$")
 
@@ -41,11 +41,8 @@ class Blocks:
 
     def __init__(self, code: Iterable[disassembly.Instruction]) -> None:
         self._code = sorted(code, key=lambda i: i.address)
-        targets = {
-            int(found[1], 16) for i in self._code
-            if _jumps(i) and (found := _TARGET.search(i.operands))
-        }  # fmt: skip
-        self._targets = targets
+        targets = {target_of(i) for i in self._code}
+        self._targets = targets - {None}
 
     def cycles(self, counts: Mapping[int, int]) -> int:
         """Of a run that executed each address so often."""
@@ -54,7 +51,7 @@ class Blocks:
             total += counts[block[0].address] * _cycles(block)
         for instruction in self._code:
             taken = counts.get(instruction.address, 0)
-            if taken and _CONDITIONAL.match(_bare(instruction)):
+            if taken and _CONDITIONAL.match(bare(instruction)):
                 behind = min(taken, counts.get(instruction.next, 0))
                 total += MISPREDICTED * min(behind, taken - behind)
         return total
@@ -87,43 +84,66 @@ class Blocks:
             yield block
 
 
-def _bare(instruction: disassembly.Instruction) -> str:
+def bare(instruction: disassembly.Instruction) -> str:
+    """Its name without types and width."""
     return instruction.mnemonic.partition(".")[0]
 
 
 def _jumps(instruction: disassembly.Instruction) -> bool:
-    return _JUMPS.match(_bare(instruction)) is not None
+    return _JUMPS.match(bare(instruction)) is not None
+
+
+def target_of(instruction: disassembly.Instruction) -> int | None:
+    """Where it jumps, if it says that."""
+    found = _TARGET.search(instruction.operands) if _jumps(instruction) else None
+    return None if found is None else int(found[1], 16)
 
 
 def _cycles(block: Sequence[disassembly.Instruction]) -> int:
-    found = _TARGET.search(block[-1].operands) if _jumps(block[-1]) else None
-    is_loop = found is not None and int(found[1], 16) == block[0].address
+    is_loop = target_of(block[-1]) == block[0].address
     return cycles([_issue(instruction) for instruction in block], is_loop=is_loop)
+
+
+def operands_of(instruction: disassembly.Instruction) -> str:
+    """With the names of registers that kernels have."""
+    return _NAME.sub(lambda name: _NAMES[name[0]], instruction.operands)
+
+
+def known(instruction: disassembly.Instruction) -> Instruction | None:
+    """As one of a kernel, if it could be one."""
+    try:
+        # objdump has another name for what adds the products of all elements.
+        name = re.sub("^vmlav", "vmladav", instruction.mnemonic)
+        made = parsed(f"{name} {operands_of(instruction)}")
+        found = meaning_of(made.name, "")
+        if found is not None and len(found.roles) == 1 + len(made.operands) == 3:  # "adds r0, #1"
+            made = Instruction(made.mnemonic, (made.operands[0], *made.operands))
+        return made if made.meaning else None
+    except (ValueError, KeyError, AssertionError):
+        return None
+
+
+def words_in(text: str) -> Iterator[Resource]:
+    """Of the registers that operands name."""
+    for name in _WORD.findall(text):
+        if is_physical_name(name):
+            yield from resources_of(physical(name))
 
 
 def _issue(instruction: disassembly.Instruction) -> Issue:
     """Of what compilers make as well, by its first operand where the kernels' table lacks it."""
-    operands = _NAME.sub(lambda name: _NAMES[name[0]], instruction.operands)
+    operands = operands_of(instruction)
     if _jumps(instruction):
         return _plain(Class.BRANCH, "", operands)
-    try:
-        made = parsed(f"{instruction.mnemonic} {operands}")
-        found = meaning_of(made.name, "")
-        if found is not None and len(found.roles) == 1 + len(made.operands) == 3:  # "adds r0, #1"
-            made = Instruction(made.mnemonic, (made.operands[0], *made.operands))
+    made = known(instruction)
+    if made is not None:
         return issue_of(made)
-    except (ValueError, KeyError, AssertionError):
-        first, _, rest = operands.partition(",")
-        return _plain(Class.ALU, first, rest)
+    first, _, rest = operands.partition(",")
+    return _plain(Class.ALU, first, rest)
 
 
 def _plain(kind: Class, written: str, read: str) -> Issue:
-    def words(text: str) -> Iterator[tuple[str, int]]:
-        for name in _WORD.findall(text):
-            if is_physical_name(name):
-                yield from resources_of(physical(name))
-
     return Issue(
-        kind, tuple((word, Need.LATE) for word in words(read)), frozenset(words(written)),
+        kind, tuple((word, Need.LATE) for word in words_in(read)), frozenset(words_in(written)),
         frozenset(),
     )  # fmt: skip

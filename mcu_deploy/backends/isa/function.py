@@ -17,6 +17,7 @@ from mcu_deploy.backends.interface import CFunction, Fetched, Parameter
 from mcu_deploy.backends.isa.assembly import Assembly
 from mcu_deploy.backends.isa.encoding import size
 from mcu_deploy.backends.isa.instruction import NOTE, Instruction, Item, Note, direction
+from mcu_deploy.backends.isa.models import MODELS
 from mcu_deploy.backends.isa.operands import (
     LR,
     PC,
@@ -30,7 +31,6 @@ from mcu_deploy.backends.isa.operands import (
     physical,
     words_of,
 )  # fmt: skip
-from mcu_deploy.backends.isa.pipeline import CORE
 from mcu_deploy.backends.isa.schedule import scheduled
 from mcu_deploy.backends.isa.soft import soft
 from mcu_deploy.backends.layer import Target
@@ -52,15 +52,15 @@ def kernel(
     """The function; the code finds its arguments in r0-r3, and a fifth in r12, which the prologue
     loads from the stack. Notes before the first instruction stand over it. target: what it
     is for: without an FPU, that one's registers are words of the stack (`soft`), and for a core
-    with two issues its instructions are ordered (`scheduled`). calls: in one run of a layer, each
-    of which waits for its code as `code` says.
+    whose pipeline is known its instructions are ordered (`scheduled`). calls: in one run of a
+    layer, each of which waits for its code as `code` says.
     """
     if len(parameters) > _ARGUMENTS:
         raise ValueError(f"{stem} has {len(parameters)} parameters, and a kernel has five at most")
     above = [item.text for item in itertools.takewhile(_is_note, code.items) if _is_note(item)]
     items = [*code.items[len(above) :]] if target.fpu else soft(code.items[len(above) :])
-    if target.core == CORE:
-        items = [*scheduled(tuple(items))]
+    if target.core in MODELS:
+        items = [*scheduled(tuple(items), MODELS[target.core])]
     items = framed(items, len(parameters))
     text = "\n".join(_strings(items))
     body = f'{{\n    __asm__(".syntax unified\\n"\n{text});\n}}'

@@ -53,7 +53,8 @@ class Register:
     allocator to find, but where `place`, its number in its file, pins it.
 
     asked: the line of the kernel's source that wants it, for errors. whole: the D or Q register of
-    which an S register is the word `index`, 0 being the lowest.
+    which an S register is the word `index`, 0 being the lowest. region: a name of the memory that
+    addresses in it lie in; what is in one region is in no other, so that loads may pass stores.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Register:
     asked: str = ""
     whole: Register | None = None
     index: int = 0
+    region: str = ""
 
     @functools.cached_property
     def words(self) -> tuple[Register, ...]:

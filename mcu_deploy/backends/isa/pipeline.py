@@ -21,22 +21,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from mcu_deploy.backends.isa.accesses import Resource, Span, accesses_of, resources_of
 from mcu_deploy.backends.isa.instruction import Instruction
+from mcu_deploy.backends.isa.model import Model
 from mcu_deploy.backends.isa.operands import (
-    Kind,
     Memory,
     Mode,
     Moving,
     Register,
     Registers,
     Shifted,
-    words_of,
 )
 
-Resource = tuple[str, int]
 CORE = "cortex-m7"
 MISPREDICTED = 7  # cycles of a branch that is not as it was predicted
-FLAGS, GREATER, FLOAT_FLAGS = ("nzcv", 0), ("ge", 0), ("fpscr", 0)
 
 
 class Class(IntEnum):
@@ -81,6 +79,14 @@ class Issue:
     bank: tuple[Resource, int] | None = None
     loads: bool = False
     stores: bool = False
+    region: str = ""
+    # Its order is by registers and regions alone.
+    span: Span | None = None
+    advance: tuple[Resource, int] | None = None
+
+    @property
+    def is_product(self) -> bool:
+        return self.kind is Class.MAC
 
 
 _MACS = re.compile(r"sml|smmla|smmlar|smmul|smul|smuad|smusd|mul|ml[as]|[us]mull|[us]mlal|umaal")
@@ -89,8 +95,6 @@ _DSP = re.compile(
     r"|(s|q|sh|u|uq|uh)(add|sub|asx|sax)(8|16)?$"
 )
 _QUICK = ("add", "adds", "sub", "subs", "mov", "movs", "movw", "movt")
-_FLAG_WRITTEN = re.compile(r"\b([nzcv]|n, z, c, v) = ")
-_FLAG_READ = re.compile(r"[=(+] ?c\b|else c\b")
 _LARGEST_PLAIN, _LARGEST_ADDED = 255, 4096
 
 
@@ -112,28 +116,22 @@ def issue_of(instruction: Instruction) -> Issue:
         if register in addends:
             need = Need.ADDEND
         reads += [(word, need) for word in resources_of(register)]
-    flags_read, flags_written = _flags(instruction)
+    found = accesses_of(instruction)
     shifted = any(isinstance(o, Shifted) for o in instruction.operands)
     return Issue(
         kind,
-        (*reads, *((flag, Need.LATE) for flag in flags_read)),
-        frozenset([w for r in instruction.written for w in resources_of(r)] + flags_written),
+        (*reads, *((flag, Need.LATE) for flag in found.flags_read)),
+        frozenset((*found.writes, *found.flags_written)),
         frozenset(w for r in _moved(instruction) for w in resources_of(r)),
         max(1, sum(r.kind.words for o in instruction.operands if isinstance(o, Registers)
                    for r in o.registers) or 2 * (name in ("ldrd", "strd"))),
         is_shifted=shifted or _is_large(instruction),
         is_quick=name in _QUICK and not shifted,
         bank=_bank(instruction) if kind is Class.LOAD else None,
-        loads=name.startswith(("ld", "vld", "pop", "vpop")),
-        stores=name.startswith(("st", "vst", "push", "vpush")),
+        loads=found.loads,
+        stores=found.stores,
+        region=found.region,
     )  # fmt: skip
-
-
-def resources_of(register: Register) -> list[Resource]:
-    """The words of its file that a register is made of."""
-    assert register.place is not None, register
-    file = Kind.CORE if register.kind is Kind.CORE else Kind.SINGLE
-    return [(file, word) for word in words_of(register.kind, register.place)]
 
 
 def _class(instruction: Instruction) -> Class:
@@ -208,27 +206,6 @@ def _moved(instruction: Instruction) -> list[Register]:
         o.base if isinstance(o, Memory) else o.register for o in instruction.operands
         if isinstance(o, Moving) or (isinstance(o, Memory) and o.mode is not Mode.OFFSET)
     ]  # fmt: skip
-
-
-def _flags(instruction: Instruction) -> tuple[list[Resource], list[Resource]]:
-    """Those that it reads and writes. Who writes some of N, Z, C and V only reads the others."""
-    statement = instruction.meaning.statement
-    name = instruction.name
-    read: list[Resource] = []
-    written: list[Resource] = []
-    changed = {flag for found in _FLAG_WRITTEN.findall(statement) for flag in found.split(", ")}
-    if changed:
-        written.append(FLAGS)
-    is_partial = bool(changed) and changed != set("nzcv")
-    if instruction.condition or name.startswith("it") or is_partial or _FLAG_READ.search(statement):
-        read.append(FLAGS)
-    if "ge = " in statement:
-        written.append(GREATER)
-    if name == "sel":
-        read.append(GREATER)
-    if "fn, fz" in statement:
-        (read if name == "vmrs" else written).append(FLOAT_FLAGS)
-    return read, written
 
 
 def _is_large(instruction: Instruction) -> bool:
@@ -369,6 +346,17 @@ def cycles(issues: Sequence[Issue], *, is_loop: bool) -> int:
             pipeline.step()
         ends.append(pipeline.end)
     return ends[-1] - ends[-2]
+
+
+def delay(one: Issue, _: Issue, resource: Resource, need: Need) -> int:
+    """How many cycles behind one another may issue that needs so what it writes."""
+    return ready(one, 0, resource)[need]
+
+
+M7 = Model(
+    CORE, issue_of, Pipeline, delay, lambda issues, is_loop: cycles(issues, is_loop=is_loop),
+    splits_lists=True, taken=0, left=MISPREDICTED, counted_left=0,
+)  # fmt: skip
 
 
 def issues_of(instructions: Iterable[Instruction]) -> list[Issue]:

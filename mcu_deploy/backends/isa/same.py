@@ -2,23 +2,27 @@
 
 Both are run on symbols: a register holds what it held before, or what an instruction made of such
 values; a number is added to it where one is. Loads are of an address in the memory as the stores
-before them left it. The pieces are the same where all registers and flags, and the stores in their
-order, are equal in the end.
+before them left it, in its region; of stores to bytes of their own behind one address the order
+is nobody's business, nor is it to loads of other bytes. The pieces are the same where all registers
+and flags, and the stores in their order, are equal in the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from mcu_deploy.backends.isa.accesses import Resource, accesses_of, resources_of
 from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.isa.operands import Memory, Mode, Moving, Register, Registers, Shifted
-from mcu_deploy.backends.isa.pipeline import FLAGS, Resource, issue_of, resources_of
 
 _ADDED = {"add": 1, "addw": 1, "sub": -1, "subw": -1}
 
 
 def do_the_same(one: Iterable[Instruction], other: Iterable[Instruction]) -> bool:
     """Whether they leave the same, wherever they start from. All registers have their places."""
+    one, other = [*one], [*other]
+    if not (_keeps_predicated(one) and _keeps_predicated(other)):
+        return False
     known: dict[object, int] = {}
     ends = [_Symbols(known) for _ in range(2)]
     for symbols, code in zip(ends, (one, other), strict=True):
@@ -26,23 +30,68 @@ def do_the_same(one: Iterable[Instruction], other: Iterable[Instruction]) -> boo
             symbols.run(instruction)
     first, second = ends
     places = first.values.keys() | second.values.keys()
-    return first.memory == second.memory and all(first.of(p) == second.of(p) for p in places)
+    regions = first.memories.keys() | second.memories.keys()
+    return all(first.memory(r) == second.memory(r) for r in regions) and all(
+        first.of(p) == second.of(p) for p in places
+    )
+
+
+def _keeps_predicated(code: Sequence[Instruction]) -> bool:
+    """Whether behind each VPST stands what it predicates, and this nowhere else."""
+    left = 0
+    for instruction in code:
+        if instruction.is_predicated != (left > 0):
+            return False
+        left -= left > 0
+        if instruction.name.startswith("vpst"):
+            left = len(instruction.name) - 3
+    return left == 0
+
+
+# Behind a symbol's address a number, and bytes.
+_Place = tuple[int, int, int]
+_Stored = tuple[_Place, object]
+
+
+def _may_meet(one: _Place, other: _Place) -> bool:
+    """Numbers are modulo 2**32."""
+    if one[0] != other[0]:
+        return True
+    return (one[1] - other[1]) & 0xFFFFFFFF < other[2] or (other[1] - one[1]) & 0xFFFFFFFF < one[2]
 
 
 class _Symbols:
     """What each place holds: a symbol, and a number that is added to it. Equal terms are one symbol
-    in all that share `known`. memory: the symbol of all stores."""
+    in all that share `known`. memories: of each region the symbol of what it was, and the stores
+    since to bytes of their own."""
 
     def __init__(self, known: dict[object, int]) -> None:
         self._known = known
         self.values: dict[Resource, tuple[int, int]] = {}
-        self.memory = self._symbol("memory")
+        self.memories: dict[str, tuple[int, frozenset[_Stored]]] = {}
 
     def _symbol(self, *term: object) -> int:
         return self._known.setdefault(term, len(self._known))
 
     def of(self, place: Resource) -> tuple[int, int]:
         return self.values.get(place) or (self._symbol("before", place), 0)
+
+    def memory(self, region: str, of: _Place | None = None) -> int:
+        """The symbol of a region, or of what may have been stored at a place."""
+        before, stored = self.memories.get(region) or (self._symbol("memory", region), frozenset())
+        if of is not None:
+            stored = frozenset(one for one in stored if _may_meet(one[0], of))
+        return self._symbol("behind", before, stored) if stored else before
+
+    def _keep(self, region: str, place: _Place | None, value: object) -> None:
+        """Stores a value."""
+        before, stored = self.memories.get(region) or (self._symbol("memory", region), frozenset())
+        if place is None:
+            self.memories[region] = self._symbol("stored", value, self.memory(region)), frozenset()
+        elif any(_may_meet(one[0], place) for one in stored):
+            self.memories[region] = self.memory(region), frozenset({(place, value)})
+        else:
+            self.memories[region] = before, stored | {(place, value)}
 
     def run(self, instruction: Instruction) -> None:
         name, operands = instruction.mnemonic, instruction.operands
@@ -80,7 +129,8 @@ class _Symbols:
         if moves is not None:
             self.values[place] = symbol, (number + moves) & 0xFFFFFFFF
         for register, address in zip(into, at, strict=True):
-            loaded = self._symbol("word", symbol, address, self.memory)
+            memory = self.memory(base.region, (symbol, address, 4))
+            loaded = self._symbol("word", symbol, address, memory)
             self.values[resources_of(register)[0]] = loaded, 0
         return True
 
@@ -95,26 +145,31 @@ class _Symbols:
         symbol, number = self.of(resources_of(memory.base)[0])
         address = (number + memory.offset) & 0xFFFFFFFF
         stored = self.of(resources_of(data)[0])
-        self.memory = self._symbol("stored", symbol, address, stored, self.memory)
+        self._keep(memory.base.region, (symbol, address, 4), stored)
         return True
 
     def _other(self, instruction: Instruction) -> None:
         """Whatever an instruction makes of what it reads."""
-        issue = issue_of(instruction)
+        found = accesses_of(instruction)
         shape = tuple(_shape(operand) for operand in instruction.operands)
-        read = tuple(
-            (place, self.of(place)) if place[0] in (FLAGS[0], "ge", "fpscr") else self.of(place)
-            for place, _ in issue.reads
-        )
-        order = tuple(w for r in instruction.written for w in resources_of(r))
-        memory = self.memory if issue.loads or issue.stores else None
+        flags = tuple((place, self.of(place)) for place in found.flags_read)
+        read = (*(self.of(place) for place in found.reads), *flags)
+        place = None
+        if found.span is not None:
+            symbol, number = self.of(found.span.base)
+            place = symbol, (number + found.span.offset) & 0xFFFFFFFF, found.span.bytes
+        memory = self.memory(found.region, place) if found.loads else None
         term = instruction.mnemonic, shape, read, memory
-        flags = sorted(issue.writes - set(order))
-        for n, place in enumerate((*order, *flags)):
-            which = place if n >= len(order) else n
-            self.values[place] = self._symbol("made", term, which), 0
-        if issue.stores:
-            self.memory = self._symbol("stored", term)
+        for n, written in enumerate(found.writes):
+            if found.moved is not None and found.moved[0] == written:
+                symbol, number = self.of(written)
+                self.values[written] = symbol, (number + found.moved[1]) & 0xFFFFFFFF
+            else:
+                self.values[written] = self._symbol("made", term, n), 0
+        for flag in found.flags_written:
+            self.values[flag] = self._symbol("made", term, flag), 0
+        if found.stores:
+            self._keep(found.region, place, term)
 
 
 def _shape(operand: object) -> object:

@@ -1,9 +1,10 @@
-"""Puts a kernel's instructions into an order in which the Cortex-M7 issues two of them a cycle.
+"""Puts a kernel's instructions into an order in which a core waits little, by its model.
 
-Straight pieces by themselves: labels, branches and what IT makes conditional stay where they are.
-What an instruction reads, it finds as before: by registers, flags and memory (a load does not pass
-a store, nor a store anything). Lists that are loaded between products become single loads, of which
-two are issued at once, and one addition to the base behind them.
+Straight pieces by themselves: labels, branches and what IT makes conditional stay where they are;
+what VPST predicates stays behind it. What an instruction reads, it finds as before: by registers,
+flags and memory (in one region a load does not pass a store, nor a store anything). For a
+Cortex-M7, lists that are loaded between products become single loads, of which two are issued at
+once, and one addition to the base behind them.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from mcu_deploy.backends.isa.accesses import Resource, accesses_of, resources_of
 from mcu_deploy.backends.isa.flow import begins
 from mcu_deploy.backends.isa.instruction import Instruction, Item, Note
+from mcu_deploy.backends.isa.model import Issue, Model
 from mcu_deploy.backends.isa.operands import (
     LR,
     Label,
@@ -23,39 +26,35 @@ from mcu_deploy.backends.isa.operands import (
     Register,
     Registers,
 )
-from mcu_deploy.backends.isa.pipeline import (
-    Class,
-    Issue,
-    Pipeline,
-    Resource,
-    cycles,
-    issue_of,
-    issues_of,
-    ready,
-    resources_of,
-)
+from mcu_deploy.backends.isa.pipeline import M7
 from mcu_deploy.backends.isa.same import do_the_same
 
 _FEWEST_PRODUCTS = 4  # of a piece whose lists are split
 _FARTHEST = 1000  # bytes from a base
+# Jumps, and what begins a loop that predicates its last round.
+_STAYING = ("b", "bl", "bx", "cbz", "cbnz", "dlstp.8", "dlstp.16", "dlstp.32")
 
 
 @functools.lru_cache(1 << 6)  # kernels of layers that are alike are the same
-def scheduled(items: tuple[Item, ...]) -> Sequence[Item]:
+def scheduled(items: tuple[Item, ...], model: Model) -> Sequence[Item]:
     """The same items in another order; all registers have their places."""
-    return [item for piece in _pieces(items, _fastest) for item in piece]
+    order = functools.partial(_fastest, model)
+    return [item for piece in _pieces(items, order, model) for item in piece]
 
 
 @functools.lru_cache(1 << 9)
-def estimated(items: tuple[Item, ...], times: tuple[float, ...]) -> float:
+def estimated(items: tuple[Item, ...], times: tuple[float, ...], model: Model) -> float:
     """The cycles of a kernel whose items run so often, in an order that is good, not the best."""
     total = 0.0
-    for (begin, end), piece in zip(_edges(items), _pieces(items, _good), strict=True):
+    pieces = _pieces(items, functools.partial(_good, model), model)
+    for (begin, end), piece in zip(_edges(items), pieces, strict=True):
         code = [item for item in piece if isinstance(item, Instruction)]
         often = max(times[begin:end], default=0.0)
         if code and often:
             is_loop = piece[0] in code[-1].jumps_to
-            total += often * cycles(issues_of(code), is_loop=is_loop)
+            # LE takes no time of its own.
+            counted = [model.issue_of(i) for i in code if i.name not in ("le", "letp")]
+            total += often * model.cycles(counted, is_loop)
     return total
 
 
@@ -66,10 +65,11 @@ def _edges(items: Sequence[Item]) -> list[tuple[int, int]]:
 Order = Callable[[Sequence[Instruction], bool], Sequence[Instruction]]
 
 
-def _pieces(items: Sequence[Item], order: Order) -> Iterator[list[Item]]:
+def _pieces(items: Sequence[Item], order: Order, model: Model) -> Iterator[list[Item]]:
     first, last = _measured(items)
     for begin, end in _edges(items):
-        yield [*_piece(items[begin:end], order, not first <= begin < last)]
+        may_split = model.splits_lists and not first <= begin < last
+        yield [*_piece(items[begin:end], order, may_split)]
 
 
 def _measured(items: Sequence[Item]) -> tuple[int, int]:
@@ -94,9 +94,9 @@ def _piece(items: Sequence[Item], order: Order, may_split: bool) -> Iterator[Ite
         is_instruction = isinstance(item, Instruction)
         stays = not isinstance(item, Note) and (not is_instruction or conditional > 0)
         if isinstance(item, Instruction) and not stays:
-            kind = issue_of(item).kind
-            stays = kind in (Class.BRANCH, Class.CONDITIONS)
-            if kind is Class.CONDITIONS:
+            is_condition = item.name.startswith("it")
+            stays = is_condition or bool(item.jumps_to) or item.name in _STAYING
+            if is_condition:
                 conditional = len(item.name)
         if stays:
             yield from _run(run, order, may_split)
@@ -116,15 +116,16 @@ def _run(items: Sequence[Item], order: Order, may_split: bool) -> Sequence[Item]
     return items if found is code else _noted(found, items)
 
 
-def _fastest(code: Sequence[Instruction], may_split: bool) -> Sequence[Instruction]:
+def _fastest(
+    model: Model, code: Sequence[Instruction], may_split: bool
+) -> Sequence[Instruction]:  # fmt: skip
     """Of: as it is, in another order, and so with its lists split. What is found is proven."""
-    best, taken = code, _cost(code)
+    best, taken = code, _cost(model, code)
     for way in (code, _split(code)) if may_split else (code,):
-        issues = issues_of(way)
-        followers = dependences(issues)
-        for rule in _rules(issues, followers):
-            found = [way[n] for n in _listed(issues, followers, rule)]
-            cost = _cost(found)
+        ready = _Ready(model, way)
+        for rule in ready.rules:
+            found = [way[n] for n in ready.listed(rule)]
+            cost = _cost(model, found)
             if cost < taken:
                 best, taken = found, cost
     if best is not code and not do_the_same(code, best):
@@ -132,16 +133,17 @@ def _fastest(code: Sequence[Instruction], may_split: bool) -> Sequence[Instructi
     return best
 
 
-def _good(code: Sequence[Instruction], may_split: bool) -> Sequence[Instruction]:
+def _good(
+    model: Model, code: Sequence[Instruction], may_split: bool
+) -> Sequence[Instruction]:  # fmt: skip
     way = _split(code) if may_split else code
-    issues = issues_of(way)
-    followers = dependences(issues)
-    return [way[n] for n in _listed(issues, followers, _rules(issues, followers)[0])]
+    ready = _Ready(model, way)
+    return [way[n] for n in ready.listed(ready.rules[0])]
 
 
-def _cost(code: Sequence[Instruction]) -> int:
-    issues = issues_of(code)
-    return cycles(issues, is_loop=True) + cycles(issues, is_loop=False)
+def _cost(model: Model, code: Sequence[Instruction]) -> int:
+    issues = [model.issue_of(instruction) for instruction in code]
+    return model.cycles(issues, True) + model.cycles(issues, False)
 
 
 def _noted(order: Sequence[Instruction], items: Sequence[Item]) -> list[Item]:
@@ -163,7 +165,7 @@ def _noted(order: Sequence[Instruction], items: Sequence[Item]) -> list[Item]:
 def _split(code: Sequence[Instruction]) -> list[Instruction]:
     """Lists that are loaded become loads of their words, and bases move on at the end, or before
     anything else is done with them."""
-    if sum(issue_of(i).kind is Class.MAC for i in code) < _FEWEST_PRODUCTS:
+    if sum(M7.issue_of(i).is_product for i in code) < _FEWEST_PRODUCTS:
         return [*code]
     made: list[Instruction] = []
     ahead: dict[Resource, tuple[Register, int]] = {}
@@ -191,10 +193,11 @@ def _split(code: Sequence[Instruction]) -> list[Instruction]:
                 ahead[at] = base, first + 4 * len(registers)
             continue
         moved = _moved_by(instruction, ahead)
-        issue = issue_of(moved)
+        found = accesses_of(moved)
+        writes = {*found.writes, *found.flags_written}
         base_alone = _base_of(moved) if moved is not instruction else None
-        for resource in sorted({resource for resource, _ in issue.reads} | issue.writes):
-            if resource in ahead and (resource != base_alone or resource in issue.writes):
+        for resource in sorted({*found.reads, *found.flags_read} | writes):
+            if resource in ahead and (resource != base_alone or resource in writes):
                 settle(resource)
                 moved, base_alone = _moved_by(instruction, ahead), None
         made.append(moved)
@@ -245,53 +248,77 @@ def _moved_by(
 Rule = Callable[[int], tuple[object, ...]]
 
 
-def _rules(issues: Sequence[Issue], followers: Sequence[dict[int, int]]) -> tuple[Rule, ...]:
-    """By which list scheduling takes the first one of what could be issued: of the longest way to
-    the end; as it was; products first; loads first."""
-    urgency = [0] * len(issues)
-    for n in range(len(issues) - 1, -1, -1):
-        farthest = max((urgency[k] + delay for k, delay in followers[n].items()), default=0)
-        urgency[n] = farthest + (issues[n].kind is Class.MAC)
-    return (
-        lambda n: (-urgency[n], n),
-        lambda n: (n,),
-        lambda n: (issues[n].kind is not Class.MAC, -urgency[n], n),
-        lambda n: (not issues[n].loads, -urgency[n], n),
-    )
+class _Ready:
+    """List scheduling of a straight run of instructions."""
+
+    def __init__(self, model: Model, code: Sequence[Instruction]) -> None:
+        self._model = model
+        self._issues = [model.issue_of(instruction) for instruction in code]
+        self._followers = dependences(self._issues, model)
+        self._together = _together(code)
+        # A VPST waits for what its instructions wait for.
+        first = {n: vpst for vpst, end in self._together.items() for n in range(vpst + 1, end)}
+        for n, after in enumerate(self._followers):
+            for one in [k for k in after if k in first and first.get(n, n) != first[k]]:
+                after[first[one]] = max(after[one], after.get(first[one], 0))
+        self._inside = first
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """By which list scheduling takes the first one of what could be issued: of the longest way
+        to the end; as it was; products first; loads first."""
+        issues = self._issues
+        urgency = [0] * len(issues)
+        for n in range(len(issues) - 1, -1, -1):
+            after = self._followers[n].items()
+            farthest = max((urgency[k] + delay for k, delay in after), default=0)
+            urgency[n] = farthest + issues[n].is_product
+        return (
+            lambda n: (-urgency[n], n),
+            lambda n: (n,),
+            lambda n: (not issues[n].is_product, -urgency[n], n),
+            lambda n: (not issues[n].loads, -urgency[n], n),
+        )
+
+    def listed(self, rule: Rule) -> list[int]:
+        """The instructions by their numbers in an order that keeps what depends on each other."""
+        waits = [0] * len(self._issues)
+        for after in self._followers:
+            for n in after:
+                waits[n] += 1
+        inside = self._inside
+        ready = sorted((n for n, c in enumerate(waits) if not c and n not in inside), key=rule)
+        pipeline, order = self._model.pipeline(), list[int]()
+        while ready:
+            found = next((n for n in ready if pipeline.may(self._issues[n])), None)
+            if found is None:
+                pipeline.step()
+                continue
+            ready.remove(found)
+            freed = []
+            for one in range(found, self._together.get(found, found + 1)):
+                pipeline.issue(self._issues[one])
+                order.append(one)
+                for n in self._followers[one]:
+                    waits[n] -= 1
+                    if not waits[n] and n not in inside:
+                        freed.append(n)
+            if freed:
+                ready = sorted([*ready, *freed], key=rule)
+        return order
 
 
-def _listed(issues: Sequence[Issue], followers: Sequence[dict[int, int]], rule: Rule) -> list[int]:
-    waits = [0] * len(issues)
-    for after in followers:
-        for n in after:
-            waits[n] += 1
-    ready = sorted((n for n, count in enumerate(waits) if not count), key=rule)
-    pipeline, order = Pipeline(), []
-    while ready:
-        found = next((n for n in ready if pipeline.may(issues[n])), None)
-        if found is None:
-            pipeline.step()
-            continue
-        pipeline.issue(issues[found])
-        ready.remove(found)
-        order.append(found)
-        freed = []
-        for n in followers[found]:
-            waits[n] -= 1
-            if not waits[n]:
-                freed.append(n)
-        if freed:
-            ready = sorted([*ready, *freed], key=rule)
-    return order
+def _together(code: Sequence[Instruction]) -> dict[int, int]:
+    """Of each VPST where what it predicates ends."""
+    return {n: n + len(i.name) - 2 for n, i in enumerate(code) if i.name.startswith("vpst")}
 
 
-def dependences(issues: Sequence[Issue]) -> list[dict[int, int]]:
+def dependences(issues: Sequence[Issue], model: Model) -> list[dict[int, int]]:
     """Of each instruction those that have to stay behind it, and how many cycles behind it."""
     followers: list[dict[int, int]] = [{} for _ in issues]
     writer: dict[object, int] = {}
     readers: dict[object, list[int]] = {}
-    store: int | None = None
-    loads: list[int] = []
+    memory = _Memory()
 
     def follow(first: int, second: int, delay: int) -> None:
         if first != second:
@@ -300,7 +327,8 @@ def dependences(issues: Sequence[Issue]) -> list[dict[int, int]]:
     for n, issue in enumerate(issues):
         for resource, need in issue.reads:
             if resource in writer:
-                follow(writer[resource], n, ready(issues[writer[resource]], 0, resource)[need])
+                one = writer[resource]
+                follow(one, n, model.delay(issues[one], issue, resource, need))
         for resource in issue.writes:
             if resource in writer:
                 follow(writer[resource], n, 1)
@@ -312,14 +340,52 @@ def dependences(issues: Sequence[Issue]) -> list[dict[int, int]]:
         for resource in issue.writes:
             writer[resource] = n
             readers[resource] = [n] if resource in read else []
-        if issue.stores:
-            if store is not None:
-                follow(store, n, 0)
-            for load in loads:
-                follow(load, n, 0)
-            store, loads = n, []
-        elif issue.loads:
-            if store is not None:
-                follow(store, n, 0)
-            loads.append(n)
+        for earlier in memory.behind(n, issue):
+            follow(earlier, n, 0)
     return followers
+
+
+class _Memory:
+    """What was loaded and stored so far, by its region: the last of each that nothing has passed.
+    Addresses are a base as it was once, and a number."""
+
+    def __init__(self) -> None:
+        self._bases: dict[Resource, tuple[int, int]] = {}
+        self._accesses: dict[str, list[tuple[int, bool, _Bytes | None]]] = {}
+        self._begun = 0
+
+    def _base(self, resource: Resource) -> tuple[int, int]:
+        if resource not in self._bases:
+            self._begun += 1
+            self._bases[resource] = self._begun, 0
+        return self._bases[resource]
+
+    def behind(self, n: int, issue: Issue) -> Iterator[int]:
+        """The earlier instructions that one has to stay behind."""
+        if issue.loads or issue.stores:
+            touched = None
+            if issue.span is not None:
+                begun, number = self._base(issue.span.base)
+                first = number + issue.span.offset
+                touched = begun, first, first + issue.span.bytes
+            of = self._accesses.setdefault(issue.region, [])
+            yield from (k for k, stores, other in of
+                        if (stores or issue.stores) and _may_meet(touched, other))  # fmt: skip
+            if issue.stores and touched is None:
+                of.clear()
+            of.append((n, issue.stores, touched))
+        for resource in issue.writes:
+            if issue.advance is not None and issue.advance[0] == resource:
+                begun, number = self._base(resource)
+                self._bases[resource] = begun, number + issue.advance[1]
+            else:
+                self._bases.pop(resource, None)
+
+
+_Bytes = tuple[int, int, int]
+
+
+def _may_meet(one: _Bytes | None, other: _Bytes | None) -> bool:
+    if one is None or other is None or one[0] != other[0]:
+        return True
+    return one[1] < other[2] and other[1] < one[2]

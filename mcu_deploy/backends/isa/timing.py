@@ -20,24 +20,29 @@ from mcu_deploy.elf import disassembly
 class Timings:
     """A core whose cycles are known: the column of its numbers in the table, how many cycles its
     pipeline takes to refill behind a branch, whether a load behind a load takes one cycle, and
-    whether nearly all instructions have 16 bits, which name r0 to r7."""
+    whether nearly all instructions have 16 bits, which name r0 to r7; has_vectors: whether it has
+    Helium, whose instructions count one here."""
 
     core: str
     column: int
     refill: int
     pairs_loads: bool
     is_narrow: bool = False
+    has_vectors: bool = False
 
 
 _M4 = Timings("cortex-m4", 2, 2, True)
-# The M33 publishes no timings; the M4's stand for them, and what prints them says so. The M7 stands
-# here as a core whose cycles are known: it has a model of its own (pipeline.py).
+# The M33 publishes no timings; the M4's stand for them, and what prints them says so. The M7, M55
+# and M85 stand here as cores whose cycles are known: they have models of their own (models.py).
+_M55 = Timings("cortex-m55", 2, 2, True, has_vectors=True)
 TIMINGS = {
     "cortex-m0plus": Timings("cortex-m0plus", 0, 1, False, is_narrow=True),
     "cortex-m3": Timings("cortex-m3", 1, 2, True),
     "cortex-m4": _M4,
     "cortex-m7": _M4,
     "cortex-m33": _M4,
+    "cortex-m55": _M55,
+    "cortex-m85": _M55,
 }
 
 
@@ -70,6 +75,8 @@ def _cycles(timings: Timings, mnemonic: str, shape: Shape, before: str, taken: f
     name, condition = split(mnemonic)
     row = TABLE.get(name)
     known = row.cycles[timings.column] if row is not None else None
+    if row is not None and known is None and timings.has_vectors:
+        known = 1.0
     if row is None or known is None:
         raise ValueError(
             f"the table of instructions has no cycles of {mnemonic!r} on {timings.core}: "

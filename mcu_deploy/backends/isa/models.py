@@ -1,0 +1,12 @@
+"""The cores whose pipelines are known, by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mcu_deploy.backends.isa.model import Model
+from mcu_deploy.backends.isa.pipeline import M7
+from mcu_deploy.backends.isa.vector_pipeline import M55
+
+# The M55's timings stand for the M85's.
+MODELS: Mapping[str, Model] = {"cortex-m7": M7, "cortex-m55": M55, "cortex-m85": M55}
