@@ -5,22 +5,24 @@ from __future__ import annotations
 import struct
 import subprocess
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 from isa_statements import STATEMENTS
+from isa_vector_statements import VECTOR_STATEMENTS
 
 from mcu_deploy.backends.isa.instruction import Instruction, Item, parsed
 from mcu_deploy.backends.isa.interpreter import Data, Program, State
 from mcu_deploy.backends.isa.meaning import names
 from mcu_deploy.backends.isa.operands import Label
+from mcu_deploy.backends.isa.vector_meaning import VECTOR_MEANINGS
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 
-_DATA, _DATA_BYTES = 0x2010_0000, 320
-_STACK = 0x2018_0000
-_WORDS = 15 + 32  # r0-r12, lr, APSR; s0-s31
+_DATA_BYTES = 320
+_WORDS = 15 + 32 + 1  # r0-r12, lr, APSR; s0-s31; P0
 _CORE = [*(f"r{n}" for n in range(13)), "lr"]
 # Many states are near what matters: ends of ranges, few bits, floats of middling size.
 _SPECIAL = (0, 1, 2, 0x7F, 0x80, 0xFF, 0x100, 0x7FFF, 0x8000, 0xFFFF, 0x7FFF_FFFF, 0x8000_0000,
@@ -29,7 +31,31 @@ _SPECIAL_FLOATS = (0, 0x8000_0000, 0x3F00_0000, 0x3FC0_0000, 0x7F80_0000, 0xFF80
                    0x7F80_0001, 1, 0x807F_FFFF, 0x4F00_0000, 0xCF00_0000)  # fmt: skip
 
 
-def _states(count: int) -> np.ndarray:
+@dataclass(frozen=True)
+class Machine:
+    """Of QEMU: where data, results and the stack lie. has_vectors: Helium."""
+
+    name: str
+    core: str
+    directives: str
+    data: int
+    results: int
+    stack: int
+    has_vectors: bool = False
+
+
+M4 = Machine(
+    "mps2-an386",
+    "cortex-m4",
+    ".cpu cortex-m4; .fpu fpv4-sp-d16",
+    0x2010_0000,
+    0x2000_0000,
+    0x2018_0000,
+)
+M55 = Machine("mps3-an547", "cortex-m55", "", 0x2000_0000, 0x2100_0000, 0x2004_0000, True)
+
+
+def _states(count: int, machine: Machine) -> np.ndarray:
     """uint32 [count, _WORDS]."""
     random = np.random.default_rng(23)
     words = random.integers(0, 1 << 32, (count, _WORDS), np.uint32)
@@ -39,11 +65,12 @@ def _states(count: int) -> np.ndarray:
     bits = floats.astype(np.float32).view(np.uint32)
     odd = random.random((count, 32)) < 0.2
     bits[odd] = random.choice(np.array(_SPECIAL_FLOATS, np.uint32), odd.sum())
-    words[: count // 2, 15:] = bits[: count // 2]
-    words[:, 12] = _DATA + 64 + 4 * random.integers(0, 16, count)
-    words[:, 9] = _DATA + 64 + random.integers(0, 64, count)
+    words[: count // 2, 15:47] = bits[: count // 2]
+    words[:, 12] = machine.data + 64 + 4 * random.integers(0, 16, count)
+    words[:, 9] = machine.data + 64 + random.integers(0, 64, count)
     words[:, 11] = random.integers(0, 36, count)
     words[:, 14] &= 0xF80F_0000
+    words[:, 47] &= 0xFFFF if machine.has_vectors else 0
     return words
 
 
@@ -58,7 +85,9 @@ def _items(statement: str) -> list[Item]:
     return found
 
 
-def _function(number: int, statement: str) -> str:
+def _function(number: int, statement: str, machine: Machine) -> str:
+    predicate = "ldr r3, [r0, #188]; vmsr p0, r3" if machine.has_vectors else ""
+    stored = "vmrs r1, p0" if machine.has_vectors else "movs r1, #0"
     lines = "\n".join(statement.replace(": ", ":\n").split("; "))
     return f"""
     .balign 4
@@ -70,6 +99,7 @@ form{number}:
     str r1, [r2]
     add r3, r0, #60
     vldmia r3, {{s0-s31}}
+    {predicate}
     ldr r3, [r0, #56]
     msr APSR_nzcvqg, r3
     ldr lr, [r0, #52]
@@ -87,22 +117,23 @@ form{number}:
     str r1, [r2], #4
     vpop {{s0-s31}}
     vstmia r2!, {{s0-s31}}
+    {stored}
+    str r1, [r2]
     vpop {{s16-s31}}
     pop {{r4-r11, pc}}
     .ltorg
 """
 
 
-def _program(count: int, statements: tuple[str, ...], folder: Path) -> str:
-    functions = "".join(_function(n, s) for n, s in enumerate(statements))
+def _program(count: int, statements: tuple[str, ...], folder: Path, machine: Machine) -> str:
+    functions = "".join(_function(n, s, machine) for n, s in enumerate(statements))
     table = "\n".join(f"    .word form{n}" for n in range(len(statements)))
     result = 4 * _WORDS + _DATA_BYTES
     return f"""
     .syntax unified
-    .cpu cortex-m4
-    .fpu fpv4-sp-d16
+    {machine.directives}
     .thumb
-    .word {_STACK:#x}
+    .word {machine.stack:#x}
     .word start + 1
     .thumb_func
 start:
@@ -123,7 +154,7 @@ next_form:
     ldr r11, ={count}
 next_state:
     ldr r0, =data
-    ldr r1, ={_DATA:#x}
+    ldr r1, ={machine.data:#x}
     add r2, r1, #{_DATA_BYTES}
 1:  ldr r3, [r0], #4
     str r3, [r1], #4
@@ -134,7 +165,7 @@ next_state:
     ldr r2, [r8]
     blx r2
     add r1, r10, #{4 * _WORDS}
-    ldr r0, ={_DATA:#x}
+    ldr r0, ={machine.data:#x}
     add r2, r0, #{_DATA_BYTES}
 1:  ldr r3, [r0], #4
     str r3, [r1], #4
@@ -174,38 +205,44 @@ results: .space {count * result}
 
 
 def _answers(
-    folder: Path, statements: tuple[str, ...], states: np.ndarray, data: bytes
+    folder: Path,
+    statements: tuple[str, ...],
+    states: np.ndarray,
+    data: bytes,
+    machine: Machine,
 ) -> np.ndarray:
-    """uint32 [statement, state, word]: registers, APSR, floats, data."""
+    """uint32 [statement, state, word]: registers, APSR, floats, P0, data."""
     (folder / "states").write_bytes(states.tobytes())
     (folder / "data").write_bytes(data)
-    source = _program(len(states), statements, folder)
+    source = _program(len(states), statements, folder, machine)
     size = len(states) * (4 * _WORDS + _DATA_BYTES)
     source = source.replace(
         "write: .space 12", f"    .data\nwrite: .word 0, results, {size}\n    .bss"
     )
     (folder / "all.s").write_text(source)
-    link = "-Wl,-Ttext=0,-Tdata=0x20000000,--entry=0,--no-warn-rwx-segments"
-    flags = ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-nostdlib", link]
+    at = f"-Ttext=0,-Tdata={machine.results:#x}"
+    link = f"-Wl,{at},--entry=0,--no-warn-rwx-segments"
+    flags = [f"-mcpu={machine.core}", "-mthumb", "-mfloat-abi=hard", "-nostdlib", link]
     build = ["arm-none-eabi-gcc", *flags, "all.s", "-o", "all.elf"]
     subprocess.run(build, cwd=folder, check=True)
     devices = ["-nographic", "-monitor", "none", "-serial", "none"]
     hosting = ["-semihosting-config", "enable=on,target=native"]
-    run = ["qemu-system-arm", "-M", "mps2-an386", *devices, *hosting, "-kernel", "all.elf"]
+    run = ["qemu-system-arm", "-M", machine.name, *devices, *hosting, "-kernel", "all.elf"]
     subprocess.run(run, cwd=folder, check=True, timeout=300, stdin=subprocess.DEVNULL)
     found = np.fromfile(folder / "out", np.uint32)
     return found.reshape(len(statements), len(states), _WORDS + _DATA_BYTES // 4)
 
 
-def _expected(program: Program, words: np.ndarray, data: bytes) -> Iterator[int]:
+def _expected(program: Program, words: np.ndarray, data: bytes, machine: Machine) -> Iterator[int]:
     registers = dict(zip(_CORE, words[:14].tolist(), strict=True))
-    registers |= {f"s{n}": int(word) for n, word in enumerate(words[15:])}
+    registers |= {f"s{n}": int(word) for n, word in enumerate(words[15:47])}
     psr = int(words[14])
     flags = {flag: psr >> bit & 1 for flag, bit in zip("nzcvq", (31, 30, 29, 28, 27), strict=True)}
     memory = Data()
-    held = memory.lay(_DATA, data)
-    memory.lay(_STACK - 1024, bytes(1024))
-    start = State(registers | {"sp": _STACK - 256}, flags | {"ge": psr >> 16 & 15})
+    held = memory.lay(machine.data, data)
+    memory.lay(machine.stack - 1024, bytes(1024))
+    flags |= {"ge": psr >> 16 & 15, "p0": int(words[47])}
+    start = State(registers | {"sp": machine.stack - 256}, flags)
     end = program.run(start, memory)
     assert end.registers["sp"] == start.registers["sp"]
     yield from (end.registers[name] for name in _CORE)
@@ -213,6 +250,7 @@ def _expected(program: Program, words: np.ndarray, data: bytes) -> Iterator[int]
         end.flags["ge"] << 16
     )
     yield from (end.registers[f"s{n}"] for n in range(32))
+    yield end.flags["p0"]
     yield from struct.unpack(f"<{_DATA_BYTES // 4}I", held)
 
 
@@ -220,20 +258,32 @@ def test_every_row_has_a_statement() -> None:
     used = {i.name for s in STATEMENTS for i in _items(s) if isinstance(i, Instruction)}
     assert set(names()) - used <= {n for n in names() if n.startswith("it")}
     assert {"vmov", "it", "itt", "ite", "itttt"} <= used
+    used = {i.name for s in VECTOR_STATEMENTS for i in _items(s) if isinstance(i, Instruction)}
+    assert set(VECTOR_MEANINGS) <= used
 
 
-def test_rows_do_what_qemu_does(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    states = _states(1000 if request.config.getoption("--all") else 50)
+@pytest.mark.parametrize(
+    ("machine", "statements"),
+    [(M4, STATEMENTS), (M55, VECTOR_STATEMENTS)],
+    ids=["cortex-m4", "helium"],
+)
+def test_rows_do_what_qemu_does(
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    machine: Machine,
+    statements: tuple[str, ...],
+) -> None:
+    states = _states(1000 if request.config.getoption("--all") else 50, machine)
     data = np.random.default_rng(7).integers(0, 256, _DATA_BYTES, np.uint8).tobytes()
-    found = _answers(tmp_path, STATEMENTS, states, data)
+    found = _answers(tmp_path, statements, states, data, machine)
     wrong = []
-    for statement, answers in zip(STATEMENTS, found, strict=True):
+    for statement, answers in zip(statements, found, strict=True):
         program = Program(_items(statement))
         # Where code lies is nobody's business: an address of it is in no result.
         is_address = np.zeros(answers.shape[1], bool)
         is_address[[1] if "adr" in statement else [13] if "bl 1b" in statement else []] = True
         for words, answer in zip(states, answers, strict=True):
-            wanted = np.array([*_expected(program, words, data)], np.uint32)
+            wanted = np.array([*_expected(program, words, data, machine)], np.uint32)
             if ((wanted != answer) & ~is_address).any():
                 at = int(((wanted != answer) & ~is_address).argmax())
                 wrong.append(f"{statement}: word {at}: {wanted[at]:#x}, QEMU has {answer[at]:#x}")

@@ -87,6 +87,12 @@ def fused(addend: int, a: int, b: int) -> int:
     return bits(near)
 
 
+def is_below_normal(addend: int, a: int, b: int) -> bool:
+    """Whether addend + a * b, of finite numbers, is smaller than all that are normal."""
+    exact = Fraction(number(a)) * Fraction(number(b)) + Fraction(number(addend))
+    return abs(exact) < Fraction(2) ** -126
+
+
 def of(integer: int) -> int:
     """An integer of 32 bits, signed or not."""
     return bits(float(integer))

@@ -14,6 +14,7 @@ from mcu_deploy.backends.isa.operands import (
     LR,
     PC,
     SP,
+    Kind,
     Label,
     Memory,
     Mode,
@@ -29,10 +30,11 @@ from mcu_deploy.backends.isa.operands import (
     text,
 )
 from mcu_deploy.backends.isa.table import split
+from mcu_deploy.backends.isa.vector_meaning import VECTOR_MEANINGS, unpredicated
 
 _WIDTH = re.compile(r"\.[wn]$")
 _LABEL = re.compile(r"(\d+)([bf])")
-_SHIFT = re.compile(r"(lsl|lsr|asr|ror) #(\d+)")
+_SHIFT = re.compile(r"(lsl|lsr|asr|ror|uxtw) #(\d+)")
 _PART = re.compile(r"\{[^}]*\}|\[[^\]]*\]!?|[^,\s][^,]*")
 _LIST = re.compile(r"([rsdq])(\d+)-[rsdq](\d+)")
 NOTE = "/*"
@@ -40,7 +42,10 @@ Renamer = Callable[[Register], Register]
 _LAST_BRANCHES = ("b", "bx")
 _ON_STACK = ("push", "pop", "vpush", "vpop")
 # Of an operand that is a register, by its role, whether it is read (false) and written (true).
-_DOES = {"d": (True,), "b": (False, True), "B": (False,), "u": (False,), "l": (False,)}
+_DOES = {
+    "d": (True,), "b": (False, True), "B": (False,), "u": (False,), "l": (False,),
+    "E": (True,), "e": (False, True),
+}  # fmt: skip
 
 
 class Shape(NamedTuple):
@@ -88,6 +93,16 @@ class Instruction:
         return _split(self.mnemonic)[1]
 
     @cached_property
+    def is_vector(self) -> bool:
+        """Whether it names a Q register."""
+        return any(r.kind is Kind.VECTOR for o in self.operands for r in _registers_of(o))
+
+    @property
+    def is_predicated(self) -> bool:
+        """Whether it runs by the predicate of a VPST before it."""
+        return self.name != _WIDTH.sub("", self.mnemonic) and not self.condition
+
+    @cached_property
     def shape(self) -> Shape:
         words, lists_pc = 0, False
         for operand in self.operands:
@@ -103,7 +118,8 @@ class Instruction:
         name, kinds = self.name, ""
         if name == "vmov":
             kinds = "".join(o.kind if isinstance(o, Register) else "." for o in self.operands)
-        found = meaning_of(name, kinds)
+        found = None if self.is_vector else meaning_of(name, kinds)
+        found = found or VECTOR_MEANINGS.get(name)
         if found is None or len(found.roles) != len(self.operands):
             raise ValueError(
                 f"`{self}` has no meaning: correct it, or give {self.name} a row with these "
@@ -146,10 +162,21 @@ class Instruction:
         return _Accesses(written, read + written if self.condition else read, named)
 
     @property
+    def even(self) -> tuple[Register, ...]:
+        """The core registers whose number must be even."""
+        roles = zip(self.meaning.roles, self.operands, strict=True)
+        return tuple(o for role, o in roles if role in "eE" and isinstance(o, Register))
+
+    @property
     def low(self) -> tuple[Register, ...]:
         """The registers that must be one of r0 to r7."""
-        roles = zip(self.meaning.roles, self.operands, strict=True)
-        return tuple(o for role, o in roles if role == "l" and isinstance(o, Register))
+        found: list[Register] = []
+        for role, operand in zip(self.meaning.roles, self.operands, strict=True):
+            if role == "l" and isinstance(operand, Register):
+                found.append(operand)
+            elif role == "w" and isinstance(operand, Memory):
+                found += [operand.base] if operand.base.kind is Kind.CORE else []
+        return tuple(found)
 
     @cached_property
     def label(self) -> Label | None:
@@ -232,10 +259,26 @@ def direction(instruction: Instruction, placed: Container[Label]) -> str:
 
 @functools.cache
 def _split(mnemonic: str) -> tuple[str, str]:
-    """The name of a mnemonic's row in the table of meanings, and its condition."""
+    """The name of a mnemonic's row in the tables of meanings, and its condition."""
+    if name := unpredicated(_WIDTH.sub("", mnemonic)):
+        return name, ""
     condition = split(mnemonic)[1]
     whole, dot, types = _WIDTH.sub("", mnemonic).partition(".")
     return whole.removesuffix(condition) + dot + types, condition
+
+
+def _registers_of(operand: Operand) -> Iterator[Register]:
+    match operand:
+        case Register():
+            yield operand
+        case Shifted(register) | Moving(register):
+            yield register
+        case Registers(registers):
+            yield from registers
+        case Memory(base, offset):
+            yield base
+            if not isinstance(offset, int):
+                yield from _registers_of(offset)
 
 
 def _accesses(role: str, operand: Operand) -> Iterator[tuple[Register, bool]]:

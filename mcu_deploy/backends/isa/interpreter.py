@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcu_deploy.backends.isa import f32
+from mcu_deploy.backends.isa import f32, lanes
 from mcu_deploy.backends.isa.encoding import addresses
 from mcu_deploy.backends.isa.flow import begins
 from mcu_deploy.backends.isa.instruction import Instruction, Item
@@ -35,7 +35,7 @@ from mcu_deploy.backends.isa.operands import (
 _WORD, _SIGN = (1 << 32) - 1, 1 << 31
 _CODE = 0x100  # where the first instruction lies
 RETURN = 0xFFFF_FF01
-_FLAGS = ("n", "z", "c", "v", "q", "ge", "fn", "fz", "fc", "fv")
+_FLAGS = ("n", "z", "c", "v", "q", "ge", "fn", "fz", "fc", "fv", "p0")
 _CONDITIONS = {
     "eq": "z", "ne": "not z", "cs": "c", "hs": "c", "cc": "not c", "lo": "not c", "mi": "n",
     "pl": "not n", "vs": "v", "vc": "not v", "hi": "c and not z", "ls": "not c or z",
@@ -87,6 +87,15 @@ class Data:
         held, at = self._find(address & _WORD, size, True)
         held[at : at + size] = value.to_bytes(size, "little")
 
+    def read(self, address: int, size: int) -> bytes:
+        """Of as many bytes as there are, at any address."""
+        held, at = self._find(address & _WORD, size, False)
+        return bytes(held[at : at + size])
+
+    def write(self, address: int, content: bytes) -> None:
+        held, at = self._find(address & _WORD, len(content), True)
+        held[at : at + len(content)] = content
+
     def words(self, address: int, count: int) -> list[int]:
         """As LDM and LDRD read them, from a multiple of 4."""
         if address % 4:
@@ -106,7 +115,7 @@ class Data:
 @dataclass
 class State:
     """registers: r0-r12, sp, lr, s0-s31 by name, unsigned; flags: n, z, c, v, q (0 or 1), ge (0 to
-    15), and the FPU's fn, fz, fc, fv."""
+    15), the FPU's fn, fz, fc, fv, and p0, a bit for each byte of a vector."""
 
     registers: dict[str, int] = field(default_factory=dict)
     flags: dict[str, int] = field(default_factory=dict)
@@ -133,7 +142,7 @@ class Program:
 
     def __init__(self, items: Sequence[Item]) -> None:
         self._source = "\n".join(_source(items))
-        scope: dict[str, Any] = {"M": _WORD, "B": _SIGN, "f32": f32, "Fault": Fault}
+        scope: dict[str, Any] = {"M": _WORD, "B": _SIGN, "f32": f32, "lanes": lanes}
         exec(compile(self._source, "kernel", "exec"), scope)
         self._run = scope["run"]
 
@@ -141,7 +150,10 @@ class Program:
         """From the first instruction until it returns. Fault: a sentence."""
         registers = [state.registers.get(name, 0) for name in REGISTERS]
         flags = [state.flags.get(name, 0) for name in _FLAGS]
-        found = self._run(memory, *registers, *flags)
+        try:
+            found = self._run(memory, *registers, *flags)
+        except lanes.Unaligned as error:
+            raise Fault(str(error)) from None
         values = dict(zip((*REGISTERS, *_FLAGS), (int(v) for v in found), strict=True))
         return State({n: values[n] for n in REGISTERS}, {n: values[n] for n in _FLAGS})
 
@@ -168,12 +180,14 @@ def call(
 @dataclass(frozen=True)
 class _Layout:
     """starts: the items that begin pieces, and the end; places: of each item, its bytes from the
-    first; labels: their addresses; number: of the piece at an address."""
+    first; labels: their addresses; number: of the piece at an address; tails: of each item, the
+    bytes of an element that the loop around it leaves out at its end, or 0."""
 
     starts: Sequence[int]
     places: Sequence[int]
     labels: Mapping[Label, int]
     number: Mapping[int, int]
+    tails: Sequence[int]
 
 
 def _source(items: Sequence[Item]) -> Iterator[str]:
@@ -183,7 +197,7 @@ def _source(items: Sequence[Item]) -> Iterator[str]:
     number: dict[int, int] = {}
     for index, start in enumerate(starts):
         number.setdefault(_CODE + places[start], index)
-    layout = _Layout([*starts, len(items)], places, labels, number)
+    layout = _Layout([*starts, len(items)], places, labels, number, _tails(items))
     names = ", ".join((*REGISTERS, *_FLAGS))
     yield f"def run(m, {names}):"
     yield f"    pieces = {number!r}"
@@ -191,6 +205,19 @@ def _source(items: Sequence[Item]) -> Iterator[str]:
     yield "    while p >= 0:"
     yield from _tree(items, layout, 0, len(starts), 2)
     yield f"    return {names}"
+
+
+def _tails(items: Sequence[Item]) -> list[int]:
+    """Loops with tail predication stand as they run: from DLSTP or WLSTP to LETP."""
+    found, size = [], 0
+    for item in items:
+        found.append(size)
+        if isinstance(item, Instruction):
+            if item.name.startswith(("dlstp", "wlstp")):
+                size = int(item.name.partition(".")[2]) // 8
+            elif item.name == "letp":
+                size = 0
+    return found
 
 
 def _starts(items: Sequence[Item]) -> list[int]:
@@ -211,7 +238,8 @@ def _tree(items: Sequence[Item], code: _Layout, low: int, high: int, depth: int)
             item = items[n]
             if isinstance(item, Instruction):
                 behind = _CODE + code.places[n + 1]
-                yield from (at + row for row in _rows(item, code.labels, code.number, behind))
+                rows = _rows(item, code.labels, code.number, behind, code.tails[n])
+                yield from (at + row for row in rows)
         yield f"{at}p = {low + 1 if high < len(code.starts) - 1 else -1}; continue"
         return
     middle = (low + high) // 2
@@ -222,24 +250,31 @@ def _tree(items: Sequence[Item], code: _Layout, low: int, high: int, depth: int)
 
 
 def _rows(
-    item: Instruction, labels: Mapping[Label, int], number: Mapping[int, int], behind: int
-) -> Iterator[str]:
-    """The Python of an instruction. behind: the address of the next one."""
+    item: Instruction, labels: Mapping[Label, int], number: Mapping[int, int], behind: int,
+    tail: int,
+) -> Iterator[str]:  # fmt: skip
+    """The Python of an instruction. behind: the address of the next one; tail: as `_Layout`'s."""
     if item.name.startswith("it"):
         return
+    if item.name.startswith("wls"):
+        count = _values(item.operands[1], labels)[0]
+        yield f"if not {count}: {_go(item, labels, number)}"
+        yield f"lr = {count}"
+        return
     test = f"if {_CONDITIONS[item.condition]}: " if item.condition else ""
-    yield test + _statement(item, labels, number, behind)
+    yield test + _statement(item, labels, number, behind, tail)
 
 
 def _statement(
-    item: Instruction, labels: Mapping[Label, int], number: Mapping[int, int], behind: int
-) -> str:
+    item: Instruction, labels: Mapping[Label, int], number: Mapping[int, int], behind: int,
+    tail: int,
+) -> str:  # fmt: skip
     operands = item.operands
+    if item.name in ("le", "letp"):
+        done = 16 // tail if item.name == "letp" else 1
+        return f"if lr > {done}: lr -= {done}; {_go(item, labels, number)}"
     if item.name in ("b", "bl", "cbz", "cbnz"):
-        label = operands[-1]
-        if not isinstance(label, Label) or label not in labels:
-            raise ValueError(f"`{item}` goes to a label that is nowhere")
-        go = f"p = {number[labels[label]]}; continue"
+        go = _go(item, labels, number)
         if item.name == "bl":
             return f"lr = {behind | 1}; {go}"
         if item.name == "b":
@@ -260,9 +295,12 @@ def _statement(
               for v, o in zip(values, operands, strict=True)]  # fmt: skip
     memory = next((o for o in operands if isinstance(o, Memory)), None)
     address, moved = _address(memory, labels) if memory else ("", "")
+    active = _active(item, tail)
     text = meaning.statement.format(
-        *joined, A=address, N=count, words=", ".join(written), values=", ".join(read)
+        *joined, A=address, N=count, words=", ".join(written), values=", ".join(read), P=active
     )
+    if active != "0xFFFF" and memory is None and len(values[0]) == 4 and meaning.roles[0] in "db":
+        text = f"w = {joined[0]}; {text}; {joined[0]} = lanes.merged({active}, w, ({joined[0]}))"
     base = operands[0] if operands else None
     if isinstance(base, Moving):
         name = _words(base.register)[0]
@@ -273,9 +311,30 @@ def _statement(
     return text + moved
 
 
+def _active(item: Instruction, tail: int) -> str:
+    """The predicate of an instruction."""
+    found = ["p0"] * item.is_predicated + [f"lanes.first({tail}, lr)"] * (tail > 0)
+    return " & ".join(found) or "0xFFFF"
+
+
+def _go(item: Instruction, labels: Mapping[Label, int], number: Mapping[int, int]) -> str:
+    """To the label that is the last operand."""
+    label = item.operands[-1]
+    if not isinstance(label, Label) or label not in labels:
+        raise ValueError(f"`{item}` goes to a label that is nowhere")
+    return f"p = {number[labels[label]]}; continue"
+
+
 def _address(memory: Memory, labels: Mapping[Label, int]) -> tuple[str, str]:
     """Of an access, and the statement behind it that moves the base."""
+    if memory.base.kind is Kind.VECTOR:
+        return _vector_of_addresses(memory)
     base = _values(memory.base, labels)[0]
+    if not isinstance(memory.offset, int):
+        offsets = memory.offset.register if isinstance(memory.offset, Shifted) else memory.offset
+        if offsets.kind is Kind.VECTOR:
+            shift = memory.offset.by if isinstance(memory.offset, Shifted) else 0
+            return f"lanes.Gathered({base}, ({', '.join(_words(offsets))}), {shift})", ""
     by = _values(memory.offset, labels)[0]
     if isinstance(memory.offset, int):
         by = _Value(str(memory.offset))
@@ -287,6 +346,13 @@ def _address(memory: Memory, labels: Mapping[Label, int]) -> tuple[str, str]:
             return moved, f"; {base} = {moved}"
         case Mode.AFTER:
             return base, f"; {base} = {moved}"
+
+
+def _vector_of_addresses(memory: Memory) -> tuple[str, str]:
+    words, by = ", ".join(_words(memory.base)), memory.offset
+    assert isinstance(by, int)
+    moved = f"; {words} = lanes.each('add', 4, False, ({words}), {by & _WORD})"
+    return f"lanes.Gathered({by}, ({words}))", moved if memory.mode is Mode.BEFORE else ""
 
 
 def _values(operand: Operand, labels: Mapping[Label, int]) -> list[_Value]:

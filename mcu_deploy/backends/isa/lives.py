@@ -24,7 +24,12 @@ from mcu_deploy.backends.isa.operands import (
     bits_of,
 )  # fmt: skip
 
-_LOW, _CORE, _FLOATS = 0x00FF, 0x5FFF, FILE_BITS & ~CORE_BITS  # SP and PC are not for names
+_LOW, _EVEN, _CORE, _FLOATS = (
+    0x00FF,
+    0x5555,
+    0x5FFF,
+    FILE_BITS & ~CORE_BITS,
+)  # SP and PC are not for names
 _NARROW = 0x50FF  # without r8 to r11
 
 
@@ -121,13 +126,16 @@ class Lives:
     def _unreachable(self, until: int) -> Iterator[int]:
         """Of each name the core registers that it cannot be."""
         low: set[Register] = set()
+        even: set[Register] = set()
         for item in _instructions(self.items[:until]):
             is_low = self.is_narrow and not takes_high(item)
             low.update(item.registers if is_low else item.low)
+            even.update(item.even)
         reach = _NARROW if self.is_narrow else _CORE
         for name in self.names:
             is_core = name.kind is Kind.CORE
-            yield CORE_BITS & ~(reach & _LOW if name in low else reach) if is_core else 0
+            places = reach & (_LOW if name in low else reach) & (_EVEN if name in even else reach)
+            yield CORE_BITS & ~places if is_core else 0
 
     @functools.cached_property
     def crowded(self) -> tuple[int, bool] | None:
