@@ -232,7 +232,7 @@ def test_a_new_folder_is_picked_up_with_what_it_builds_on(copy: Build) -> None:
     shipped = {f"kit.{test.stem}" for test in (backends / "kit" / "test").glob("*.c")}
     assert {"Mine.test_triple", "ZCommon.test_twice", *shipped} == names
     assert "kit.test_quantize" in shipped
-    assert set(copy.lists()) == {"crt", "kit", "ZCommon", "Mine", "CpuRef", "ArmDsp"}
+    assert set(copy.lists()) == {"crt", "kit", "ZCommon", "Mine", "CpuRef", "ArmDsp", "ArmMve"}
 
     # a folder that comes later is seen without configuring anew, and a test that fails is
     later = {"backend.cmake": "mcu_backend(Later TEST_SOURCES test.c)\n"}
@@ -274,7 +274,7 @@ def test_switches_are_what_python_reads(copy: Build, monkeypatch: pytest.MonkeyP
     assert configuration.backends_off() == {"CpuRef"}
     assert configuration.formats_off() == {"onnx"}
     assert configuration.dynamic_backend_paths() == ('/usr/lib/a "b" c', "/opt/x\\y")
-    assert set(copy.lists()) == {"crt", "kit", "ArmDsp"}
+    assert set(copy.lists()) == {"crt", "kit", "ArmDsp", "ArmMve"}
 
 
 def test_mistakes_are_told(copy: Build) -> None:

@@ -184,7 +184,6 @@ def test_each_firmware_is_loaded_onto_the_board(
     ("board", "connection", "reason"),
     [
         ("host", Connection(), "none of host: nothing counts cycles on the host"),
-        ("mps3-an547", Connection(), "there are no timings of the cortex-m55"),
         (
             "stm32f746",
             Connection(emulator="renode"),

@@ -1,0 +1,59 @@
+"""ArmMve: int8 layers for cores with Helium, the M-profile vector extension of Armv8.1-M.
+
+Its kernels are assembler, made for each layer's shape; they are in `kernels/`, one file a family.
+What it lacks ArmDsp and CpuRef compute.
+"""
+
+from __future__ import annotations
+
+from mcu_deploy.backends.interface import (
+    Backend,
+    BackendBase,
+    Proposal,
+    Proposals,
+    SubgraphView,
+    Target,
+    layer_of,
+)
+from mcu_deploy.backends.kit import families
+from mcu_deploy.ir import NodeId
+
+_KERNELS = f"{__name__}.kernels"
+
+
+class ArmMve(BackendBase):
+    """Cortex-M55 and M85 with Helium and its floats; on those without it says so."""
+
+    id = "ArmMve"
+    rank = 100
+    cores = ("cortex-m55", "cortex-m85")
+    operators = families.operators(_KERNELS)
+
+    def propose(self, view: SubgraphView, target: Target) -> Proposals:
+        proposals: list[Proposal] = []
+        refused: dict[NodeId, str] = {}
+        for node in view.nodes:
+            found_in = families.find(_KERNELS, node.domain, node.op)
+            if not found_in:
+                continue
+            if reason := _lacks(target):
+                refused[node.id] = reason
+                continue
+            found, reason = families.ask(found_in, view, layer_of(view, node, target))
+            proposals += found
+            if not found:
+                refused[node.id] = reason or "it has no kernel for this operator in this form"
+        return Proposals(tuple(proposals), refused)
+
+
+def _lacks(target: Target) -> str:
+    if not target.mve:
+        return f"its kernels need Helium, which this {target.core} lacks"
+    if not target.fpu:
+        return f"its kernels round in floats of Helium, which this {target.core} lacks"
+    return ""
+
+
+def create() -> Backend:
+    """The factory that the registry holds."""
+    return ArmMve()

@@ -1,0 +1,1 @@
+"""The kernels, one file a family, found by themselves (`kit/families.py`)."""

@@ -1,0 +1,145 @@
+"""1x1 convolution of int8: two pixels, which are neighbours in memory, times four filters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, assembly, workload
+from mcu_deploy.backends.interface import (
+    Constant,
+    Costs,
+    InPlace,
+    Layer,
+    Price,
+    Proposal,
+    SubgraphView,
+    Workload,
+)
+from mcu_deploy.backends.isa import Assembly, Register
+from mcu_deploy.backends.isa.mve.rounding import SLOT, Rounding
+from mcu_deploy.backends.isa.mve.tiles import Tile, add_number
+from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.vector_product import VectorProduct
+
+OPERATORS = ("Conv", "tflite::Conv")
+
+# Words of the scratch; behind them the sums of a pair, in front of which a slot is written that
+# nothing reads.
+_INPUT, _OUTPUT, _STREAM, _PAIRS = 0, 4, 8, 12
+_SUMS = 16 + SLOT
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A 1x1 convolution by itself."""
+    layer = read(node)
+    if isinstance(layer, str):
+        return layer
+    if not layer.is_pixelwise:
+        return ""
+    if layer.groups > 1:
+        return "it takes no groups"
+    made = product(layer)
+    if reason := made.refusal():
+        return reason
+    code = assemble(layer)
+    filters, channels = layer.weights.shape[:2]
+    stem = f"conv1x1_{channels}x{filters}_mve"
+    price = Price(
+        Costs(layer.pixels * channels * filters, cycles=code.time(layer.target),
+              flash=made.stream_bytes),
+        {f"{stem} {code.digest}": code.bytes},
+        scratch_bytes(made),
+        (in_place(layer),),
+    )  # fmt: skip
+
+    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
+        return (workload(layers[0], stem, code, (Constant("weights", made.pack()),), price),)
+
+    part = view.part([node.node.id])
+    return [Proposal(part, price, make, layouts=CHANNELS_LAST, title="conv1x1, vectors")]
+
+
+def product(layer: Convolution) -> VectorProduct:
+    filters, channels = layer.weights.shape[:2]
+    return VectorProduct(layer, layer.weights.reshape(filters, 1, channels))
+
+
+def scratch_bytes(made: VectorProduct) -> int:
+    return _SUMS + SLOT * made.tiles
+
+
+def in_place(layer: Convolution) -> InPlace:
+    """A pair is read before it is written."""
+    channels, filters = layer.x.shape[1], layer.y.shape[1]
+    more = 2 * (filters - channels)
+    pairs = (layer.pixels - 1) // 2  # that another follows
+    if not pairs:
+        return InPlace(0, 0, -layer.x.bytes)
+    return InPlace(0, 0, max(more * pairs, more))
+
+
+def assemble(layer: Convolution) -> Assembly:
+    """The kernel: pixels, output, the packed stream, scratch."""
+    made = product(layer)
+    filters, channels = layer.weights.shape[:2]
+    pairs, is_odd = -(-layer.pixels // 2), layer.pixels % 2 == 1
+    code = assembly()
+    x, y, weights, scratch = code.arguments("x y weights scratch")
+    frame = code.register("frame", region="frame")
+    tile = Tile(code, made, has_words=channels % 4 == 0)
+    first, second = tile.windows
+    outputs = code.registers("output0 output1")
+    left = code.register("pairs_left")
+    _describe(code, made)
+    code.mov(frame, scratch)
+    code.mov(left, pairs)
+    for register, at in ((x, _INPUT), (y, _OUTPUT), (weights, _STREAM), (left, _PAIRS)):
+        code.str(register, frame[at])
+    with code.repeat(pairs):
+        code.ldr(first, frame[_INPUT])
+        code.ldr(tile.stream, frame[_STREAM])
+        code.add(tile.sums, frame, _SUMS)
+        if is_odd:
+            code.ldr(left, frame[_PAIRS])
+        _beside(code, second, first, channels, left if is_odd else None)
+        code.reads(made.stream_bytes)
+        tile.assemble()
+        add_number(code, tile.sums, -SLOT * made.tiles)
+        code.sub(frame, tile.sums, _SUMS)
+        code.ldr(outputs[0], frame[_OUTPUT])
+        code.ldr(left, frame[_PAIRS])
+        _beside(code, outputs[1], outputs[0], filters, left if is_odd else None)
+        Rounding(code, made, tile.sums, tile.stream, outputs).assemble()
+        code.note("The next two pixels.")
+        code.str(outputs[1], frame[_OUTPUT])
+        code.ldr(first, frame[_INPUT])
+        add_number(code, first, 2 * channels)
+        code.str(first, frame[_INPUT])
+        code.subs(left, left, 1)
+        code.str(left, frame[_PAIRS])
+    return code
+
+
+def _beside(code: Assembly, to: Register, of: Register, by: int, left: Register | None) -> None:
+    """Where the second pixel of a pair is. left: pairs that are left, of a last pair of which both
+    pixels are the same one."""
+    if left is not None:
+        code.cmp(left, 1)
+    code.mov(to, of)
+    add_number(code, to, by)
+    if left is not None:
+        code.it("eq")
+        code.moveq(to, of)
+
+
+def _describe(code: Assembly, made: VectorProduct) -> None:
+    code.note("y[p][f] = sat(round(float(sum) * factor[f]) + zero), with sum = bias[f] + sum of")
+    code.note("x[p][c] * w[f][c], both floats rounded to nearest. x: [p][channel], y: [p][f].")
+    for line in made.description():
+        code.note(line)
+    code.note(
+        "scratch, in words: x, y, the stream, pairs that are left; behind 32 bytes that nothing "
+        "reads, of each tile the sums of one pixel and of the other. In place: a pair is read "
+        "before it is written."
+    )

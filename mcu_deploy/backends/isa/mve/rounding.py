@@ -1,0 +1,123 @@
+"""Sums of two pixels to elements of the output, exactly as float32 has them: 16 filters at a time.
+
+A sum becomes a float and is multiplied by its filter's factor; each is rounded once, as the
+contract wants it. Adding 1.5 * 2**23 leaves the nearest integer, ties to even, in the lowest bits
+of the word, and the zero point with it, if that is even (an odd one would turn ties to odd, and is
+added behind). The lowest halfwords are taken (VMOVNT), and saturated to bytes (VQMOVN). Where a
+product may be no halfword, it is rounded to a word (VCVTN) and saturated twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.quantized.vector_product import GROUP, NARROWED, TILE, VectorProduct
+from mcu_deploy.ir import DType
+
+_MAGIC = 0x4B40_0000  # 1.5 * 2**23, a float32
+SLOT = 32  # bytes of a tile's sums of two pixels
+
+
+class Rounding:
+    """sums, ends: where sums and biases and factors are read; outputs: where elements of either
+    pixel go."""
+
+    def __init__(
+        self, code: Assembly, product: VectorProduct,
+        sums: Register, ends: Register, outputs: Sequence[Register],
+    ) -> None:  # fmt: skip
+        self._code, self._product = code, product
+        self._sums, self._ends, self._outputs = sums, ends, outputs
+        self._zero = product.layer.zero_points[1]
+        self._is_plain = not product.saturates_words
+        self._adds_zero = bool(self._zero % 2) if self._is_plain else self._zero != 0
+        even = code.registers("even0 even1", "q0", "q1", kind=Kind.VECTOR)
+        odd = code.registers("odd0 odd1", "q2", "q3", kind=Kind.VECTOR)
+        self._halves = even, odd
+        self._other = code.registers("other0 other1", "q4", "q5", kind=Kind.VECTOR)
+        self._bias, self._factor = code.registers("bias factor", "q6", "q7", kind=Kind.VECTOR)
+        self._number, self._zero_point = code.registers("rounding zero_point")
+
+    def assemble(self) -> None:
+        """All filters of two pixels. Outputs, sums and ends move on."""
+        code, product = self._code, self._product
+        code.note("To elements of the output: scaled, rounded, saturated.")
+        if self._is_plain:
+            code.number(self._number, _MAGIC + (0 if self._adds_zero else self._zero))
+        if self._adds_zero:
+            code.movw(self._zero_point, self._zero & 0xFFFF)
+        if product.groups > 1:
+            with code.counted(product.groups, product.groups):
+                self._group()
+        elif product.groups:
+            self._group()
+        for first in range(0, product.last, TILE):
+            self._tile(min(TILE, product.last - first))
+
+    def _scaled(self, into: Sequence[Register], slot: int) -> None:
+        """The sums of a tile."""
+        code = self._code
+        if self._product.is_kept:
+            code.vldrw_u32(self._bias, self._ends.after(16))
+        code.vldrw_u32(self._factor, self._ends.after(16))
+        for pixel, words in enumerate(into):
+            code.vldrw_u32(words, self._sums[SLOT * slot + 16 * pixel])
+            if self._product.is_kept:
+                code.vadd_i32(words, words, self._bias)
+            code.vcvt_f32_s32(words, words)
+            code.vmul_f32(words, words, self._factor)
+            if self._is_plain:
+                code.vadd_f32(words, words, self._number)
+            else:
+                code.vcvtn_s32_f32(words, words)
+
+    def _with_zero(self, halves: Register) -> None:
+        if self._adds_zero:
+            add = self._code.vadd_i16 if self._is_plain else self._code.vqadd_s16
+            add(halves, halves, self._zero_point)
+
+    def _to_bytes(self, into: Register, halves: Register, end: str) -> None:
+        kind = "vqmovn" if self._product.layer.y.dtype is DType.INT8 else "vqmovun"
+        getattr(self._code, f"{kind}{end}_s16")(into, halves)
+
+    def _group(self) -> None:
+        code = self._code
+        for n, slot in enumerate(NARROWED):
+            halves = self._halves[n // 2]
+            is_second = n % 2 == 1
+            words = self._other if is_second else halves
+            self._scaled(words, slot)
+            for half, word in zip(halves, words, strict=True):
+                if not self._is_plain:
+                    (code.vqmovnt_s32 if is_second else code.vqmovnb_s32)(half, word)
+                elif is_second:
+                    code.vmovnt_i32(half, word)
+                if is_second:
+                    self._with_zero(half)
+        for output, even, odd in zip(self._outputs, *self._halves, strict=True):
+            self._to_bytes(even, even, "b")
+            self._to_bytes(even, odd, "t")
+            code.vstrb_8(even, output.after(GROUP))
+        code.add(self._sums, self._sums, 4 * SLOT)
+
+    def _tile(self, filters: int) -> None:
+        """Four filters by themselves, or fewer."""
+        code = self._code
+        self._scaled(self._other, 0)
+        count = code.register("filters_left")
+        if filters < TILE:
+            code.mov(count, filters)
+            code.vctp_32(count)
+        for output, words in zip(self._outputs, self._other, strict=True):
+            if not self._is_plain:
+                code.vqmovnb_s32(words, words)
+            self._with_zero(words)
+            self._to_bytes(words, words, "b")
+            if filters < TILE:
+                code.vpst()
+                code.vstrbt_32(words, output[0])
+                code.add(output, output, filters)
+            else:
+                code.vstrb_32(words, output.after(TILE))
+        code.add(self._sums, self._sums, SLOT)

@@ -1,0 +1,51 @@
+"""Families of kernels, found by themselves: a module with `OPERATORS` and `propose` in a backend's
+package of kernels is all that a new one takes.
+
+OPERATORS: the names of ONNX's operators, such as "Conv"
+propose(view, layer): proposals for a layer of these, whose part may be larger than the layer;
+    or why it has none, a clause, which is empty where another module's kernels are meant
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Protocol, cast
+
+from mcu_deploy.backends.interface import Layer, Proposal, SubgraphView
+from mcu_deploy.discovery import modules
+from mcu_deploy.operators import label
+
+
+class Family(Protocol):
+    """What a module of such a package has."""
+
+    OPERATORS: Sequence[str]
+
+    def propose(self, view: SubgraphView, layer: Layer) -> Sequence[Proposal] | str: ...
+
+
+@functools.cache
+def _registry(package: str) -> Mapping[str, tuple[Family, ...]]:
+    found: dict[str, tuple[Family, ...]] = {}
+    for _, module in modules(package):
+        for operator in getattr(module, "OPERATORS", ()):
+            found[operator] = (*found.get(operator, ()), cast(Family, module))
+    return found
+
+
+def find(package: str, domain: str, operator: str) -> tuple[Family, ...]:
+    """The modules of a package that have kernels for an operator."""
+    return _registry(package).get(label(domain, operator), ())
+
+
+def operators(package: str) -> tuple[str, ...]:
+    """The operators that have a kernel."""
+    return tuple(sorted(_registry(package)))
+
+
+def ask(families: Sequence[Family], view: SubgraphView, layer: Layer) -> tuple[list[Proposal], str]:
+    """The proposals of all families, and why others have none, in clauses."""
+    answers = [family.propose(view, layer) for family in families]
+    reasons = dict.fromkeys(a for a in answers if isinstance(a, str) and a)
+    return [one for a in answers if not isinstance(a, str) for one in a], "; ".join(reasons)

@@ -1,0 +1,159 @@
+"""Windows times filters as vectors multiply them: 16 bytes of a window by 16 of each of 4 filters.
+
+A window is rows of bytes that are neighbours in memory, so nothing is gathered: a row of a 3x3
+window in [row][column][channel] is three pixels. The sums of four filters are a vector of words. Of
+16 filters there are four such vectors, and the filters are taken in the order in which their bytes
+are neighbours when the words have been narrowed twice: words to every other halfword, halfwords to
+every other byte.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.quantized.layers import Linear
+from mcu_deploy.ir import DType
+
+VECTOR = 16  # bytes
+TILE = 4  # filters
+GROUP = 16  # filters that are rounded together
+# The vectors of words of a group in the order in which they are narrowed.
+NARROWED = (0, 2, 1, 3)
+# Of a stream what is read ahead, at most: a tile's biases and weights.
+AHEAD = 64
+# Up to so many vectors of a window stay in registers for all filters.
+_KEPT = 2
+# Below this a scaled sum and a zero point are a halfword.
+_HALFWORD = 32_000
+
+
+@dataclass(frozen=True, eq=False)
+class VectorProduct:
+    """weights: [filter, row, byte] of windows whose elements have the same order."""
+
+    layer: Linear
+    weights: Array
+
+    @property
+    def filters(self) -> int:
+        return len(self.weights)
+
+    @property
+    def rows(self) -> int:
+        """Of a window."""
+        return int(self.weights.shape[1])
+
+    @property
+    def row_bytes(self) -> int:
+        return int(self.weights.shape[2])
+
+    @property
+    def row_vectors(self) -> int:
+        return -(-self.row_bytes // VECTOR)
+
+    @property
+    def rest(self) -> int:
+        """The bytes that the last vector of a row has, if it is no whole one."""
+        return self.row_bytes % VECTOR
+
+    @property
+    def vectors(self) -> int:
+        """Of a window."""
+        return self.rows * self.row_vectors
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether windows stay in registers for all filters. Else sums begin with their biases,
+        which are in front of the weights."""
+        return self.vectors <= _KEPT
+
+    @property
+    def groups(self) -> int:
+        """Of 16 filters."""
+        return self.filters // GROUP
+
+    @property
+    def last(self) -> int:
+        """Filters behind the last group."""
+        return self.filters % GROUP
+
+    @property
+    def tiles(self) -> int:
+        return 4 * self.groups + -(-self.last // TILE)
+
+    @functools.cached_property
+    def order(self) -> Array:
+        """[tile, 4]: filters, or -1 for none."""
+        of_group = np.arange(4)[:, None] + TILE * np.arange(4)
+        whole = (GROUP * np.arange(self.groups)[:, None, None] + of_group).reshape(-1, TILE)
+        begin = GROUP * self.groups
+        rest = np.arange(begin, begin + TILE * (-(-self.last // TILE)))
+        last = np.where(rest < self.filters, rest, -1).reshape(-1, TILE)
+        found: Array = np.concatenate([whole, last])
+        return found
+
+    @property
+    def saturates_words(self) -> bool:
+        """Whether a scaled sum may be no halfword."""
+        low, high = self.layer.reach
+        most = np.maximum(np.abs(low), np.abs(high)) * self.layer.factors.astype(np.float64)
+        return bool(most.max() >= _HALFWORD)
+
+    def refusal(self) -> str:
+        """Why no kernel computes such windows, a clause; empty where one does."""
+        if self.layer.x.dtype is not DType.INT8:
+            return "its vectors multiply int8 by int8, and the input is uint8"
+        if self.layer.fixed is not None:
+            return "it does not round as TFLite does yet"
+        return ""
+
+    def description(self) -> tuple[str, ...]:
+        """What stands over a kernel of the packed stream."""
+        begins = "" if self.is_kept else "bias[4], "
+        ends = "bias[4], factor[4]" if self.is_kept else "factor[4]"
+        of = []
+        if self.groups:
+            of.append("of each 16 filters tile t has t, 4 + t, 8 + t, 12 + t")
+        if self.last:
+            of.append(f"the last {self.last} filters four by four in their order")
+        return (
+            f"weights: of each tile of four filters {begins}then of each 16 bytes of a window "
+            f"those of the four filters; {'; '.join(of)}. Then of each tile, of 16 filters in the "
+            f"order 0 2 1 3, {ends}: float32.",
+        )
+
+    @property
+    def tile_bytes(self) -> int:
+        return TILE * (VECTOR * self.vectors + (0 if self.is_kept else 4))
+
+    @property
+    def stream_bytes(self) -> int:
+        scales = 4 * TILE * self.tiles * (2 if self.is_kept else 1)
+        return self.tile_bytes * self.tiles + max(scales, AHEAD)
+
+    def pack(self) -> Array:
+        """uint32: of each tile the four biases, unless windows are kept, and of each vector of a
+        window those of four filters; then of each tile, of a group in the order `NARROWED`, the
+        biases if windows are kept, and the factors, float32."""
+        filters, rows, bytes_ = self.weights.shape
+        wide = np.zeros((filters + 1, rows, self.row_vectors * VECTOR), np.int8)
+        wide[:-1, :, :bytes_] = self.weights
+        of_tiles = wide[self.order].reshape(self.tiles, TILE, self.vectors, VECTOR)
+        words = np.ascontiguousarray(of_tiles.transpose(0, 2, 1, 3)).reshape(self.tiles, -1)
+        weights = words.view(np.uint32)
+        bias = np.append(self.layer.bias, 0)[self.order].astype(np.int32).view(np.uint32)
+        factors = np.append(self.layer.factors, 0)[self.order].astype(np.float32).view(np.uint32)
+        last = np.arange(4 * self.groups, self.tiles)
+        narrowed = (4 * np.arange(self.groups)[:, None] + NARROWED).reshape(-1)
+        taken = np.concatenate([narrowed, last]).astype(np.int64)
+        ends = factors[taken]
+        if self.is_kept:
+            ends = np.concatenate([bias[taken], ends], axis=1)
+        else:
+            weights = np.concatenate([bias, weights], axis=1)
+        stream = np.concatenate([weights.reshape(-1), ends.reshape(-1)])
+        return np.pad(stream, (0, self.stream_bytes // 4 - stream.size))

@@ -1,0 +1,67 @@
+"""ArmMve's kernels, run by the interpreter of instructions: the oracle's bits, nothing touched
+beside what is theirs, and the distances that let an output lie on an input."""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from kernel_runs import runs
+from quantized_layers import extremes
+
+from mcu_deploy import formats, passes
+from mcu_deploy.backends.ArmMve import ArmMve
+from mcu_deploy.backends.interface import Target
+from mcu_deploy.backends.isa.interpreter import Fault
+from mcu_deploy.ir import view_of_all
+from mcu_deploy.options import Options
+
+_FAMILIES = ("arm_mve_cases",)
+_EVERY = 3  # of the cases in the sample
+_OPTIONS = Options(backends=("ArmMve", "CpuRef"), optimize_for="speed")
+
+
+@pytest.mark.parametrize("family", _FAMILIES)
+def test_kernels_give_the_oracles_bits(
+    family: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    module = importlib.import_module(family)
+    every = 1 if request.config.getoption("--all") else _EVERY
+    cases = list(module.TAKEN)[::every]
+    path = module.model(cases, tmp_path / "cases.onnx")
+    samples = np.load(extremes(path))
+    inputs = [samples[value.name][0] for value in onnx.load(path).graph.input]
+    seen: Counter[str] = Counter()
+    for run in runs(path, inputs, board="mps3-an547", options=_OPTIONS):
+        if run.choice.workload.backend != "ArmMve":
+            continue
+        assert run.result() == run.output, run.name
+        seen["layers"] += 1
+        for place in run.choice.workload.in_place:
+            assert run.result(place) == run.output, f"{run.name}: {place}"
+            try:
+                seen["tight"] += run.result(place, 4) != run.output
+            except Fault:
+                seen["tight"] += 1
+    assert seen["layers"] == len(cases)
+    assert seen["tight"], "no distance is as small as it may be"
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        (Target("cortex-m55", fpu=True, dsp=True, mve=False), "need Helium, which"),
+        (Target("cortex-m55", fpu=False, dsp=True, mve=True), "round in floats of Helium"),
+    ],
+)
+def test_it_says_what_a_core_lacks(target: Target, reason: str, tmp_path: Path) -> None:
+    module = importlib.import_module("arm_mve_cases")
+    path = module.model([module.ALONE], tmp_path / "one.onnx")
+    view = view_of_all(passes.run(formats.load(path)))
+    found = ArmMve().propose(view, target)
+    assert not found.proposals
+    assert all(reason in why for why in found.refused.values()) and found.refused
