@@ -26,4 +26,6 @@ TAKEN = (
     Case(256, 8, 1, 5, is_extreme=True, scale=0.1, zeros=(127, 0, -128)),
 )
 
-__all__ = ["ALONE", "TAKEN", "Case", "model"]
+GOLDEN = Case(52, 20, 3, 3, zeros=(3, 0, -17))
+
+__all__ = ["ALONE", "GOLDEN", "TAKEN", "Case", "model"]

@@ -183,12 +183,12 @@ def test_the_row_that_it_adds(
     monkeypatch.setitem(meaning._MEANINGS, name, added)
     meaning.meaning_of.cache_clear()  # of the table without the row
     request.addfinalizer(meaning.meaning_of.cache_clear)
-    states, data = rows._states(200), bytes(rows._DATA_BYTES)
+    states, data = rows._states(200, rows.M4), bytes(rows._DATA_BYTES)
     statements = (statement.strip(),)
-    (answers,) = rows._answers(tmp_path, statements, states, data)
+    (answers,) = rows._answers(tmp_path, statements, states, data, rows.M4)
     program = rows.Program(rows._items(statements[0]))
     for words, answer in zip(states, answers, strict=True):
-        assert [*rows._expected(program, words, data)] == answer.tolist()
+        assert [*rows._expected(program, words, data, rows.M4)] == answer.tolist()
 
 
 def _code(core: str = "cortex-m3") -> Assembly:

@@ -2,7 +2,7 @@
 
 kws is the package's example. The small ones, written by `make golden` beside their C, show what it
 does not have: float layers, a residual sum, a state, windows around states, a second pool, a
-partition. All these are CpuRef's; of ArmDsp there is a layer of each family of kernels.
+partition. All these are CpuRef's; of ArmDsp and ArmMve there is a layer of each family of kernels.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import arm_dsp_strips_cases
 import arm_dsp_sum_cases
 import arm_dsp_table_cases
 import arm_dsp_winograd_cases
+import arm_mve_cases
 import numpy as np
 import onnx
 from branchy import residual
@@ -110,6 +111,13 @@ def _of_arm_dsp(
     return Net(name, model, Options(optimize_for=goal), ("mps2-an386",), ("ArmDsp", "CpuRef"))
 
 
+def _of_arm_mve(family: str, module: ModuleType, cases: Sequence[Any]) -> Net:
+    """As of ArmDsp."""
+    made = _of_arm_dsp(family, module, cases)
+    made.model.__name__ = name = f"mve_{family}"
+    return Net(name, made.model, Options(), ("mps3-an547",), ("ArmMve", "CpuRef"))
+
+
 _CONVERSIONS = [arm_dsp_conversion_cases.Conversion(12, 0.05, 3, is_back=b) for b in (False, True)]
 NETS = (
     Net("kws", None),
@@ -166,6 +174,7 @@ NETS = (
     _of_arm_dsp("softmax", arm_dsp_softmax_cases, [arm_dsp_softmax_cases.TAKEN[1]]),
     _of_arm_dsp("sum", arm_dsp_sum_cases, [arm_dsp_sum_cases.TAKEN[1]]),
     _of_arm_dsp("table", arm_dsp_table_cases, [arm_dsp_table_cases.TAKEN[1]]),
+    _of_arm_mve("pointwise", arm_mve_cases, [arm_mve_cases.GOLDEN]),
 )
 
 

@@ -1,0 +1,394 @@
+/* network_mve_pointwise.c: a neural network, made by mcu-deploy.
+ *
+ *   source model  convolutions, SHA-256
+ *                 1f014f865e2fc33a867e84e5a16f178ed4789ca4f92f093ae670f8d2d3824614
+ *   constants     1,440 bytes, as a file: SHA-256
+ *                 ece5da21b6d513f99a42aa110b3f9c3cdaebbe5b4d875b817d72f0980c0927b2
+ *   workspace     896 bytes
+ *   layers        3 with 9,360 multiply-accumulates
+ *
+ * Everything is static but the descriptor _mcu_network_mve_pointwise, at the end. To compile this
+ * file by hand, in its folder, to the same bytes:
+ *
+ *   arm-none-eabi-gcc -mcpu=cortex-m55 -mthumb -mfpu=auto -mfloat-abi=hard -std=c99 \
+ *       -ffunction-sections -fdata-sections -fno-common -O2 -ffp-contract=off -fno-math-errno \
+ *       -frandom-seed=mve_pointwise -I include -c network_mve_pointwise.c -o \
+ *       network_mve_pointwise.o
+ *
+ * The workspace: what lies where, in bytes, and from which layer to which it is needed.
+ *
+ *   offset  bytes   from      to  holds
+ *      416    468  input       0  int8
+ *        0    468      0       1  x0
+ *      480    208      1       1  scratch of conv_1
+ *      688    180      1       2  p0
+ *        0    180      2  output  int8_y
+ *
+ * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
+ * axes lie in memory, where that is another one.
+ */
+#include "network_mve_pointwise.h"
+
+/* ---- Constants ---- */
+
+/* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are
+ * declared extern, as a static array without an initializer would be one of zeros; the names that
+ * the assembler gives them are local to the object. Where there is no .incbin, and for -flto, build
+ * with --weights array. */
+__asm__(".pushsection .rodata._mcu_mve_pointwise_weights, \"a\", %progbits\n"
+        ".balign 16\n"
+        ".type _mcu_mve_pointwise_weights, %object\n"
+        ".size _mcu_mve_pointwise_weights, 1440\n"
+        "_mcu_mve_pointwise_weights:\n"
+        ".incbin \"network_mve_pointwise.weights.bin\"\n"
+        ".popsection");
+/* clang-format off */
+#define MCU_CONSTANT(name, type, elements, offset, bytes)                \
+    extern const type name[elements];                                    \
+    __asm__(".set " #name ", _mcu_mve_pointwise_weights + " #offset "\n" \
+            ".type " #name ", %object\n"                                 \
+            ".size " #name ", " #bytes)
+MCU_CONSTANT(_mcu_mve_pointwise_conv_1_weights, uint32_t, 360, 0, 1440);
+#undef MCU_CONSTANT
+/* clang-format on */
+
+/* ---- Kernels ---- */
+
+/* Those in assembly are one string each, some longer than C99 wants compilers to take. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+#endif
+
+MCU_FUNCTION void _mcu_mve_pointwise_reorder_9x52_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 9; i0++) {
+        for (int32_t i1 = 0; i1 < 52; i1++) {
+            *y++ = x[i0 + i1 * 9];
+        }
+    }
+}
+
+/* y[p][f] = sat(round(float(sum) * factor[f]) + zero), with sum = bias[f] + sum of
+ * x[p][c] * w[f][c], both floats rounded to nearest. x: [p][channel], y: [p][f].
+ * weights: of each tile of four filters bias[4], then of each 16 bytes of a window those of the
+ * four filters; of each 16 filters tile t has t, 4 + t, 8 + t, 12 + t; the last 4 filters four
+ * by four in their order. Then of each tile, of 16 filters in the order 0 2 1 3, factor[4]:
+ * float32.
+ * scratch, in words: x, y, the stream, pairs that are left; behind 32 bytes that nothing reads,
+ * of each tile the sums of one pixel and of the other. In place: a pair is read before it is
+ * written. */
+MCU_KERNEL void _mcu_mve_pointwise_conv1x1_52x20_mve(const int8_t *x MCU_UNUSED,
+                                                     int8_t *y MCU_UNUSED,
+                                                     const uint32_t *weights MCU_UNUSED,
+                                                     uint8_t *scratch MCU_UNUSED) {
+    /* clang-format off */
+    __asm__(".syntax unified\n"
+            "    push {r4-r10, lr}\n"
+            "    vpush {d8-d15}\n"
+            "    mov r4, r3\n"                      /* frame, scratch */
+            "    mov r6, #5\n"                      /* pairs_left, #5 */
+            "    str r0, [r4]\n"                    /* x, [frame] */
+            "    str r1, [r4, #4]\n"                /* y, [frame, #4] */
+            "    str r2, [r4, #8]\n"                /* weights, [frame, #8] */
+            "    str r6, [r4, #12]\n"               /* pairs_left, [frame, #12] */
+            "1:\n"
+            "    ldr r1, [r4]\n"                    /* window0, [frame] */
+            "    ldr r6, [r4, #12]\n"               /* pairs_left, [frame, #12] */
+            "    mov r7, r1\n"                      /* window1, window0 */
+            "    ldr r5, [r4, #8]\n"                /* stream, [frame, #8] */
+            "    add r3, r4, #48\n"                 /* sums, frame, #48 */
+            "    cmp r6, #1\n"                      /* pairs_left, #1 */
+            "    add r7, r7, #52\n"                 /* window1, window1, #52 */
+            "    it eq\n"
+            "    moveq r7, r1\n"                    /* window1, window0 */
+            /* Two pixels times four filters, tile by tile. */
+            "    mov r0, #4\n"                      /* bytes_left, #4 */
+            "    vctp.8 r0\n"                       /* bytes_left */
+            "    ldrd r0, r2, [r5]\n"               /* sumb0, sumb1, [stream] */
+            "    ldrd r4, r6, [r5, #8]\n"           /* sumb2, sumb3, [stream, #8] */
+            "    ldrd r12, lr, [r5], #8\n"          /* suma0, suma1, [stream], #8 */
+            "    mov r9, #5\n"                      /* turns_left, #5 */
+            "    ldrd r8, r10, [r5], #8\n"          /* suma2, suma3, [stream], #8 */
+            "    vldrw.u32 q4, [r1]\n"              /* v4, [window0] */
+            "    vldrw.u32 q0, [r5], #16\n"         /* v0, [stream], #16 */
+            "2:\n"
+            "    strd r0, r2, [r3, #-16]\n"         /* sumb0, sumb1, [sums, #-16] */
+            "    strd r4, r6, [r3, #-8]\n"          /* sumb2, sumb3, [sums, #-8] */
+            "    ldrd r0, r2, [r5, #-32]\n"         /* sumb0, sumb1, [stream, #-32] */
+            "    ldrd r4, r6, [r5, #-24]\n"         /* sumb2, sumb3, [stream, #-24] */
+            "    vldrw.u32 q1, [r5], #16\n"         /* v1, [stream], #16 */
+            "    vmladava.s8 r12, q4, q0\n"         /* suma0, v4, v0 */
+            "    vldrw.u32 q2, [r5], #16\n"         /* v2, [stream], #16 */
+            "    vmladava.s8 lr, q4, q1\n"          /* suma1, v4, v1 */
+            "    vldrw.u32 q3, [r5], #16\n"         /* v3, [stream], #16 */
+            "    vmladava.s8 r8, q4, q2\n"          /* suma2, v4, v2 */
+            "    vldrw.u32 q5, [r7]\n"              /* v5, [window1] */
+            "    vmladava.s8 r0, q5, q0\n"          /* sumb0, v5, v0 */
+            "    vldrw.u32 q6, [r5], #16\n"         /* v6, [stream], #16 */
+            "    vmladava.s8 r2, q5, q1\n"          /* sumb1, v5, v1 */
+            "    vldrw.u32 q7, [r5], #16\n"         /* v7, [stream], #16 */
+            "    vmladava.s8 r4, q5, q2\n"          /* sumb2, v5, v2 */
+            "    vldrw.u32 q0, [r5], #16\n"         /* v0, [stream], #16 */
+            "    vmladava.s8 r6, q5, q3\n"          /* sumb3, v5, v3 */
+            "    vldrw.u32 q1, [r5], #16\n"         /* v1, [stream], #16 */
+            "    vmladava.s8 r10, q4, q3\n"         /* suma3, v4, v3 */
+            "    vldrw.u32 q2, [r1, #16]\n"         /* v2, [window0, #16] */
+            "    vmladava.s8 r12, q2, q6\n"         /* suma0, v2, v6 */
+            "    vldrw.u32 q3, [r7, #16]\n"         /* v3, [window1, #16] */
+            "    vmladava.s8 lr, q2, q7\n"          /* suma1, v2, v7 */
+            "    vldrw.u32 q4, [r5], #16\n"         /* v4, [stream], #16 */
+            "    vmladava.s8 r0, q3, q6\n"          /* sumb0, v3, v6 */
+            "    vldrw.u32 q5, [r5], #16\n"         /* v5, [stream], #16 */
+            "    vmladava.s8 r2, q3, q7\n"          /* sumb1, v3, v7 */
+            "    vldrw.u32 q6, [r5], #16\n"         /* v6, [stream], #16 */
+            "    vmladava.s8 r4, q3, q0\n"          /* sumb2, v3, v0 */
+            "    vldrw.u32 q7, [r5], #16\n"         /* v7, [stream], #16 */
+            "    vmladava.s8 r6, q3, q1\n"          /* sumb3, v3, v1 */
+            "    subs r9, r9, #1\n"                 /* turns_left, turns_left, #1 */
+            "    vmladava.s8 r8, q2, q0\n"          /* suma2, v2, v0 */
+            "    vldrw.u32 q0, [r1, #32]\n"         /* v0, [window0, #32] */
+            "    vmladava.s8 r10, q2, q1\n"         /* suma3, v2, v1 */
+            "    vldrw.u32 q1, [r7, #32]\n"         /* v1, [window1, #32] */
+            "    vmladava.s8 r12, q0, q4\n"         /* suma0, v0, v4 */
+            "    vmladava.s8 lr, q0, q5\n"          /* suma1, v0, v5 */
+            "    vmladava.s8 r0, q1, q4\n"          /* sumb0, v1, v4 */
+            "    vldrw.u32 q4, [r1]\n"              /* v4, [window0] */
+            "    vmladava.s8 r2, q1, q5\n"          /* sumb1, v1, v5 */
+            "    vmladava.s8 r4, q1, q6\n"          /* sumb2, v1, v6 */
+            "    vmladava.s8 r6, q1, q7\n"          /* sumb3, v1, v7 */
+            "    vldrw.u32 q1, [r5], #16\n"         /* v1, [stream], #16 */
+            "    vmladava.s8 r8, q0, q6\n"          /* suma2, v0, v6 */
+            "    vldrw.u32 q2, [r5], #16\n"         /* v2, [stream], #16 */
+            "    vmladava.s8 r10, q0, q7\n"         /* suma3, v0, v7 */
+            "    vldrw.u32 q3, [r5], #16\n"         /* v3, [stream], #16 */
+            "    vpst\n"
+            "    vldrbt.u8 q6, [r1, #48]\n"         /* v6, [window0, #48] */
+            "    vmladava.s8 r12, q6, q1\n"         /* suma0, v6, v1 */
+            "    vldrw.u32 q5, [r5], #16\n"         /* v5, [stream], #16 */
+            "    vmladava.s8 lr, q6, q2\n"          /* suma1, v6, v2 */
+            "    vpst\n"
+            "    vldrbt.u8 q7, [r7, #48]\n"         /* v7, [window1, #48] */
+            "    vmladava.s8 r8, q6, q3\n"          /* suma2, v6, v3 */
+            "    strd r12, lr, [r3]\n"              /* suma0, suma1, [sums] */
+            "    vmladava.s8 r10, q6, q5\n"         /* suma3, v6, v5 */
+            "    ldrd r12, lr, [r5], #8\n"          /* suma0, suma1, [stream], #8 */
+            "    vmladava.s8 r0, q7, q1\n"          /* sumb0, v7, v1 */
+            "    strd r8, r10, [r3, #8]\n"          /* suma2, suma3, [sums, #8] */
+            "    ldrd r8, r10, [r5], #8\n"          /* suma2, suma3, [stream], #8 */
+            "    vmladava.s8 r2, q7, q2\n"          /* sumb1, v7, v2 */
+            "    vldrw.u32 q0, [r5], #16\n"         /* v0, [stream], #16 */
+            "    vmladava.s8 r4, q7, q3\n"          /* sumb2, v7, v3 */
+            "    add r3, r3, #32\n"                 /* sums, sums, #32 */
+            "    vmladava.s8 r6, q7, q5\n"          /* sumb3, v7, v5 */
+            "    bne 2b\n"
+            "    strd r0, r2, [r3, #-16]\n"         /* sumb0, sumb1, [sums, #-16] */
+            "    strd r4, r6, [r3, #-8]\n"          /* sumb2, sumb3, [sums, #-8] */
+            "    sub r3, r3, #160\n"                /* sums, sums, #160 */
+            "    sub r4, r3, #48\n"                 /* frame, sums, #48 */
+            "    ldr r1, [r4, #4]\n"                /* output0, [frame, #4] */
+            "    ldr r6, [r4, #12]\n"               /* pairs_left, [frame, #12] */
+            "    mov r0, r1\n"                      /* output1, output0 */
+            "    sub r5, r5, #32\n"                 /* stream, stream, #32 */
+            "    cmp r6, #1\n"                      /* pairs_left, #1 */
+            "    add r0, r0, #20\n"                 /* output1, output1, #20 */
+            "    it eq\n"
+            "    moveq r0, r1\n"                    /* output1, output0 */
+            "    vldrw.u32 q0, [r3]\n"              /* even0, [sums] */
+            "    vcvt.f32.s32 q0, q0\n"             /* even0, even0 */
+            "    vldrw.u32 q1, [r3, #16]\n"         /* even1, [sums, #16] */
+            "    vcvt.f32.s32 q1, q1\n"             /* even1, even1 */
+            "    vldrw.u32 q4, [r3, #64]\n"         /* other0, [sums, #64] */
+            "    vcvt.f32.s32 q4, q4\n"             /* other0, other0 */
+            "    vldrw.u32 q7, [r5], #16\n"         /* factor, [stream], #16 */
+            "    vmul.f32 q0, q0, q7\n"             /* even0, even0, factor */
+            /* To elements of the output: scaled, rounded, saturated. */
+            "    movw r2, #0\n"                     /* rounding, #0 */
+            "    vmul.f32 q1, q1, q7\n"             /* even1, even1, factor */
+            "    vldrw.u32 q7, [r5], #16\n"         /* factor, [stream], #16 */
+            "    vmul.f32 q4, q4, q7\n"             /* other0, other0, factor */
+            "    vldrw.u32 q5, [r3, #80]\n"         /* other1, [sums, #80] */
+            "    movt r2, #19264\n"                 /* rounding, #19264 */
+            "    vcvt.f32.s32 q5, q5\n"             /* other1, other1 */
+            "    vldrw.u32 q2, [r3, #32]\n"         /* odd0, [sums, #32] */
+            "    vadd.f32 q0, q0, r2\n"             /* even0, even0, rounding */
+            "    vldrw.u32 q3, [r3, #48]\n"         /* odd1, [sums, #48] */
+            "    vadd.f32 q4, q4, r2\n"             /* other0, other0, rounding */
+            "    movw r7, #65519\n"                 /* zero_point, #65519 */
+            "    vmul.f32 q5, q5, q7\n"             /* other1, other1, factor */
+            "    vmovnt.i32 q0, q4\n"               /* even0, other0 */
+            "    vcvt.f32.s32 q2, q2\n"             /* odd0, odd0 */
+            "    vldrw.u32 q4, [r3, #96]\n"         /* other0, [sums, #96] */
+            "    vcvt.f32.s32 q3, q3\n"             /* odd1, odd1 */
+            "    vldrw.u32 q7, [r5], #16\n"         /* factor, [stream], #16 */
+            "    vadd.f32 q1, q1, r2\n"             /* even1, even1, rounding */
+            "    vadd.i16 q0, q0, r7\n"             /* even0, even0, zero_point */
+            "    vadd.f32 q5, q5, r2\n"             /* other1, other1, rounding */
+            "    vqmovnb.s16 q0, q0\n"              /* even0, even0 */
+            "    vcvt.f32.s32 q4, q4\n"             /* other0, other0 */
+            "    vmovnt.i32 q1, q5\n"               /* even1, other1 */
+            "    vmul.f32 q2, q2, q7\n"             /* odd0, odd0, factor */
+            "    vldrw.u32 q5, [r3, #112]\n"        /* other1, [sums, #112] */
+            "    vmul.f32 q3, q3, q7\n"             /* odd1, odd1, factor */
+            "    vldrw.u32 q7, [r5], #16\n"         /* factor, [stream], #16 */
+            "    vmul.f32 q4, q4, q7\n"             /* other0, other0, factor */
+            "    add r3, r3, #128\n"                /* sums, sums, #128 */
+            "    vcvt.f32.s32 q5, q5\n"             /* other1, other1 */
+            "    vadd.i16 q1, q1, r7\n"             /* even1, even1, zero_point */
+            "    vadd.f32 q2, q2, r2\n"             /* odd0, odd0, rounding */
+            "    vqmovnb.s16 q1, q1\n"              /* even1, even1 */
+            "    vadd.f32 q4, q4, r2\n"             /* other0, other0, rounding */
+            "    subs r6, r6, #1\n"                 /* pairs_left, pairs_left, #1 */
+            "    vmul.f32 q5, q5, q7\n"             /* other1, other1, factor */
+            "    vmovnt.i32 q2, q4\n"               /* odd0, other0 */
+            "    vldrw.u32 q4, [r3]\n"              /* other0, [sums] */
+            "    vadd.f32 q3, q3, r2\n"             /* odd1, odd1, rounding */
+            "    vldrw.u32 q7, [r5], #16\n"         /* factor, [stream], #16 */
+            "    vadd.f32 q5, q5, r2\n"             /* other1, other1, rounding */
+            "    vadd.i16 q2, q2, r7\n"             /* odd0, odd0, zero_point */
+            "    vcvt.f32.s32 q4, q4\n"             /* other0, other0 */
+            "    vmovnt.i32 q3, q5\n"               /* odd1, other1 */
+            "    vmul.f32 q4, q4, q7\n"             /* other0, other0, factor */
+            "    vldrw.u32 q5, [r3, #16]\n"         /* other1, [sums, #16] */
+            "    vcvt.f32.s32 q5, q5\n"             /* other1, other1 */
+            "    vadd.i16 q3, q3, r7\n"             /* odd1, odd1, zero_point */
+            "    vadd.f32 q4, q4, r2\n"             /* other0, other0, rounding */
+            "    vqmovnt.s16 q0, q2\n"              /* even0, odd0 */
+            "    vmul.f32 q5, q5, q7\n"             /* other1, other1, factor */
+            "    vadd.i16 q4, q4, r7\n"             /* other0, other0, zero_point */
+            "    vadd.f32 q5, q5, r2\n"             /* other1, other1, rounding */
+            "    vqmovnt.s16 q1, q3\n"              /* even1, odd1 */
+            "    vstrb.8 q0, [r1], #16\n"           /* even0, [output0], #16 */
+            "    vqmovnb.s16 q4, q4\n"              /* other0, other0 */
+            "    vstrb.8 q1, [r0], #16\n"           /* even1, [output1], #16 */
+            "    vadd.i16 q5, q5, r7\n"             /* other1, other1, zero_point */
+            "    vstrb.32 q4, [r1], #4\n"           /* other0, [output0], #4 */
+            "    vqmovnb.s16 q5, q5\n"              /* other1, other1 */
+            "    add r3, r3, #32\n"                 /* sums, sums, #32 */
+            "    ldr r1, [r4]\n"                    /* window0, [frame] */
+            "    vstrb.32 q5, [r0], #4\n"           /* other1, [output1], #4 */
+            "    add r1, r1, #104\n"                /* window0, window0, #104 */
+            /* The next two pixels. */
+            "    str r0, [r4, #4]\n"                /* output1, [frame, #4] */
+            "    str r1, [r4]\n"                    /* window0, [frame] */
+            "    str r6, [r4, #12]\n"               /* pairs_left, [frame, #12] */
+            "    bne 1b\n"
+            "    vpop {d8-d15}\n"
+            "    pop {r4-r10, pc}\n");
+    /* clang-format on */
+}
+
+MCU_FUNCTION void _mcu_mve_pointwise_reorder_20x9_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 20; i0++) {
+        for (int32_t i1 = 0; i1 < 9; i1++) {
+            *y++ = x[i0 + i1 * 20];
+        }
+    }
+}
+
+/* ---- The layers, in the order of execution ---- */
+
+/* clang-format off */
+static void _mcu_mve_pointwise_layers(mcu_instance_t *instance) {
+    uint8_t *const ws = instance->workspace;
+
+    /* reshape_1_reorder: Reorder, x0 reordered: int8[1,52,3,3] -> int8[1,52,3,3] NHWC */
+    int8_t *const int8 = (int8_t *)(ws + 416);
+    int8_t *const reshape_1_reorder = (int8_t *)(ws + 0);
+    MCU_LAYER(0, _mcu_mve_pointwise_reorder_9x52_int8(int8, reshape_1_reorder));
+
+    /* conv_1: Conv, p0 (5 nodes): int8[1,52,3,3] NHWC -> int8[1,20,3,3] NHWC; 9,360 MACs */
+    int8_t *const conv_1 = (int8_t *)(ws + 688);
+    uint8_t *const conv_1_scratch = (uint8_t *)(ws + 480);
+    MCU_LAYER(1, _mcu_mve_pointwise_conv1x1_52x20_mve(
+        reshape_1_reorder, conv_1, _mcu_mve_pointwise_conv_1_weights, conv_1_scratch));
+
+    /* conv_1_reorder: Reorder, p0 reordered: int8[1,20,3,3] NHWC -> int8[1,20,3,3] */
+    int8_t *const conv_1_reorder = (int8_t *)(ws + 0);
+    MCU_LAYER(2, _mcu_mve_pointwise_reorder_20x9_int8(conv_1, conv_1_reorder));
+}
+
+/* clang-format on */
+
+static int32_t _mcu_mve_pointwise_run_func(void *args, void *arg_type_ids, int32_t num_args,
+                                           void *out_ret_value, void *out_ret_tcode,
+                                           void *resource_handle) {
+    (void)out_ret_value;
+    (void)out_ret_tcode;
+    const mcu_model_t *const model = &_mcu_network_mve_pointwise;
+    const int32_t status =
+        _mcu_run_begin(model, NULL, args, arg_type_ids, num_args, resource_handle);
+    if (status != MCU_OK) {
+        return status;
+    }
+    _mcu_mve_pointwise_layers(resource_handle);
+    return _mcu_run_end(model, NULL, args, resource_handle);
+}
+
+/* ---- The descriptor ---- */
+
+static const int64_t _mcu_mve_pointwise_input0_shape[1] = {468};
+static const mcu_tensor_info_t _mcu_mve_pointwise_inputs[1] = {
+    {
+        .name = "int8",
+        .shape = _mcu_mve_pointwise_input0_shape,
+        .place = {416, 0, 468},
+        .scale = 1.0e+0F,
+        .zero_point = 3,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+static const int64_t _mcu_mve_pointwise_output0_shape[1] = {180};
+static const mcu_tensor_info_t _mcu_mve_pointwise_outputs[1] = {
+    {
+        .name = "int8_y",
+        .shape = _mcu_mve_pointwise_output0_shape,
+        .place = {0, 0, 180},
+        .scale = 2.884441e+2F,
+        .zero_point = -17,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+/* clang-format off */
+/* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
+static const mcu_region_t _mcu_mve_pointwise_regions[3] = {
+    {0,   0, 468}, /* 0 */
+    {688, 0, 180}, /* 1 */
+    {0,   0, 180}, /* 2 */
+};
+
+/* Of each layer: its first output in the table above, and how many it has. */
+static const mcu_layer_info_t _mcu_mve_pointwise_layer_infos[3] = {
+    {0, 1}, {1, 1}, {2, 1},
+};
+/* clang-format on */
+
+const mcu_model_t _mcu_network_mve_pointwise = {
+    .run_func = _mcu_mve_pointwise_run_func,
+    .num_input_tensors = 1,
+    .num_output_tensors = 1,
+    .abi_version = MCU_MODEL_ABI_VERSION,
+    .workspace_size = MCU_MVE_POINTWISE_WORKSPACE_SIZE,
+    .workspace_alignment = MCU_MVE_POINTWISE_WORKSPACE_ALIGNMENT,
+    .num_layers = 3,
+    .name = "mve_pointwise",
+    .inputs = _mcu_mve_pointwise_inputs,
+    .outputs = _mcu_mve_pointwise_outputs,
+    .layers = _mcu_mve_pointwise_layer_infos,
+    .layer_outputs = _mcu_mve_pointwise_regions,
+    .extra_pools = NULL,
+    .partitions = NULL,
+    .kept = NULL,
+    .states = NULL,
+    .num_extra_pools = 0,
+    .num_partitions = 0,
+    .num_kept = 0,
+    .num_states = 0,
+    .private_place = {0, 0, 0},
+    .pointers = {0, 0, 0},
+    .hot = NULL,
+    .num_hot = 0,
+    .release_func = NULL,
+};
