@@ -39,7 +39,7 @@ def _forms(name: str, roles: str) -> Iterator[str]:
 
 
 def _registers() -> Iterator[str]:
-    skipped = ("vldr", "vstr", "vctp", "vpst", "dls", "wls", "le")
+    skipped = ("vldr", "vst", "vctp", "vpst", "dls", "wls", "le")
     for name, meaning in VECTOR_MEANINGS.items():
         if name.startswith(skipped):
             continue
@@ -65,6 +65,7 @@ _MEMORY = (
     "vpst; vldrwt.u32 q0, [r12], #16", "vpst; vstrbt.8 q0, [r9], #16",
     "mov r5, r9; vpst; vstrbt.16 q0, [r5]", "mov r5, r9; vpst; vstrbt.32 q0, [r5], #4",
     "vpst; vstrht.16 q0, [r12]", "vpst; vstrwt.32 q0, [r12, #8]",
+    *(f"vst4{n}.8 {{q2, q3, q4, q5}}, [r12]" for n in range(4)),
     # Gathers and what scatters.
     "vmov.i8 q1, #127; vand q1, q1, q2; vldrb.u8 q0, [r9, q1]",
     "vmov.i16 q1, #127; vand q1, q1, q2; vldrb.u16 q0, [r9, q1]",

@@ -218,3 +218,19 @@ def test_orders_are_as_good_as_the_laboratorys(laboratory: ModuleType) -> None:
         ours = [i for i in scheduled(written, M55) if isinstance(i, Instruction)]
         before, after = (cycles([issue_of(i) for i in code], True) for code in (theirs, ours))
         assert after <= 1.02 * before, name
+
+
+def test_a_list_of_vectors_has_no_gaps() -> None:
+    """Of names that are written in another order."""
+    code = Assembly(_M55)
+    x, y = code.arguments("x y")
+    columns = code.registers("a b c d", kind=Kind.VECTOR)
+    for n, column in enumerate(reversed(columns)):
+        code.vldrb_u8(column, x[16 * n])
+    for n in range(4):
+        getattr(code, f"vst4{n}_8")(columns, y[0])
+    memory = Data()
+    memory.lay(_DATA, bytes(range(64)), is_constant=True)
+    out = memory.lay(_DATA + 64, bytes(64))
+    call(framed(code.items), [_DATA, _DATA + 64], memory)
+    assert [*out] == [48 - 16 * column + row for row in range(16) for column in range(4)]

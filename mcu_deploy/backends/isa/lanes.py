@@ -281,3 +281,13 @@ def store(
     mask = (1 << 8 * held) - 1
     for n, address in _lanes(at, held, size, predicate):
         memory.store(address, held, values[n] & mask)
+
+
+def store_rows(memory: Any, at: int, words: Words, rows: tuple[int, ...]) -> None:
+    """Of four vectors, one behind the other, some bytes with the same index, which become a word in
+    memory at this index."""
+    if at % 4:
+        raise Unaligned(f"a word of four vectors is at {at:#x}")
+    columns = [elements(words[4 * n : 4 * n + 4], 1, False) for n in range(4)]
+    for row in rows:
+        memory.write(at + 4 * row, bytes(column[row] for column in columns))

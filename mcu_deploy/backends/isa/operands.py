@@ -235,8 +235,9 @@ def text(operand: Operand, namer: Namer = by_place, direction: str = "") -> str:
 
 
 def _ranges(registers: Sequence[Register], namer: Namer) -> Iterator[str]:
-    """Of registers by their places, three and more that follow each other are a range."""
-    if namer is not by_place:
+    """Of registers by their places, three and more that follow each other are a range, but for Q
+    registers, which assemblers want one by one."""
+    if namer is not by_place or registers[0].kind is Kind.VECTOR:
         yield from map(namer, registers)
         return
     at = 0

@@ -103,6 +103,9 @@ def _loads() -> dict[str, Meaning]:
 
 VECTOR_MEANINGS: dict[str, Meaning] = {
     **_loads(),
+    # Four vectors as the columns of a matrix, of which each of four instructions stores four rows.
+    **{f"vst4{n}.8": Meaning("Sm", f"lanes.store_rows(m, {{A}}, ({{0}}), {rows})")
+       for n, rows in enumerate(((0, 1, 10, 11), (2, 3, 12, 13), (4, 5, 14, 15), (6, 7, 8, 9)))},
     **_each("vadd", _ANY), **_each("vsub", _ANY), **_each("vmul", _ANY),
     **_each("vmla", _SIGNED, "buu"), **_each("vmlas", _SIGNED, "buu"),
     **_each("vmax", _SIGNED + _UNSIGNED), **_each("vmin", _SIGNED + _UNSIGNED),
