@@ -7,6 +7,7 @@ adding a command takes. Commands parse, call the Python API, and print.
 from __future__ import annotations
 
 import gc
+import importlib
 import io
 import signal
 import sys
@@ -19,7 +20,7 @@ from typer.core import TyperGroup
 
 from mcu_deploy.cli.console import fail, show_warnings
 from mcu_deploy.cli.options import OPTIONAL_VALUES
-from mcu_deploy.discovery import modules
+from mcu_deploy.discovery import modules, names
 from mcu_deploy.errors import (
     InternalError,
     Interrupted,
@@ -48,8 +49,9 @@ class _Commands(TyperGroup):
             raise Interrupted(*(error.args or ("interrupted",))) from error
 
 
-def create_app() -> typer.Typer:
-    """The application with every command of this package registered."""
+def create_app(command: str = "") -> typer.Typer:
+    """The application with every command of this package registered; with one alone, where it is
+    known which is asked for, it is there sooner."""
     app = typer.Typer(
         name="mcu-deploy",
         cls=_Commands,
@@ -67,10 +69,19 @@ def create_app() -> typer.Typer:
     ) -> None:
         pass
 
-    for name, module in modules(__name__):
-        if hasattr(module, name):
-            app.command(name.replace("_", "-"))(getattr(module, name))
+    for name, function in _commands(command):
+        app.command(name.replace("_", "-"))(function)
     return app
+
+
+def _commands(command: str) -> list[tuple[str, Any]]:
+    """Commands and their functions: this one, or all where there is none of that name."""
+    name = command.replace("-", "_")
+    if "_" not in command and name in names(__path__):
+        module = importlib.import_module(f"{__name__}.{name}")
+        if hasattr(module, name):
+            return [(name, getattr(module, name))]
+    return [(name, getattr(m, name)) for name, m in modules(__name__) if hasattr(m, name)]
 
 
 def with_optional_values(arguments: Sequence[str]) -> list[str]:
@@ -118,7 +129,8 @@ def main() -> None:
     as_json = "--json" in arguments
     try:
         # Without arguments that is wrong usage, which the help mends.
-        done = create_app()(arguments or ["--help"], "mcu-deploy", standalone_mode=False)
+        app = create_app(arguments[0] if arguments else "")
+        done = app(arguments or ["--help"], "mcu-deploy", standalone_mode=False)
     except McuDeployError as error:
         sys.exit(fail(error, as_json))
     except _TYPER_ERROR as error:

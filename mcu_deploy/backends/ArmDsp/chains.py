@@ -14,7 +14,7 @@ def reader(view: SubgraphView, layer: Layer) -> Layer | None:
     assert view.whole is not None
     edge = layer.output.edge
     readers = view.whole.topology.consumers[edge]
-    if len(readers) != 1 or edge in view.whole.outputs or readers[0] not in view.node_ids:
+    if len(readers) != 1 or edge in view.whole.outputs or readers[0] not in view.topology.nodes:
         return None
     return layer_of(view, view.node(readers[0]), layer.target)
 

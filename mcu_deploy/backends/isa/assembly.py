@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from mcu_deploy.backends.isa.allocation import allocated
 from mcu_deploy.backends.isa.encoding import addresses, size
@@ -33,6 +33,8 @@ from mcu_deploy.backends.isa.timing import TIMINGS, Timings, cycles_of
 from mcu_deploy.backends.isa.waiting import Executed, Loop, Reads, waiting
 from mcu_deploy.backends.layer import Target
 from mcu_deploy.boards import MemoryTiming
+
+T = TypeVar("T")
 
 _LARGEST_ADDED = 4095
 _ARGUMENTS = ("r0", "r1", "r2", "r3", "r12")
@@ -54,6 +56,7 @@ class Assembly:
         self._times = 1.0
         self._before = ""
         self._costs: dict[tuple[int, str, float], float] = {}
+        self._found: dict[tuple[str, int], Any] = {}
         self._labels = self._names = 0
         self.cycles = 0.0
 
@@ -190,12 +193,21 @@ class Assembly:
     @property
     def items(self) -> tuple[Item, ...]:
         """Instructions, whose registers all have their places, labels and notes."""
-        return _bound(tuple(self._items), self._timings.is_narrow)
+        narrow = self._timings.is_narrow
+        return self._once("items", lambda: _bound(tuple(self._items), narrow))
+
+    def _once(self, what: str, find: Callable[[], T]) -> T:
+        """What follows from all that was added, found once until more is."""
+        key = what, len(self._items)
+        if key not in self._found:
+            self._found[key] = find()
+        found: T = self._found[key]
+        return found
 
     @property
     def bytes(self) -> int:
         """Of the code, all encodings taken as short as they can be."""
-        return _size(self.items)
+        return self._once("bytes", lambda: _size(self.items))
 
     def longest_loop(self, runs: float = 0) -> int:
         """The bytes of the longest loop of `repeat` whose body runs more often than so."""
@@ -282,7 +294,7 @@ class Assembly:
     @property
     def digest(self) -> str:
         """Of the text, to know equal functions by."""
-        return _digest(self.items)
+        return self._once("digest", lambda: _digest(self.items))
 
 
 def _line(above: int) -> str:

@@ -277,10 +277,10 @@ def multiplications(stairs: Staircases, lanes: Array | int, shift: int) -> Multi
 
 
 def multiply_late(
-    stairs: Staircases, n: int, lanes: Sequence[int], shift: int
+    stairs: Staircases, which: Array, lanes: Sequence[int], shift: int
 ) -> list[Multiplication | None]:
-    """Of a channel, for each lanes, with a few steps that are one sum late."""
-    tried = _Late.of(stairs, np.full(len(lanes), n), np.array(lanes, np.int64), shift)
+    """Of channels by their places, each with its lanes, with a few steps that are one sum late."""
+    tried = _Late.of(stairs, which, np.array(lanes, np.int64), shift)
     return [
         None if one is None else _multiply_late(one, by, shift)
         for one, by in zip(tried, lanes, strict=True)

@@ -62,6 +62,11 @@ _LEAVES = {
     "bl", "blx", "blxns", "bx", "bxns", "mov", "cbz", "cbnz", "wls", "wlstp", "le", "letp", "tbb",
     "tbh", "add", "adds", "pop", "ldmia", "ldmfd", "ldmdb", "ldmea", "ldm", "ldr",
 }  # fmt: skip
+# What goes elsewhere, or moves SP, whatever its operands are.
+_NEVER_ORDINARY = {
+    "b", "bl", "blx", "blxns", "bx", "bxns", "cbz", "cbnz", "wls", "wlstp", "dls", "le", "letp",
+    "tbb", "tbh", "push", "pop", "vpush", "vpop",
+}  # fmt: skip
 
 
 @functools.lru_cache(4096)
@@ -73,6 +78,20 @@ def _parts(mnemonic: str) -> tuple[str, bool]:
         return "b", found["condition"] is not None
     found = _PLAIN.match(mnemonic)
     return (mnemonic, False) if found is None else (found["base"], found["condition"] is not None)
+
+
+@functools.lru_cache(4096)
+def _is_ordinary(mnemonic: str) -> bool:
+    base, _ = _parts(mnemonic)
+    return base not in _NEVER_ORDINARY and not mnemonic.startswith(("udf", "msr"))
+
+
+def is_ordinary(instruction: Instruction) -> bool:
+    """Whether all that it does here is to go on behind itself: as nearly all do, which is found
+    out quickly."""
+    operands = instruction.operands
+    names_none = "sp" not in operands and "lr" not in operands and "pc" not in operands
+    return names_none and _is_ordinary(instruction.mnemonic)
 
 
 def flow(instruction: Instruction) -> Flow:

@@ -17,6 +17,7 @@ from mcu_deploy.toolchain.stack.effects import (
     is_as_gcc,
     is_by_lr,
     is_conditional,
+    is_ordinary,
     pops_pc,
     saves_lr,
     sets_lr,
@@ -123,6 +124,11 @@ class _Walk:
             self._step(instruction, depth)
 
     def _step(self, instruction: Instruction, before: int) -> None:
+        if is_ordinary(instruction):
+            self.peak = max(self.peak, before)
+            if not self._ends(instruction, None):
+                self._go(instruction.next, before, instruction.address in self.lost)
+            return
         after = before + stack_effect(instruction)
         lost = self._follow_return(instruction, before)
         self.peak = max(self.peak, after)

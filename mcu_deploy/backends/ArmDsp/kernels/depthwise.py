@@ -16,7 +16,7 @@ on the input.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -55,6 +55,7 @@ OPERATORS = ("Conv", "tflite::Conv")
 _LEAST_GAIN, _MOST_GAIN = plane_lines.LEAST_GAIN, 255
 _FEW = 8  # gains that are tried with late sums
 _GAINS = 24  # that are tried at a time
+_LATE_AT_ONCE = 16  # channels, with that many gains each
 _MARGIN = 2**20  # of an accumulator, for what rounds it
 TAP_WORDS = 5  # of a channel
 
@@ -316,11 +317,13 @@ def round_channels(
     spans = np.maximum(np.maximum(-ends[:, 0], ends[:, 1]), 1)
     most = np.minimum(_MOST_GAIN, (2**31 - _MARGIN) // spans)
     found = _exact(stairs, biases, spans, most, shift)
-    for n, how in enumerate(found):
-        if how is None:
-            found[n] = _late(stairs, n, biases[n], int(spans[n]), int(most[n]), shift)
-            if found[n] is None:
+    left = [n for n, how in enumerate(found) if how is None]
+    for first in range(0, len(left), _LATE_AT_ONCE):
+        some = left[first : first + _LATE_AT_ONCE]
+        for n, how in zip(some, _late(stairs, some, biases, spans, most, shift), strict=True):
+            if how is None:
                 return found
+            found[n] = how
     return found
 
 
@@ -354,21 +357,28 @@ def _exact(
 
 
 def _late(
-    stairs: Staircases, n: int, bias: int, span: int, most: int, shift: int
-) -> Rounding | None:
-    """With a few sums of a channel late."""
-    channel = stairs.channels[n]
-    gains = range(most, min(_LEAST_GAIN, most) - 1, -1)
-    tried = [] if channel.fixed else gains[:_FEW]
-    late = zip(tried, multiply_late(stairs, n, tried, shift), strict=True)
-    fit = [(g, of) for g, of in late if of is not None and span * g + abs(of.move) < 2**31]
-    if not fit:
-        return None
-    gain, least = min(fit, key=lambda one: len(one[1].late))
-    sums = np.array(least.late, np.int64)
-    outputs = channel.element(sums) - 1
-    pairs = zip((sums - bias).tolist(), outputs.tolist(), strict=True)
-    return Rounding(gain, bias * gain + least.move, least.scale, tuple(pairs))
+    stairs: Staircases, which: Sequence[int], biases: Sequence[int], spans: Array, most: Array,
+    shift: int,
+) -> Iterator[Rounding | None]:  # fmt: skip
+    """With a few sums late: of some channels, by their places."""
+    gains: list[range] = []
+    for n in which:
+        largest = int(most[n])
+        every = range(largest, min(_LEAST_GAIN, largest) - 1, -1)
+        gains.append(every[: 0 if stairs.channels[n].fixed else _FEW])
+    rows = np.array([n for n, own in zip(which, gains, strict=True) for _ in own], np.int64)
+    found = iter(multiply_late(stairs, rows, [g for own in gains for g in own], shift))
+    for n, own in zip(which, gains, strict=True):
+        late = [(g, of) for g, of in zip(own, found, strict=False) if of is not None]
+        fit = [(g, of) for g, of in late if int(spans[n]) * g + abs(of.move) < 2**31]
+        if not fit:
+            yield None
+            continue
+        gain, least = min(fit, key=lambda one: len(one[1].late))
+        sums = np.array(least.late, np.int64)
+        outputs = stairs.channels[n].element(sums) - 1
+        pairs = zip((sums - biases[n]).tolist(), outputs.tolist(), strict=True)
+        yield Rounding(gain, biases[n] * gain + least.move, least.scale, tuple(pairs))
 
 
 def pack(layer: Convolution, roundings: Sequence[Rounding], is_transposed: bool) -> Array:
