@@ -86,4 +86,17 @@ def macs(call: Call) -> int:
     return call.results[0].elements * math.prod(call.type(1).shape[1:])
 
 
-OPERATORS = (Operator("Conv", _conv, macs, quantized="native", takes_clamp=True, has_weights=True),)
+def _conv_integer(call: Call) -> list[Array]:
+    """ConvInteger-10: the exact sums of 8-bit integers without their zero points."""
+    x, w = call.value(0).astype(np.int32), call.value(1).astype(np.int32)
+    x_zero, w_zero = call.optional(2), call.optional(3)
+    x = x if x_zero is None else x - x_zero.astype(np.int32).reshape(-1)
+    if w_zero is not None:
+        w = w - w_zero.astype(np.int32).reshape((-1,) + (1,) * (w.ndim - 1))
+    return [convolved(call, x, w)]
+
+
+OPERATORS = (
+    Operator("Conv", _conv, macs, quantized="native", takes_clamp=True, has_weights=True),
+    Operator("ConvInteger", _conv_integer, macs),
+)

@@ -60,6 +60,17 @@ def _transposed(call: Call, a: Array, b: Array) -> tuple[Array, Array]:
     return a.T if attributes.get("transA", 0) else a, b.T if attributes.get("transB", 0) else b
 
 
+def _matmul_integer(call: Call) -> list[Array]:
+    """MatMulInteger-10: the exact sums of 8-bit integers without their zero points, of which a
+    matrix has one, or one a row of the first and one a column of the second."""
+    a, b = call.value(0).astype(np.int32), call.value(1).astype(np.int32)
+    a_zero, b_zero = call.optional(2), call.optional(3)
+    if a_zero is not None:
+        a = a - a_zero.astype(np.int32).reshape((-1, 1) if a_zero.size > 1 else ())
+    b = b if b_zero is None else b - b_zero.astype(np.int32).reshape(-1)
+    return [np.matmul(a, b)]
+
+
 def macs(call: Call) -> int:
     """Of a product of matrices: one for each output and element along the depth."""
     depth = call.type(0).shape[0 if call.attributes.get("transA", 0) else -1]
@@ -69,4 +80,5 @@ def macs(call: Call) -> int:
 OPERATORS = (
     Operator("Gemm", _gemm, macs, quantized="native", takes_clamp=True, has_weights=True),
     Operator("MatMul", _matmul, macs, quantized="native", takes_clamp=True, has_weights=True),
+    Operator("MatMulInteger", _matmul_integer, macs),
 )

@@ -9,10 +9,12 @@ import math
 
 import numpy as np
 
+from mcu_deploy.backends.CpuRef.kernels import conv_any
 from mcu_deploy.backends.CpuRef.kernels.base import (
     Kernel,
     check_types,
     check_weights,
+    either,
     real_weight,
     render,
     rule,
@@ -186,7 +188,10 @@ def supports(layer: Layer) -> Support:
     return YES
 
 
-KERNELS = tuple(
-    Kernel("Conv", supports, rule(LayoutRule.CHANNELS_LAST), create, domain)
-    for domain in ("", "mcu")
+KERNELS = (
+    either(
+        Kernel("Conv", supports, rule(LayoutRule.CHANNELS_LAST), create),
+        Kernel("Conv", conv_any.supports, rule(LayoutRule.NATURAL), conv_any.create),
+    ),
+    Kernel("Conv", supports, rule(LayoutRule.CHANNELS_LAST), create, "mcu"),
 )

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
+from mcu_deploy.backends.CpuRef.kernels import conv_transpose_any
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, either, render, rule, workload
 from mcu_deploy.backends.interface import (
     YES,
     CFunction,
@@ -94,4 +95,12 @@ def _create(layer: Layer) -> Workload:
     return workload(layer, function, arguments, constants, in_place=overlap.in_place(layer, lowest))
 
 
-KERNELS = (Kernel("ConvTranspose", _supports, rule(LayoutRule.CHANNELS_LAST), _create),)
+KERNELS = (
+    either(
+        Kernel("ConvTranspose", _supports, rule(LayoutRule.CHANNELS_LAST), _create),
+        Kernel(
+            "ConvTranspose", conv_transpose_any.supports, rule(LayoutRule.NATURAL),
+            conv_transpose_any.create,
+        ),
+    ),
+)  # fmt: skip

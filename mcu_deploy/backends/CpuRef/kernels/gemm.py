@@ -10,10 +10,12 @@ import math
 import numpy as np
 
 from mcu_deploy.arithmetic import multiplier
+from mcu_deploy.backends.CpuRef.kernels import product_any
 from mcu_deploy.backends.CpuRef.kernels.base import (
     Kernel,
     check_types,
     check_weights,
+    either,
     real_weight,
     render,
     rule,
@@ -197,8 +199,14 @@ def _matmul(layer: Layer) -> Workload:
 
 
 KERNELS = (
-    Kernel("Gemm", supports, rule(LayoutRule.NATURAL), create),
-    Kernel("MatMul", _supports_matmul, rule(LayoutRule.NATURAL), _matmul),
+    either(
+        Kernel("Gemm", supports, rule(LayoutRule.NATURAL), create),
+        Kernel("Gemm", product_any.supports, rule(LayoutRule.NATURAL), product_any.gemm),
+    ),
+    either(
+        Kernel("MatMul", _supports_matmul, rule(LayoutRule.NATURAL), _matmul),
+        Kernel("MatMul", product_any.supports, rule(LayoutRule.NATURAL), product_any.matmul),
+    ),
     Kernel("Gemm", supports, rule(LayoutRule.NATURAL), create, "mcu"),
     Kernel("MatMul", supports, rule(LayoutRule.NATURAL), create, "mcu"),
 )

@@ -70,7 +70,8 @@ def create(layer: Layer) -> Workload:
                 at = plus(times(at, size), o)
             values["count"] = f"count[{at}]"
     values["clamp"] = clamp_lines(layer, "best" if kind == "max" else "sum", " " * 12)
-    made = whole(layer, render("pool_any.c.j2", kind=kind, p=p, plane=plane, w=found, **values), headers=("math.h",))  # fmt: skip
+    body = render("pool_any.c.j2", kind=kind, p=p, plane=plane, w=found, **values)
+    made = whole(layer, body, headers=("math.h",))
     if not constants or made.function is None:
         return made
     parameters = (*made.function.parameters, Parameter("const float *", "count"))

@@ -33,24 +33,36 @@ def loops(geometry: Window) -> Loops:
             outputs, taps, geometry.strides, geometry.dilations, geometry.begin, strict=True
         )
     ]
-    return _loops(geometry, outputs, taps, positions, geometry.padded_axes)
-
-
-def _loops(
-    geometry: Window,
-    outputs: tuple[Counter, ...],
-    taps: tuple[Counter, ...],
-    positions: Sequence[str],
-    padded: Sequence[bool],
-) -> Loops:
     lines, inside, named, place = [], [], [], ""
     for axis, (at, size) in enumerate(zip(positions, geometry.input, strict=True)):
-        if padded[axis]:
+        if geometry.padded_axes[axis]:
             lines.append(f"const int32_t at{axis} = {at};")
             inside += [f"at{axis} >= 0", f"at{axis} < {size}"]
             at = f"at{axis}"
         named.append(at)
         place = plus(times(place, size), at)
+    return Loops(outputs, taps, tuple(lines), " && ".join(inside), tuple(named), place)
+
+
+def gathered(geometry: Window) -> Loops:
+    """The loops over what a window reads as it slides: each gathers the positions of the window
+    that reach it. Input and output of the geometry are those of the window."""
+    outputs, taps = counters("o", geometry.input), counters("k", geometry.kernel)
+    lines, inside, named, place = [], [], [], ""
+    for axis, (o, k) in enumerate(zip(outputs, taps, strict=True)):
+        stride, size = geometry.strides[axis], geometry.output[axis]
+        up = plus(o, times(times(k, geometry.dilations[axis]), -1), geometry.begin[axis])
+        name = f"at{axis}"
+        if stride == 1:
+            lines.append(f"const int32_t {name} = {up};")
+            inside.append(f"{name} >= 0")
+        else:
+            lines.append(f"const int32_t up{axis} = {up};")
+            lines.append(f"const int32_t {name} = up{axis} / {stride};")
+            inside += [f"up{axis} >= 0", f"up{axis} % {stride} == 0"]
+        inside.append(f"{name} < {size}")
+        named.append(name)
+        place = plus(times(place, size), name)
     return Loops(outputs, taps, tuple(lines), " && ".join(inside), tuple(named), place)
 
 
