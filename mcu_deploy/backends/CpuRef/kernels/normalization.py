@@ -9,7 +9,8 @@ import math
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
+from mcu_deploy.backends.CpuRef.kernels import instance_normalization
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, either, render, rule, workload
 from mcu_deploy.backends.interface import (
     YES,
     Argument,
@@ -147,7 +148,14 @@ def _batch_normalization(layer: Layer) -> Workload:
 
 KERNELS = (
     Kernel("LayerNormalization", _supports_layer, rule(LayoutRule.NATURAL), _layer_normalization),
-    Kernel(
-        "BatchNormalization", _supports_batch, rule(LayoutRule.CHANNELS_LAST), _batch_normalization
+    either(
+        Kernel(
+            "BatchNormalization", _supports_batch, rule(LayoutRule.CHANNELS_LAST),
+            _batch_normalization,
+        ),
+        Kernel(
+            "BatchNormalization", instance_normalization.supports, rule(LayoutRule.NATURAL),
+            instance_normalization.batch,
+        ),
     ),
-)
+)  # fmt: skip
