@@ -43,6 +43,7 @@ _SCALARS = {
 # Inputs of ONNX's operators whose values say no more than the types and shapes, which are known.
 _KNOWN_BEFORE = {
     "CastLike": (1,), "ConstantOfShape": (0,), "Dropout": (1, 2), "Expand": (1,), "EyeLike": (0,),
+    "MaxUnpool": (2,),
     "OneHot": (1,), "Range": (1,), "Reshape": (1,), "Resize": (1, 2, 3), "Shape": (0,),
     "Size": (0,), "Slice": (2,), "Split": (1,), "Squeeze": (1,), "Tile": (1,), "TopK": (1,),
     "Unsqueeze": (1,), "Upsample": (1,),

@@ -47,9 +47,9 @@ def einsum(b: Body) -> str | None:
         for name, term, shape in zip(b.inputs, letters, shapes, strict=True)
     ]
     result = terms[0]
-    for k, term in enumerate(terms[1:], 1):
+    for k, other in enumerate(terms[1:], 1):
         needed = {*output, *(letter for later in terms[k + 1 :] for letter in later.letters)}
-        result = _product(b, result, term, needed, sizes)
+        result = _product(b, result, other, needed, sizes)
     result = _summed(b, result, output)
     if set(result.letters) != set(output):
         return None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
@@ -43,23 +46,39 @@ def pad_value(call: Call) -> Array:
     return np.asarray(value, dtype=call.type(0).dtype.numpy)
 
 
-def _pad(call: Call) -> list[Array]:
-    mode = str(call.attributes.get("mode", "constant"))
-    pads = pad_amounts(call)
-    x = call.value(0)
-    # Negative amounts crop.
-    crop = tuple(
-        slice(max(0, -before), size - max(0, -after))
-        for (before, after), size in zip(pads, x.shape, strict=True)
+PAD_MODES = ("edge", "reflect", "wrap")
+
+
+def pad_positions(call: Call) -> tuple[Array, ...]:
+    """Of the modes that repeat elements, which position is read for each of an axis."""
+    mode = str(call.attributes["mode"])
+    return tuple(
+        _cropped(before, after, size, lambda at, grow: np.pad(at, grow, mode=mode))  # type: ignore[call-overload]
+        for (before, after), size in zip(pad_amounts(call), call.type(0).shape, strict=True)
     )
-    grow = [(max(0, before), max(0, after)) for before, after in pads]
-    if mode == "edge":
-        return [np.pad(x[crop], grow, mode="edge")]
-    if mode == "reflect":
-        return [np.pad(x[crop], grow, mode="reflect")]
-    if mode == "wrap":
-        return [np.pad(x[crop], grow, mode="wrap")]
-    return [np.pad(x[crop], grow, constant_values=pad_value(call).reshape(-1)[0])]
+
+
+def _cropped(before: int, after: int, size: int, pad: Callable[[Array, Any], Array]) -> Array:
+    """Positions along an axis, from which negative amounts take away; the others are padded."""
+    kept = np.arange(size)[max(0, -before) : size - max(0, -after)]
+    return pad(kept, (max(0, before), max(0, after)))
+
+
+def _pad(call: Call) -> list[Array]:
+    x, y = call.value(0), call.results[0]
+    if str(call.attributes.get("mode", "constant")) != "constant":
+        return [x[np.ix_(*pad_positions(call))]]
+    positions = [
+        _cropped(before, after, size, lambda at, grow: np.pad(at, grow, constant_values=-1))
+        for (before, after), size in zip(pad_amounts(call), x.shape, strict=True)
+    ]
+    inside = np.ones(y.shape, bool)
+    for axis, at in enumerate(positions):
+        inside &= (at >= 0).reshape((-1,) + (1,) * (y.rank - axis - 1))
+    result = np.full(y.shape, pad_value(call).reshape(-1)[0], x.dtype)
+    if x.size:
+        result = np.where(inside, x[np.ix_(*(np.maximum(at, 0) for at in positions))], result)
+    return [result]
 
 
 OPERATORS = (

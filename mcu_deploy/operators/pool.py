@@ -78,7 +78,7 @@ def _places(call: Call) -> Array:
         better = (found[target] < 0) | (value > best[target]) | (value != value)
         best[target] = np.where(better, value, best[target])
         found[target] = np.where(better, lies[source], found[target])
-    return np.maximum(found, 0)
+    return np.asarray(np.maximum(found, 0))
 
 
 def _norm(call: Call) -> list[Array]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.CpuRef.kernels import shape_checks
+from mcu_deploy.backends.CpuRef.kernels import positioned, shape_checks
 from mcu_deploy.backends.CpuRef.kernels.base import (
     Kernel,
     check_moves,
@@ -37,7 +37,7 @@ from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counters, plus, times
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.backends.kit.strides import collapse, memory_strides
-from mcu_deploy.operators.movement import pad_amounts, pad_value
+from mcu_deploy.operators.movement import PAD_MODES, pad_amounts, pad_positions, pad_value
 
 
 def _supports_view(layer: Layer) -> Support:
@@ -134,45 +134,60 @@ def _concat_in_place(layer: Layer, outer: int, sizes: list[int]) -> tuple[InPlac
 
 
 def _supports_pad(layer: Layer) -> Support:
-    if layer.attributes.get("mode", "constant") != "constant":
-        return no(f"it pads with a constant, not in mode {layer.attributes['mode']!r}")
-    if any(o is not None and o.constant is None for o in layer.inputs[1:]):
+    if layer.attributes.get("mode", "constant") not in ("constant", *PAD_MODES):
+        return no(f"it does not know the mode {layer.attributes['mode']!r}")
+    if any((o := layer.optional(k)) is not None and o.constant is None for k in (1, 3)):
         return no("its amounts are computed at run time")
-    if any(b < 0 or a < 0 for b, a in pad_amounts(layer.call)):
-        return no("it does not crop with negative pads")
+    if layer.attributes.get("mode", "constant") != "constant" and not layer.input(0).type.elements:
+        return no("its input has no elements")
     return check_moves(layer, layer.input(0), layer.optional(2))
 
 
 def _pad(layer: Layer) -> Workload:
     x, y = layer.input(0), layer.output
+    if not y.type.elements:
+        return nothing(layer)
+    if layer.attributes.get("mode", "constant") != "constant":
+        positions = [at.tolist() for at in pad_positions(layer.call)]
+        return positioned.positioned(layer, "pad", positions)
     pads = pad_amounts(layer.call)
     order = y.type.order
     strides = memory_strides(x.type)
     extents = y.type.physical_shape
     axes = [
-        (plus(i), y.type.shape[a], pads[a][0], x.type.shape[a], strides[a])
+        (plus(i), a, pads[a][0], x.type.shape[a], strides[a])
         for i, a in zip(counters("i", extents), order, strict=True)
     ]
     inside = " && ".join(
         f"{name} >= {before} && {name} < {before + size}"
-        for name, extent, before, size, _ in axes
-        if extent != size
+        for name, axis, before, size, _ in axes
+        if pads[axis] != (0, 0)
     )
     source = plus(*(times(plus(name, -before), stride) for name, _, before, _, stride in axes))
     element = f"x[{source}]"
+    given = layer.optional(2)
+    at_run_time = given is not None and given.constant is None
     if inside:
-        fill = _fill(pad_value(layer.call).reshape(-1)[0])
+        fill = "fill[0]" if at_run_time else _fill(pad_value(layer.call).reshape(-1)[0])
         element = f"{inside} ? {element} : ({y.type.dtype.c_type}){fill}"
+    parameters, arguments = [pointer(x, "x"), pointer(y, "y", const=False)], [INPUT, OUTPUT]
+    if at_run_time and given is not None:
+        parameters.append(pointer(given, "fill"))
+        arguments.append(Argument(Role.INPUT, 2))
+        element = element if inside else f"(void)fill, {element}"
     function = CFunction(
         stem("pad", x.type.dtype.value, *sizes(extents)),
-        (pointer(x, "x"), pointer(y, "y", const=False)),
+        tuple(parameters),
         render("copy.c.j2", extents=extents, source=element),
     )
     lowest = overlap.nested(
-        *(_inside(extent, before, size) * stride for _, extent, before, size, stride in axes)
+        *(
+            _inside(y.type.shape[axis], before, size) * stride
+            for _, axis, before, size, stride in axes
+        )
     )
     return workload(
-        layer, function, (INPUT, OUTPUT), in_place=overlap.in_place(layer, lowest)
+        layer, function, tuple(arguments), in_place=overlap.in_place(layer, lowest)
     )  # fmt: skip
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.CpuRef.kernels import indexing
 from mcu_deploy.backends.CpuRef.kernels.base import (
     Kernel,
@@ -16,6 +15,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     rule,
     workload,
 )
+from mcu_deploy.backends.CpuRef.kernels.positioned import picked, positioned
 from mcu_deploy.backends.interface import (
     YES,
     Argument,
@@ -97,12 +97,6 @@ def _copy(x: Operand, y: Operand, ranges: Sequence[range], name: str) -> str:
     return render("copy.c.j2", extents=extents, source=f"{name}[{source}]")
 
 
-def _picked(x: Operand, y: Operand, positions: Sequence[Sequence[int]]) -> Array:
-    """The elements of `x` that loops over `y` in memory order read, by their positions."""
-    strides = memory_strides(x.type)
-    return overlap.nested(*(np.array(positions[a], np.int64) * strides[a] for a in y.type.order))
-
-
 def _slice(layer: Layer) -> Workload:
     if _at_run_time(layer):
         return indexing.slice_(layer)
@@ -114,7 +108,7 @@ def _slice(layer: Layer) -> Workload:
         (pointer(x, "x"), pointer(y, "y", const=False)),
         _copy(x, y, slice_ranges(layer.call), "x"),
     )
-    lowest = _picked(x, y, slice_ranges(layer.call))
+    lowest = picked(x, y, slice_ranges(layer.call))
     return workload(layer, function, (INPUT, OUTPUT), in_place=overlap.in_place(layer, lowest))
 
 
@@ -139,9 +133,9 @@ def _split_in_place(layer: Layer) -> tuple[InPlace, ...]:
     facts: list[InPlace] = []
     waiting = overlap.NOTHING
     for index, ranges in reversed(list(enumerate(split_ranges(layer.call)))):
-        picked = _picked(layer.input(0), layer.outputs[index], ranges)
-        facts += overlap.in_place(layer, np.append(picked, waiting), output=index)
-        waiting = min(waiting, int(picked.min(initial=overlap.NOTHING)))
+        lowest = picked(layer.input(0), layer.outputs[index], ranges)
+        facts += overlap.in_place(layer, np.append(lowest, waiting), output=index)
+        waiting = min(waiting, int(lowest.min(initial=overlap.NOTHING)))
     return tuple(reversed(facts))
 
 
@@ -175,33 +169,7 @@ def _gather(layer: Layer) -> Workload:
 
 
 def _resize(layer: Layer) -> Workload:
-    """Axes that keep their size run straight; the others go through a table of offsets."""
-    x, y = layer.input(0), layer.output
-    strides = memory_strides(x.type)
-    positions = nearest_positions(layer.call)
-    terms: list[str] = []
-    constants: list[Constant] = []
-    parameters = [pointer(x, "x"), pointer(y, "y", const=False)]
-    extents = y.type.physical_shape
-    for axis, at in zip(y.type.order, counters("i", extents), strict=True):
-        if positions[axis] == tuple(range(y.type.shape[axis])):
-            terms.append(times(at, strides[axis]))
-            continue
-        table = np.array(positions[axis], np.int32) * np.int32(strides[axis])
-        name = f"axis{axis}"
-        terms.append(f"{name}[{plus(at)}]")
-        constants.append(Constant(name, table))
-        parameters.append(Parameter("const int32_t *", name))
-    function = CFunction(
-        stem("resize", x.type.dtype.value, *sizes(extents)),
-        tuple(parameters),
-        render("copy.c.j2", extents=extents, source=f"x[{plus(*terms)}]"),
-    )
-    arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
-    return workload(
-        layer, function, arguments, tuple(constants),
-        in_place=overlap.in_place(layer, _picked(x, y, positions)),
-    )  # fmt: skip
+    return positioned(layer, "resize", nearest_positions(layer.call))
 
 
 KERNELS = (
