@@ -103,7 +103,7 @@ def _onnxruntime(
     model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried], inner: bool = False
 ) -> tuple[list[dict[str, Array]], str]:
     """The outputs of each sample by name (inner: all tensors of the last one), and the version."""
-    version = str(_package().__version__)
+    version = str(onnxruntime_package().__version__)
     return _contained(
         f"onnxruntime {version}", _run_session, model, samples, states, inner
     ), version
@@ -129,7 +129,7 @@ def _contained(program: str, run: Callable[..., T], model: Path, *arguments: Any
 def _run_session(
     model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried], inner: bool
 ) -> list[dict[str, Array]]:
-    session = _session(_with_outputs(model) if inner else str(model))
+    session = onnxruntime_session(_with_outputs(model) if inner else str(model))
     carried = {state.input: state.first for state in states}
     names = [i.name for i in session.get_inputs() if i.name not in carried]
     hidden = set() if inner else {state.output for state in states}
@@ -156,7 +156,7 @@ def _with_outputs(model: Path) -> bytes:
     return bytes(loaded.SerializeToString())
 
 
-def _package() -> Any:
+def onnxruntime_package() -> Any:
     """onnxruntime, without its telemetry: from 1.32 on it sends events, keeps what it has not sent
     in ~/.cache, and complains where it cannot write there. It reads its switch when it is loaded
     (Privacy.md in its package); a user who has set it has decided."""
@@ -166,8 +166,9 @@ def _package() -> Any:
     return onnxruntime
 
 
-def _session(model: str | bytes) -> Any:
-    onnxruntime = _package()
+def onnxruntime_session(model: str | bytes) -> Any:
+    """A session that computes every operator as the model says it, on one thread."""
+    onnxruntime = onnxruntime_package()
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1

@@ -82,6 +82,24 @@ class ArrayFile:
             array = np.frombuffer(data, header.dtype).reshape(order)
             return array.transpose() if header.is_transposed else array
 
+    def rows(self, name: str = "") -> Iterator[Array]:
+        """What lies along the first axis of an array, read one by one."""
+        header = self.header(name)
+        if header.is_transposed:
+            yield from self.read(name)
+            return
+        size = header.bytes // header.shape[0] if header.shape[0] else 0
+        with self._open(name) as (stream, whole):
+            with self._sentences():
+                _header(stream, whole)
+            for index in range(header.shape[0]):
+                last = index + 1 == header.shape[0]
+                with self._sentences():
+                    data = stream.read(size)
+                    if len(data) != size or (last and self._members and stream.read(1)):
+                        raise _Wrong("it does not end where its array does")
+                yield np.frombuffer(data, header.dtype).reshape(header.shape[1:])
+
     @contextmanager
     def _open(self, name: str) -> Iterator[tuple[IO[bytes], int]]:
         """The bytes of an array with its header, and how many there are."""

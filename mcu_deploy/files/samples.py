@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,8 +34,48 @@ class Samples:
         return self if count is None else Samples(self.inputs[:count], self.origin)
 
 
+@dataclass(frozen=True)
+class SampleFile:
+    """A file of samples that fits a graph, of which nothing was read but headers.
+
+    names: of the arrays for the inputs; shapes: of the inputs.
+    """
+
+    path: Path
+    names: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[tuple[Array, ...]]:
+        """Reads the samples one by one: the inputs of each."""
+        if not self.names:
+            yield ()
+            return
+        arrays = ArrayFile(self.path)
+        rows = (self._rows(arrays, *of) for of in zip(self.names, self.shapes, strict=True))
+        yield from zip(*rows, strict=True)
+
+    def _rows(self, arrays: ArrayFile, name: str, shape: tuple[int, ...]) -> Iterator[Array]:
+        if arrays.header(name).shape == shape:
+            return iter([arrays.read(name)])
+        return arrays.rows(name)
+
+
 def load_samples(path: str | Path, graph: Graph, edges: Sequence[EdgeId] | None = None) -> Samples:
-    """Reads samples for a graph's inputs, or for these of its edges.
+    """Reads the samples of a file (`open_samples`) for a graph's inputs, or for these of its edges.
+
+    Raises as that does.
+    """
+    return Samples(tuple(open_samples(path, graph, edges)), str(path))
+
+
+def open_samples(
+    path: str | Path, graph: Graph, edges: Sequence[EdgeId] | None = None
+) -> SampleFile:
+    """The samples in a file for a graph's inputs, or for these of its edges.
 
     An .npz holds an array an input, named in0, in1, ... or by the inputs' names; an .npy the only
     input. The first axis counts samples, unless an array has the input's own shape. What else an
@@ -59,11 +99,7 @@ def load_samples(path: str | Path, graph: Graph, edges: Sequence[EdgeId] | None 
         raise RequestError(f"{file} holds {count:,} samples; at most {_MOST_SAMPLES:,} can be run.")
     if count == 0:
         raise RequestError(f"{file} holds no sample: its arrays have a first axis of size 0.")
-    stacked = [
-        arrays.read(name).reshape(count, *graph.type(edge).shape)
-        for name, edge in zip(names, wanted, strict=True)
-    ]
-    return Samples(tuple(tuple(a[s] for a in stacked) for s in range(count)), str(file))
+    return SampleFile(file, tuple(names), tuple(graph.type(e).shape for e in wanted), count)
 
 
 def _names(file: Path, arrays: ArrayFile, inputs: Sequence[str]) -> Sequence[str]:

@@ -7,8 +7,8 @@ process: onnx ends the process by assertions where a model says what it did not 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import onnx
@@ -59,8 +59,31 @@ _COPIES = 16
 
 def read(path: Path, shapes: Mapping[str, Sequence[int]]) -> Imported:
     """Reads an ONNX file (opset 7 or later). Raises ModelError for damaged or dynamic models."""
-    try:
+    with _sentences(path):
         return _read(path, path.read_bytes(), shapes)
+
+
+def plain_form(
+    path: Path, shapes: Mapping[str, Sequence[int]]
+) -> tuple[bytes, tuple[AssumedShape, ...]]:
+    """A model file with functions inlined, shapes bound and inferred, constants evaluated, as an
+    ONNX file again; and the sizes that were assumed. Raises ModelError as `read` does."""
+    with _sentences(path):
+        raw = path.read_bytes()
+        room = _ROOM + _COPIES * len(raw)
+        plain, assumed, problems, refused = contained.call(
+            _plain_form, path, raw, shapes, memory_bytes=room
+        )
+        if problems or refused:
+            raise refusal(refused, problems)
+        return plain, assumed
+
+
+@contextmanager
+def _sentences(path: Path) -> Iterator[None]:
+    """What goes wrong with a file as a sentence."""
+    try:
+        yield
     except McuDeployError:
         raise
     except contained.DidNotReturn as ended:

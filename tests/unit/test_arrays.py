@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import struct
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -98,3 +99,25 @@ def test_compressions_that_numpy_does_not_write(way: int, tmp_path: Path) -> Non
 )
 def test_files_of_another_kind(data: bytes, words: str, tmp_path: Path) -> None:
     assert words in _refusal(data, tmp_path)
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_rows_are_read_one_by_one(save: Callable[..., None], tmp_path: Path) -> None:
+    arrays = {
+        "a": np.arange(24, dtype=np.float32).reshape(4, 3, 2),
+        "b": np.asfortranarray(np.arange(6, dtype=np.int8).reshape(2, 3)),
+        "c": np.zeros((0, 3), np.int64),
+    }
+    save(tmp_path / "x.npz", **arrays)
+    for name, array in arrays.items():
+        rows = list(ArrayFile(tmp_path / "x.npz").rows(name))
+        assert [row.tolist() for row in rows] == array.tolist()
+    np.save(tmp_path / "x.npy", arrays["a"])
+    rows = ArrayFile(tmp_path / "x.npy").rows()
+    np.testing.assert_array_equal(next(rows), arrays["a"][0])
+
+
+def test_rows_of_an_array_that_goes_on_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.npz").write_bytes(_npz(_npy("(2, 2)", bytes(20))))
+    with pytest.raises(RequestError, match="does not end where its array does"):
+        list(ArrayFile(tmp_path / "x.npz").rows("in0"))
