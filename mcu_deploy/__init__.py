@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mcu_deploy.api.exporting import Export, export
     from mcu_deploy.api.optimizing import Optimized, optimize_model
     from mcu_deploy.api.profiling import profile
+    from mcu_deploy.api.quantizing import Quantized, quantize
     from mcu_deploy.api.running import Connection, open_device, run
     from mcu_deploy.api.tuning import Tuned, tune
     from mcu_deploy.api.validating import validate
@@ -38,6 +39,7 @@ __all__ = [
     "Optimized",
     "Options",
     "Project",
+    "Quantized",
     "Session",
     "Tuned",
     "__version__",
@@ -49,6 +51,7 @@ __all__ = [
     "open_device",
     "optimize_model",
     "profile",
+    "quantize",
     "run",
     "tune",
     "validate",
@@ -69,6 +72,8 @@ _HOMES = {
     "Optimized": "api.optimizing",
     "optimize_model": "api.optimizing",
     "profile": "api.profiling",
+    "Quantized": "api.quantizing",
+    "quantize": "api.quantizing",
     "open_device": "api.running",
     "run": "api.running",
     "Session": "session",

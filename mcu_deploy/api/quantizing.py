@@ -1,0 +1,316 @@
+"""`quantize`: a float32 model becomes one of int8, from samples, and a report says what that costs
+(docs/quantize.md)."""
+
+from __future__ import annotations
+
+import io as io_module
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import onnx
+
+from mcu_deploy import formats
+from mcu_deploy.api.quantized_costs import Cost, cost_of, run_on_board
+from mcu_deploy.boards import Board, load_board
+from mcu_deploy.errors import McuDeployError, RequestError, UsageError
+from mcu_deploy.files.arrays import Array
+from mcu_deploy.files.samples import SampleFile, open_samples
+from mcu_deploy.formats.imported import tell_assumed
+from mcu_deploy.output import require_writable, write_file
+from mcu_deploy.quantizing import budgets, checking, judging, preparing
+from mcu_deploy.quantizing.baseline import onnxruntime_int8
+from mcu_deploy.quantizing.borders import BORDERS, with_borders
+from mcu_deploy.quantizing.budgets import Budget
+from mcu_deploy.quantizing.choosing import Trials, choose, parts
+from mcu_deploy.quantizing.net import Net
+from mcu_deploy.quantizing.oracle import Oracle
+from mcu_deploy.quantizing.sensitivity import Sensitivity, sensitivities
+from mcu_deploy.quantizing.statistics import Part
+from mcu_deploy.quantizing.weights_only import weights_only
+from mcu_deploy.report.tables import Table, Tabled, number
+
+# The interpreter takes some tenths of a second for a sample, an emulator a second.
+_ORACLE_SAMPLES = 32
+_BOARD_SAMPLES = 4
+METADATA = "mcu_deploy.float_tensors"
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """What computes the model, on how many samples, and how far from the float model's outputs:
+    before a Softmax that ends it, but on a board, which has its outputs alone. is_reference: it is
+    that model."""
+
+    what: str
+    samples: int
+    judged: judging.Judged
+    is_reference: bool = False
+
+
+@dataclass(frozen=True)
+class Border:
+    """An input or output of the new model; scale and zero point None where it is not quantized."""
+
+    name: str
+    dtype: str
+    scale: float | None
+    zero_point: int | None
+
+
+@dataclass(frozen=True, repr=False)
+class Quantized(Tabled):
+    """A quantized model, and what is known of it.
+
+    recipe: how it was made; trials: what was tried, with the mean SQNR in dB on samples that took
+    no part. borders: inputs, then outputs. costs: on a board, of float32 and of this, where one was
+    given. layers_in_float: names of layers that --budget kept so; notes: what could not be told.
+    """
+
+    path: Path
+    bytes: int
+    float_bytes: int
+    origin: str
+    samples: int
+    recipe: str
+    trials: tuple[tuple[str, float], ...]
+    accuracy: tuple[Accuracy, ...]
+    borders: tuple[Border, ...]
+    costs: tuple[tuple[str, Cost], ...]
+    sensitivity: tuple[Sensitivity, ...]
+    layers_in_float: tuple[str, ...]
+    kept_out: bool
+    notes: tuple[str, ...] = ()
+
+    def table(self) -> Table:
+        """A line for each who computes the model."""
+        has_classes = any(a.judged.top1 is not None for a in self.accuracy)
+        columns = ["computed by", "samples", *(["top-1"] if has_classes else []), "SQNR", "cosine"]
+        rows = []
+        for each in self.accuracy:
+            judged = each.judged
+            shown = [] if not has_classes else ["" if judged.top1 is None else f"{judged.top1:.2%}"]
+            rows.append((
+                each.what, number(each.samples), *shown,
+                "" if each.is_reference else " ".join(f"{v:.2f} dB" for v in judged.sqnr),
+                "" if each.is_reference else " ".join(f"{v:.6f}" for v in judged.cosine),
+            ))  # fmt: skip
+        title = f"{self.path}: {self.bytes:,} bytes (float32: {self.float_bytes:,}), {self.recipe}"
+        return Table(title, tuple(columns), tuple(rows), frozenset(columns[1:]), self.notes)
+
+
+def quantize(
+    model: str | Path,
+    data: str | Path,
+    output: str | Path,
+    *,
+    labels: str | Path | None = None,
+    io: str = "int8",
+    board: str | Path | Board | None = None,
+    sensitivity: bool = False,
+    budget: str | None = None,
+    only_weights: bool = False,
+    samples_output: str | Path | None = None,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    progress: Callable[[str], None] = lambda what: None,
+) -> Quantized:
+    """Quantizes an ONNX model of float32, by the samples in a file, and writes an ONNX file.
+
+    data: an .npz as `run` takes it: in0, in1, ... of float32, the first axis counting samples.
+    labels: the class of each sample: an .npy, or the name of an array in `data`; "labels" where
+    that is there. io: the type of the new inputs and outputs (BORDERS). board: where bytes and
+    cycles are measured, and the outputs too. budget: which layers stay in float32 ("35dB", "1%",
+    "200000cycles"). samples_output: where the samples go as the new model takes them, an .npz.
+    progress: is told what is done next. Equal inputs give equal bytes. Raises an McuDeployError
+    with a sentence for everything that can go wrong.
+    """
+    given, target = Path(model), Path(output)
+    if io not in BORDERS:
+        raise UsageError(f"--io {io} is not known; it is {', '.join(BORDERS)}.")
+    if target.suffix.lower() != ".onnx":
+        raise UsageError(f"{target} does not end in .onnx, so that `build` would not know it.")
+    asked = None if budget is None else Budget.parsed(budget)
+    where = board if board is None or isinstance(board, Board) else load_board(board)
+    require_writable(target, [given, Path(data)])
+    progress("reading the model")
+    source, net, assumed = preparing.prepare(given, shapes, decompose=not only_weights)
+    tell_assumed(given.name, assumed)
+    file = open_samples(data, formats.load(given, shapes))
+    classes = checking.classes(file, labels, net)
+    progress("reading the samples")
+    checking.require_good(file, source)
+    job = _Job(source, net, file, classes, where, progress)
+    return job.weights(target) if only_weights else job.integers(
+        target, io, sensitivity, asked, None if samples_output is None else Path(samples_output)
+    )  # fmt: skip
+
+
+@dataclass
+class _Job:
+    """One call of `quantize`."""
+
+    source: Net
+    net: Net
+    file: SampleFile
+    classes: Array | None
+    board: Board | None
+    progress: Callable[[str], None]
+
+    def integers(
+        self, target: Path, io: str, sensitivity: bool, budget: Budget | None,
+        samples_output: Path | None,
+    ) -> Quantized:  # fmt: skip
+        trials = Trials(self.net, self.file)
+        own, kept = parts(self.file)
+        recipe = choose(trials, self.progress)
+        table: tuple[Sensitivity, ...] = ()
+        if sensitivity or budget is not None:
+            table = sensitivities(trials, recipe, self.progress)
+        if budget is not None:
+            recipe = budgets.within(
+                budget, trials, recipe, table, self.classes, self.board, self.progress
+            )
+        self.progress("writing the model")
+        real = trials.make(recipe, own)
+        made = with_borders(real, io)
+        _leave_names(made, self.net)
+        content = made.SerializeToString(deterministic=True)
+        write_file(target, content)
+        notes = [] if len(own) < len(self.file) else [
+            "So few samples that none were kept out: these are the ones that ranges are from."
+        ]  # fmt: skip
+        accuracy = self._accuracy(real, target, own, kept, trials, notes)
+        costs = self._costs(target, notes)
+        oracle = Oracle(target)
+        if samples_output is not None:
+            _write_samples(samples_output, oracle, self.file)
+        return Quantized(
+            target, len(content), len(self.source.model().SerializeToString()),
+            str(self.file.path), len(self.file), str(recipe),
+            tuple((str(r), s) for r, s in trials.scores.items() if not r.in_float),
+            accuracy, _borders(oracle), costs, table, recipe.in_float, len(own) < len(self.file),
+            tuple(notes),
+        )  # fmt: skip
+
+    def weights(self, target: Path) -> Quantized:
+        """Only the weights of 8 bits."""
+        made = weights_only(self.net)
+        content = made.SerializeToString(deterministic=True)
+        write_file(target, content)
+        whole = Part(self.file, frozenset(range(len(self.file))))
+        wanted = self._wanted(whole)
+        found = judging.results(made, judging.judged_names(made), whole)
+        notes: list[str] = []
+        labels = self._labels(whole)
+        accuracy = (
+            Accuracy("float32", len(whole), judging.compare(wanted, wanted, labels), True),
+            Accuracy("int8 weights", len(whole), judging.compare(found, wanted, labels)),
+        )
+        costs = self._costs(target, notes)
+        return Quantized(
+            target, len(content), len(self.source.model().SerializeToString()),
+            str(self.file.path), len(self.file), "weights of 8 bits, all else in float32", (),
+            accuracy, _borders(Oracle(target)), costs, (), (), False, tuple(notes),
+        )  # fmt: skip
+
+    def _accuracy(
+        self, real: onnx.ModelProto, target: Path, own: Part, kept: Part, trials: Trials,
+        notes: list[str],
+    ) -> tuple[Accuracy, ...]:  # fmt: skip
+        wanted, labels = trials.wanted(kept), self._labels(kept)
+
+        def by(what: str, found: judging.Results) -> Accuracy:
+            count = len(found)
+            some = None if labels is None else labels[:count]
+            return Accuracy(what, count, judging.compare(found, wanted[:count], some))
+
+        rows = [replace(by("float32", wanted), is_reference=True)]
+        self.progress("onnxruntime's own quantization")
+        try:
+            usual = onnxruntime_int8(self.source, own)
+            rows.append(by("onnxruntime's int8 (min-max)",
+                           judging.results(usual, judging.judged_names(usual), kept)))  # fmt: skip
+        except RequestError as error:
+            notes.append(f"onnxruntime's own tool cannot quantize this model: {error}")
+        found = judging.results(real, judging.judged_names(real), kept)
+        rows.append(by("this int8, by onnxruntime", found))
+        self.progress("the device's own arithmetic")
+        first = Part(self.file, frozenset(sorted(kept.numbers)[:_ORACLE_SAMPLES]))
+        rows.append(by("this int8, by the device's arithmetic", Oracle(target).results(first)))
+        if self.board is not None and not self.board.is_host:
+            self.progress(f"running on {self.board.name}")
+            few = Part(self.file, frozenset(sorted(kept.numbers)[:_BOARD_SAMPLES]))
+            outputs = self._wanted(few, whole=True)
+            try:
+                results = run_on_board(target, self.board, list(few))
+            except McuDeployError as error:
+                notes.append(f"It does not run on {self.board.name}: {error}")
+            else:
+                judged = judging.compare(results, outputs, self._labels(few))
+                rows.append(Accuracy(f"this int8, on {self.board.name}",
+                                     len(results), judged))  # fmt: skip
+        return tuple(rows)
+
+    def _costs(self, target: Path, notes: list[str]) -> tuple[tuple[str, Cost], ...]:
+        if self.board is None:
+            return ()
+        found = []
+        with tempfile.TemporaryDirectory(prefix="mcu-deploy-quantize-") as folder:
+            before = Path(folder) / "float.onnx"
+            onnx.save(self.source.model(), str(before))
+            for what, path in (("float32", before), ("quantized", target)):
+                self.progress(f"building for {self.board.name}: {what}")
+                try:
+                    found.append((what, cost_of(path, self.board, Path(folder) / what)))
+                except McuDeployError as error:
+                    notes.append(f"{what} cannot be built for {self.board.name}: {error}")
+        return tuple(found)
+
+    def _wanted(self, part: Part, whole: bool = False) -> judging.Results:
+        """The float model's answers: before a Softmax that ends it, or (whole) behind it."""
+        model = self.source.model()
+        ends = [v.name for v in model.graph.output if self.source.is_float(v.name)]
+        return judging.results(model, ends if whole else judging.judged_names(model), part)
+
+    def _labels(self, part: Part) -> Array | None:
+        return None if self.classes is None else self.classes[sorted(part.numbers)]
+
+
+def _leave_names(model: onnx.ModelProto, net: Net) -> None:
+    """Says in the model which tensors of the float model its integer tensors stand for."""
+    known = {name for node in net.nodes for name in node.output} | set(net.inputs)
+    names = {n.output[0]: n.input[0] for n in model.graph.node if n.op_type == "QuantizeLinear"}
+    names |= {
+        n.input[0]: n.output[0] for n in model.graph.node
+        if n.op_type == "DequantizeLinear" and n.output[0] in known
+    }  # fmt: skip
+    names |= {v.name: v.name for v in (*model.graph.input, *model.graph.output)}
+    pairs = {a: b for a, b in names.items() if b in known}
+    model.metadata_props.append(
+        onnx.StringStringEntryProto(key=METADATA, value=json.dumps(pairs, sort_keys=True))
+    )
+
+
+def _borders(oracle: Oracle) -> tuple[Border, ...]:
+    graph = oracle.graph
+    found = []
+    for edge in (*graph.inputs, *graph.outputs):
+        type_, name = graph.type(edge), graph.edge_name(edge)
+        if type_.is_quantized:
+            scale, zero = float(type_.scaling.scales[0]), int(type_.scaling.zero_point[0])
+            found.append(Border(name, type_.dtype.value, scale, zero))
+        else:
+            found.append(Border(name, type_.dtype.value, None, None))
+    return tuple(found)
+
+
+def _write_samples(path: Path, oracle: Oracle, file: SampleFile) -> None:
+    """The samples as the new model takes them, for `validate --data` and `run --input`."""
+    taken = [oracle.inputs(sample) for sample in file]
+    arrays = {f"in{k}": np.stack(each) for k, each in enumerate(zip(*taken, strict=True))}
+    stream = io_module.BytesIO()
+    np.savez(stream, **arrays)  # type: ignore[arg-type]
+    write_file(path, stream.getvalue())

@@ -1,0 +1,214 @@
+"""`mcu-deploy quantize`: a float32 model and samples become a model of int8."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from mcu_deploy.cli.console import drawn, err, out, print_json, table
+from mcu_deploy.cli.options import JsonOption, OptionalBoard, WideOption
+
+if TYPE_CHECKING:
+    from mcu_deploy.api.quantizing import Quantized
+
+_MOST_LAYERS = 12
+
+
+def quantize(
+    model: Annotated[Path, typer.Argument(help="An ONNX model of float32.")],
+    data: Annotated[
+        Path,
+        typer.Option(
+            "--data",
+            help="An .npz with in0, in1, ...: some hundreds of samples of what the model will see.",
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The new model, an .onnx file.")],
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="The class of each sample, for top-1: an .npy, or an array's name in --data; "
+            "labels by default, where that is there."
+        ),
+    ] = None,
+    io: Annotated[
+        str,
+        typer.Option(
+            help="The type of inputs and outputs: int8, uint8, or float, which takes four bytes "
+            "an element of RAM and a layer that converts."
+        ),
+    ] = "int8",
+    board: OptionalBoard = None,
+    sensitivity: Annotated[
+        bool,
+        typer.Option("--sensitivity", help="Measure what each layer gains if it stays in float32."),
+    ] = False,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            help="Keep layers in float32: 35dB, an SQNR to reach; 1%, points of top-1 that may be "
+            "lost; 200000cycles, on --board."
+        ),
+    ] = None,
+    weights_only: Annotated[
+        str | None,
+        typer.Option(
+            "--weights-only",
+            help="int8: quantize the weights alone, and compute in float32, for cores with an FPU.",
+        ),
+    ] = None,
+    int16_activations: Annotated[
+        bool, typer.Option("--int16-activations", help="Refused: builds have no such kernels.")
+    ] = False,
+    samples_output: Annotated[
+        Path | None,
+        typer.Option(
+            "--samples-output",
+            help="Where the samples go as the new model takes them, an .npz for `validate`.",
+        ),
+    ] = None,
+    shape: Annotated[
+        list[str] | None,
+        typer.Option(metavar="INPUT=1,3,96,96", help="Binds symbolic dimensions (repeatable)."),
+    ] = None,
+    *,
+    wide: WideOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Quantize a float32 model to int8, and say what that loses and gains.
+
+    The ranges, equalisation and bias correction are those that are best on a third of the samples.
+    """
+    from mcu_deploy.api import quantizing
+    from mcu_deploy.options import from_typed
+
+    _require_possible(weights_only, int16_activations, sensitivity or budget is not None)
+    with err.status("quantizing ...") as status:
+        made = quantizing.quantize(
+            model, data, output, labels=labels, io=io, board=board, sensitivity=sensitivity,
+            budget=budget, only_weights=weights_only is not None, samples_output=samples_output,
+            shapes=from_typed({"shape": shape or []}).shapes,
+            progress=lambda what: status.update(f"{escape(what)} ..."),
+        )  # fmt: skip
+    if as_json:
+        print_json(_as_json(made))
+    else:
+        _print(made, wide)
+
+
+def _require_possible(weights_only: str | None, int16_activations: bool, by_layer: bool) -> None:
+    from mcu_deploy.errors import RequestError, UsageError
+
+    if int16_activations:
+        raise RequestError(
+            "--int16-activations cannot be built: a layer between tensors of 16 bits is computed "
+            "in float32, so nothing would be gained. Keep the layers that lose the accuracy in "
+            "float32: --budget."
+        )
+    if weights_only == "int4":
+        raise RequestError(
+            "--weights-only int4 cannot be built: builds keep ONNX weights of 8 bits at least. "
+            "Give --weights-only int8."
+        )
+    if weights_only not in (None, "int8"):
+        raise UsageError(f"--weights-only {weights_only} is not known; it is int8.")
+    if weights_only is not None and by_layer:
+        raise UsageError(
+            "--weights-only leaves every layer in float32, and --sensitivity and --budget ask "
+            "which of them have to be. Leave one out."
+        )
+
+
+def _as_json(made: Quantized) -> dict[str, Any]:
+    return {
+        "model": str(made.path),
+        "bytes": made.bytes,
+        "float_bytes": made.float_bytes,
+        "data": made.origin,
+        "samples": made.samples,
+        "recipe": made.recipe,
+        "tried": [{"recipe": recipe, "sqnr_db": sqnr} for recipe, sqnr in made.trials],
+        "judged_on_samples_kept_out": made.kept_out,
+        "accuracy": [
+            {
+                "computed_by": each.what,
+                "samples": each.samples,
+                "top1": each.judged.top1,
+                "sqnr_db": list(each.judged.sqnr),
+                "cosine": list(each.judged.cosine),
+            }
+            for each in made.accuracy
+        ],
+        "borders": [asdict(border) for border in made.borders],
+        "costs": {what: asdict(cost) for what, cost in made.costs},
+        "sensitivity": [asdict(layer) for layer in made.sensitivity],
+        "layers_in_float": list(made.layers_in_float),
+        "notes": list(made.notes),
+    }
+
+
+def _print(made: Quantized, wide: bool) -> None:
+    from mcu_deploy.errors import shorten
+
+    shown = (lambda text: text) if wide else shorten
+    which = "a third of them, that took no part" if made.kept_out else "all of them"
+    out.print(escape(f"{made.samples} samples from {made.origin}, judged on {which}"))
+    if made.trials:
+        _print_trials(made)
+    out.print(drawn(made.table()))
+    if made.sensitivity:
+        _print_sensitivity(made, shown)
+    if made.costs:
+        _print_costs(made)
+    for note in made.notes:
+        out.print(escape(note))
+    for border in made.borders:
+        scaled = ""
+        if border.scale is not None:
+            scaled = f", scale {border.scale:g}, zero point {border.zero_point}"
+        out.print(escape(f"{shown(border.name)}: {border.dtype}{scaled}"))
+    out.print(
+        escape(f"{made.path}: {made.bytes:,} bytes, {made.float_bytes:,} in float32; {made.recipe}")
+    )
+
+
+def _print_trials(made: Quantized) -> None:
+    found = table("tried", "SQNR", right=("SQNR",))
+    for recipe, sqnr in sorted(made.trials, key=lambda t: -t[1])[:5]:
+        found.add_row(escape(recipe), f"{sqnr:.2f} dB")
+    out.print(found)
+
+
+def _print_sensitivity(made: Quantized, shown: Any) -> None:
+    titles = ("layer", "operator", "MACs", "more bytes", "SQNR", "gain", "kept")
+    found = table(*titles, right=("MACs", "more bytes", "SQNR", "gain"))
+    for layer in made.sensitivity[:_MOST_LAYERS]:
+        kept = "in float32" if layer.name in made.layers_in_float else ""
+        found.add_row(
+            escape(shown(layer.name)), layer.op, f"{layer.macs:,}", f"{layer.more_bytes:,}",
+            f"{layer.sqnr:.2f} dB", f"{layer.gain:+.2f}", kept,
+        )  # fmt: skip
+    out.print(found)
+    if len(made.sensitivity) > _MOST_LAYERS:
+        more = len(made.sensitivity) - _MOST_LAYERS
+        out.print(f"and {more} more layers; --json lists them all")
+
+
+def _print_costs(made: Quantized) -> None:
+    titles = ("on the board", "flash", "RAM", "instructions", "modelled cycles", "float layers")
+    found = table(*titles, right=titles[1:])
+    for what, cost in made.costs:
+        found.add_row(
+            what, f"{cost.flash:,}", f"{cost.ram:,}",
+            "" if cost.count is None else f"{cost.count:,}",
+            "" if cost.cycles is None else f"{cost.cycles:,}", f"{len(cost.float_layers):,}",
+        )  # fmt: skip
+    out.print(found)
+    for what, cost in made.costs:
+        if what != "float32":
+            for layer in cost.float_layers:
+                out.print(escape(f"  in float32: {layer}"))

@@ -1,0 +1,154 @@
+"""Which ranges, which equalisation, biases corrected or not: what samples that took no part say.
+
+Of few samples each third is kept out once; of many one third. Then the model is made by what won,
+from all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import onnx
+
+from mcu_deploy.errors import RequestError
+from mcu_deploy.files.arrays import Array
+from mcu_deploy.files.samples import SampleFile
+from mcu_deploy.quantizing import biases, equalizing, judging
+from mcu_deploy.quantizing.integers import quantized
+from mcu_deploy.quantizing.judging import Results
+from mcu_deploy.quantizing.net import Net
+from mcu_deploy.quantizing.ranges import METHODS, Range, ranges
+from mcu_deploy.quantizing.statistics import Part, Summary, observe
+
+_THIRDS = 3
+_FEW = 60
+_MOST_JUDGED = 256
+# By how much more than min-max, in dB: less may be by chance.
+_MARGIN = 0.1
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """method: of METHODS; equalised: of equalizing.KINDS; in_float: names of nodes that stay so."""
+
+    method: str = "min-max"
+    equalised: str = equalizing.NONE
+    biases: bool = False
+    in_float: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        more = [] if self.equalised == equalizing.NONE else [f"equalised ({self.equalised})"]
+        more += ["biases corrected"] if self.biases else []
+        return ", ".join([self.method, *more])
+
+
+@dataclass
+class Trials:
+    """Recipes tried on a net, with what is known of it kept. scores: their mean SQNR in dB."""
+
+    net: Net
+    file: SampleFile
+    samples: dict[Recipe, Array] = field(default_factory=dict)
+    _observed: dict[tuple[str, frozenset[int]], tuple[Net, dict[str, Summary]]] = field(
+        default_factory=dict
+    )
+    _ranges: dict[tuple[str, str, frozenset[int]], dict[str, Range]] = field(default_factory=dict)
+    _wanted: dict[frozenset[int], Results] = field(default_factory=dict)
+
+    def make(self, recipe: Recipe, part: Part) -> onnx.ModelProto:
+        """The model of int8 by a recipe, from some of the samples; inputs and outputs float32."""
+        net, summaries = self._of(recipe.equalised, part)
+        key = (recipe.method, recipe.equalised, part.numbers)
+        if key not in self._ranges:
+            self._ranges[key] = ranges(net, summaries, recipe.method)
+        limits = self._ranges[key]
+        made = quantized(net, limits, recipe.in_float)
+        if recipe.biases:
+            made = quantized(biases.corrected(net, made, summaries), limits, recipe.in_float)
+        return made
+
+    @property
+    def scores(self) -> dict[Recipe, float]:
+        return {recipe: float(found.mean()) for recipe, found in self.samples.items()}
+
+    def score(self, recipe: Recipe) -> float:
+        """The mean SQNR in dB on samples that the model was not made from."""
+        if recipe not in self.samples:
+            found = []
+            for own, kept in thirds(self.file):
+                model = self.make(recipe, own)
+                results = judging.results(model, judging.judged_names(model), kept)
+                found.append(judging.by_sample(results, self.wanted(kept)))
+            self.samples[recipe] = np.concatenate(found)
+        return float(self.samples[recipe].mean())
+
+    def wanted(self, part: Part) -> Results:
+        """What the float model says of samples."""
+        if part.numbers not in self._wanted:
+            model = self.net.model()
+            names = judging.judged_names(model)
+            self._wanted[part.numbers] = judging.results(model, names, part)
+        return self._wanted[part.numbers]
+
+    def _of(self, kind: str, part: Part) -> tuple[Net, dict[str, Summary]]:
+        key = (kind, part.numbers)
+        if key not in self._observed:
+            if kind == equalizing.NONE:
+                self._observed[key] = self.net, observe(self.net, part)
+            else:
+                net = equalizing.equalised(self.net, self._of(equalizing.NONE, part)[1], kind)
+                self._observed[key] = net, observe(net, part)
+        return self._observed[key]
+
+
+def thirds(file: SampleFile) -> Sequence[tuple[Part, Part]]:
+    """Pairs of samples to make a model from and samples to judge it on."""
+    count = len(file)
+    if count < 2:
+        raise RequestError(
+            f"{file.path} holds one sample, and ranges are chosen by samples that took no part. "
+            "Give some hundreds, of all that the model will see."
+        )
+    found = []
+    for third in range(_THIRDS) if count < _FEW else (_THIRDS - 1,):
+        kept = [n for n in range(count) if n % _THIRDS == third]
+        own = frozenset(range(count)) - frozenset(kept)
+        step = -(-len(kept) // _MOST_JUDGED)
+        if kept and own:
+            found.append((Part(file, own), Part(file, frozenset(kept[::step] if step else kept))))
+    return found
+
+
+def parts(file: SampleFile) -> tuple[Part, Part]:
+    """The samples that a model is made from, and those that it is judged on: of few all, twice."""
+    if len(file) < _FEW:
+        whole = Part(file, frozenset(range(len(file))))
+        return whole, whole
+    return thirds(file)[0]
+
+
+def choose(trials: Trials, progress: Progress = lambda what: None) -> Recipe:
+    """The recipe with the best score: each question is asked with the answers so far."""
+
+    def best(recipes: Sequence[Recipe]) -> Recipe:
+        for recipe in recipes:
+            progress(str(recipe))
+            trials.score(recipe)
+        return max(trials.scores, key=lambda r: trials.scores[r])
+
+    plain = Recipe()
+    best([replace(plain, method=method) for method in METHODS])
+    if equalizing.has_pairs(trials.net):
+        order = sorted(METHODS, key=lambda m: -trials.scores[Recipe(m)])
+        best([
+            Recipe(method, kind)
+            for kind in equalizing.KINDS if kind != equalizing.NONE
+            for method in order[:2]
+        ])  # fmt: skip
+    winner = best([])
+    winner = best([replace(winner, biases=True)])
+    return winner if trials.scores[winner] > trials.scores[plain] + _MARGIN else plain
