@@ -17,6 +17,7 @@ At the end of a run every reason for skipping is printed once, with the number o
 from __future__ import annotations
 
 import gc
+import importlib.util
 import os
 import shutil
 import tempfile
@@ -47,6 +48,10 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 def _on_path(program: str) -> Callable[[], bool]:
     return lambda: shutil.which(program) is not None
+
+
+def _has_selenium() -> bool:
+    return importlib.util.find_spec("selenium") is not None
 
 
 def _emulator(name: str) -> Callable[[], bool]:
@@ -109,6 +114,11 @@ _TOOLS: dict[str, tuple[Callable[[], bool], str]] = {
         _on_path("pio"),
         "PlatformIO is not installed; `python3 -m venv V && V/bin/pip install platformio scons` "
         "installs it, and PATH=$PATH:V/bin lets it be found",
+    ),
+    "needs_chromium": (
+        lambda: _has_selenium() and all(map(shutil.which, ("chromium", "chromedriver"))),
+        "Chromium, its driver or selenium is not installed; `apt-get install chromium "
+        "chromium-driver` and `make setup` install them",
     ),
     "needs_cmake": (
         lambda: all(shutil.which(program) for program in ("cmake", "ninja")),

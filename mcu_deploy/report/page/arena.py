@@ -12,6 +12,7 @@ from mcu_deploy.report.places import BufferReport
 _HEIGHTS = ((48, 20), (120, 14), (10**9, 6))
 _LABELLED = 14  # rows lower than this have no room for a name
 _TICKS = 5
+LONGEST_NAME = 21  # letters of a row's label
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,12 @@ class Arena:
     rows: tuple[Row, ...]
     boxes: tuple[Box, ...]
     ticks: tuple[tuple[int, float], ...]
+
+    @property
+    def names_width(self) -> int:
+        """The room for the longest label, in pixels."""
+        longest = max(len(row.label) for row in self.rows if row.is_named)
+        return 8 + 7 * min(LONGEST_NAME, longest)
 
     @property
     def is_labelled(self) -> bool:

@@ -37,7 +37,8 @@
   const steps = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
   for (const arena of page.querySelectorAll(".arena")) {
     const readout = arena.querySelector(".readout");
-    const boxes = [...arena.querySelectorAll(".box")];
+    if (!readout) continue;
+    const boxes = [...arena.querySelectorAll(".map .box")];
     boxes.forEach((box, at) => {
       const say = () => { readout.textContent = box.getAttribute("aria-label"); };
       box.addEventListener("pointerenter", say);

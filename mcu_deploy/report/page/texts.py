@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from mcu_deploy.errors import one_line, shorten
 from mcu_deploy.files import templates
-from mcu_deploy.report.page import fusion
+from mcu_deploy.report.page import arena, fusion
 from mcu_deploy.report.tables import shown, signed
 
 _FOLDER = Path(__file__).parent
@@ -35,7 +35,11 @@ def text(name: str) -> Markup:
 def _environment() -> jinja2.Environment:
     environment = templates.environment(_FOLDER, autoescape=True, finalize=_one_line)
     environment.filters.update(
-        number=shown, signed=signed, percent=_percent, short=lambda text: shorten(text, 60)
+        number=shown,
+        signed=signed,
+        percent=_percent,
+        short=lambda text: shorten(text, 60),
+        label=lambda text: shorten(text, arena.LONGEST_NAME),
     )
     environment.globals.update(GUTTER=fusion.GUTTER, HEIGHT=fusion.HEIGHT)
     return environment
