@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mcu_deploy.api.optimizing import Optimized, optimize_model
     from mcu_deploy.api.profiling import profile
     from mcu_deploy.api.quantizing import Quantized, quantize
+    from mcu_deploy.api.reporting import write_report
     from mcu_deploy.api.running import Connection, open_device, run
     from mcu_deploy.api.tuning import Tuned, tune
     from mcu_deploy.api.validating import validate
@@ -55,6 +56,7 @@ __all__ = [
     "run",
     "tune",
     "validate",
+    "write_report",
 ]
 
 _HOMES = {
@@ -80,6 +82,7 @@ _HOMES = {
     "Tuned": "api.tuning",
     "tune": "api.tuning",
     "validate": "api.validating",
+    "write_report": "api.reporting",
 }
 
 

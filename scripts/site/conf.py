@@ -39,8 +39,9 @@ html_use_index = False
 _SECTIONS = {
     "Get started": ["/README", "notebook", "commands"],
     "Use": [
-        "operators", "quantizing", "sensors", "performance", "costs", "memory", "partial", "pmx",
-        "flashing", "boards", "emulators", "renode-ci", "/examples/renode_sensor/README",
+        "operators", "quantizing", "quantize", "sensors", "performance", "costs", "report",
+        "memory", "partial", "pmx", "flashing", "boards", "emulators", "renode-ci",
+        "/examples/renode_sensor/README",
     ],
     "Integrate": [
         "build-folders", "projects", "exports", "cmake", "ci", "instances", "schedules", "check",
