@@ -28,8 +28,6 @@
  */
 #include "network_dsp_chain.h"
 
-#include <string.h>
-
 /* ---- Constants ---- */
 
 /* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are

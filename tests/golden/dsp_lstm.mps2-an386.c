@@ -26,8 +26,6 @@
  */
 #include "network_dsp_lstm.h"
 
-#include <string.h>
-
 /* ---- Constants ---- */
 
 /* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are

@@ -30,8 +30,6 @@
  */
 #include "network_dsp_shared.h"
 
-#include <string.h>
-
 /* ---- Constants ---- */
 
 /* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are

@@ -24,8 +24,6 @@
  */
 #include "network_dsp_table.h"
 
-#include <string.h>
-
 /* ---- Constants ---- */
 
 /* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are

@@ -14,22 +14,19 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.workloads import ID
+from mcu_deploy.backends.ArmDsp.workloads import proposal
 from mcu_deploy.backends.interface import (
     CFunction,
     Constant,
-    Costs,
     InPlace,
     Layer,
     LayoutRule,
     Parameter,
-    Price,
     Proposal,
     SubgraphView,
-    Workload,
 )
 from mcu_deploy.backends.isa import Assembly, Kind, kernel
-from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, passed, pointer
+from mcu_deploy.backends.kit.arguments import pointer
 from mcu_deploy.backends.kit.strides import broadcast_loops
 from mcu_deploy.backends.quantized.layers import clamp_refusal, types_refusal
 from mcu_deploy.ir import TensorType
@@ -225,21 +222,10 @@ def _proposal(
 ) -> Proposal:
     computed = [k for k in (0, 1) if node.input(k).constant is None]
     arrays = sum(node.input(k).type.bytes for k in (0, 1) if k not in computed)
-    price = Price(
-        Costs(cycles=code.time(node.target), flash=constants.value.nbytes + arrays),
-        {f"{stem} {code.digest}": code.bytes},
-        in_place=tuple(InPlace(k, 0, 0) for k in walk.whole if k in computed),
-    )
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        operands, arrays = passed(_laid(layers[0], walk), (0, 1))
-        arguments = (*walk.ordered(operands), OUTPUT, constant_argument(len(arrays)))
-        return (
-            Workload(
-                ID, function(layers[0], stem, code, walk), arguments, (*arrays, constants),
-                in_place=price.in_place, costs=price.costs,
-            ),
-        )  # fmt: skip
-
-    part, title = view.part([node.node.id]), node.op.lower()
-    return Proposal(part, price, make, layouts=(walk.rule,), title=title)
+    made = proposal(
+        view.part([node.node.id]), node.target, stem, code, [constants], node.op.lower(),
+        constant_bytes=constants.value.nbytes + arrays,
+        in_place=[InPlace(k, 0, 0) for k in walk.whole if k in computed],
+        layouts=(walk.rule,), operands=dict(walk.ordered([("a", 0), ("b", 1)])),
+    )  # fmt: skip
+    return replace(made, make=lambda layers, _: made.make([_laid(of, walk) for of in layers], _))

@@ -8,25 +8,13 @@ be aligned, which LDR and STR allow.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.workloads import ID
-from mcu_deploy.backends.interface import (
-    Constant,
-    Costs,
-    InPlace,
-    Layer,
-    Parameter,
-    Price,
-    Proposal,
-    SubgraphView,
-    Workload,
-)
-from mcu_deploy.backends.isa import Assembly, kernel
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer, scalar
+from mcu_deploy.backends.ArmDsp.workloads import proposal
+from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
+from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.ir import DType, TensorType
 
 LANES = 4
@@ -37,28 +25,11 @@ def proposals(
 ) -> Sequence[Proposal]:
     """Of a layer by itself. words: uint32, the constants. The code gets x, y, these and the rows,
     and reads each element for the last time before it writes it."""
-    constant = Constant("exponential", words)
-    price = Price(
-        Costs(cycles=code.time(node.target), flash=words.nbytes),
-        {f"{stem} {code.digest}": code.bytes},
-        in_place=(InPlace(0, 0, 0),),
-    )
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        (layer,) = layers
-        parameters = (
-            pointer(layer.input(0), "x"), pointer(layer.output, "y", const=False),
-            Parameter("const uint32_t *", "exponential"), Parameter("uint32_t", "rows"),
-        )  # fmt: skip
-        arguments = (INPUT, OUTPUT, constant_argument(0), scalar(rows))
-        return (
-            Workload(
-                ID, kernel(stem, parameters, code, layer.target), arguments, (constant,),
-                in_place=price.in_place, costs=price.costs,
-            ),
-        )  # fmt: skip
-
-    return [Proposal(view.part([node.node.id]), price, make, title="softmax")]
+    made = proposal(
+        view.part([node.node.id]), node.target, stem, code, [Constant("exponential", words)],
+        "softmax", in_place=[InPlace(0, 0, 0)], count=("rows", rows),
+    )  # fmt: skip
+    return [made]
 
 
 def ended(table: Array) -> Array:

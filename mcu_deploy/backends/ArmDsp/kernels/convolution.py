@@ -16,24 +16,14 @@ import functools
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.chains import fused, reader
 from mcu_deploy.backends.ArmDsp.kernels import pointwise
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
-from mcu_deploy.backends.interface import (
-    Constant,
-    Costs,
-    InPlace,
-    Layer,
-    Price,
-    Proposal,
-    SubgraphView,
-    Workload,
-)
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, proposal
+from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Register
 from mcu_deploy.backends.isa.dsp import frames, nests, window_groups
 from mcu_deploy.backends.isa.dsp.bordered import Bordered
@@ -106,24 +96,8 @@ def _proposal(part: SubgraphView, kernel: Kernel, image: Bordered | None = None)
     layer, product = kernel.layer, kernel.product
     ahead = np.concatenate([product.looked_up(), numbers(kernel)])
     rows, columns = layer.window.kernel
-    code = assemble(kernel, image)
-    stem = "conv_dsp" if kernel.is_common else f"conv{rows}x{columns}_dsp"
-    price = Price(
-        Costs(
-            layer.pixels * layer.weights.size,
-            cycles=code.time(layer.target),
-            flash=product.constant_bytes + ahead.nbytes,
-        ),
-        {f"{stem} {code.digest}": code.bytes},
-        kernel.scratch_bytes + (image.scratch_bytes if image else 0),
-        image.in_place if image else (InPlace(0, 0, kernel.tiles.distance()),),
-    )
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        stream = np.concatenate([ahead, product.pack()])
-        return (workload(layers[0], stem, code, (Constant("weights", stream),), price),)
-
     title = f"conv{rows}x{columns}"
+    stem = "conv_dsp" if kernel.is_common else f"{title}_dsp"
     title += ", shared columns" * kernel.is_shared + ", wide weights" * product.is_wide
     title += ", filters of this layer" * product.holds_ends
     title += (
@@ -132,10 +106,18 @@ def _proposal(part: SubgraphView, kernel: Kernel, image: Bordered | None = None)
         + ", padded copy" * (image is not None)
         + " + table" * (product.table is not None)
     )
-    replacement = None if product.table is None else fused(part, "ConvolutionTable")
-    # Where weights are waited for, what it spares of scratch is not worth what it takes longer.
-    only_for = "size" if kernel.is_common and layer.is_waited_for else ""
-    return Proposal(part, price, make, replacement, CHANNELS_LAST, title, only_for=only_for)
+    return proposal(
+        part, layer.target, stem, assemble(kernel, image),
+        lambda: [Constant("weights", np.concatenate([ahead, product.pack()]))], title,
+        macs=layer.pixels * layer.weights.size,
+        constant_bytes=product.constant_bytes + ahead.nbytes,
+        scratch_bytes=kernel.scratch_bytes + (image.scratch_bytes if image else 0),
+        in_place=image.in_place if image else [InPlace(0, 0, kernel.tiles.distance())],
+        layouts=CHANNELS_LAST,
+        replacement=None if product.table is None else fused(part, "ConvolutionTable"),
+        # Where weights are waited for, what it spares of scratch is not worth what it takes longer.
+        only_for="size" if kernel.is_common and layer.is_waited_for else "",
+    )  # fmt: skip
 
 
 def assemble(kernel: Kernel, image: Bordered | None = None) -> Assembly:

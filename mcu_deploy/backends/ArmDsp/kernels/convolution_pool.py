@@ -5,7 +5,6 @@ a network's largest tensor, never exists as a whole. Rows that no window reads a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import (
     kernel_of_rows,
     stem_of,
 )
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, function_of, workload
+from mcu_deploy.backends.ArmDsp.workloads import chain, function_of
 from mcu_deploy.backends.interface import (
     Constant,
     Costs,
@@ -27,7 +26,6 @@ from mcu_deploy.backends.interface import (
     Price,
     Proposal,
     SubgraphView,
-    Workload,
 )
 from mcu_deploy.backends.isa.dsp import pool_code
 from mcu_deploy.backends.isa.dsp.frames import numbers
@@ -76,16 +74,15 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         (InPlace(0, 0, strips.distance),),
     )
 
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        target = layers[0].target
-        helpers = (
+    part = view.part([*between.nodes, last.node.id])
+    names = "conv{}x{}".format(*before.layer.window.kernel), pool.title
+    made = chain(
+        part, fused(part, "ConvolutionPool"), "conv_pool_strips_dsp", body, constants,
+        lambda target: [
             function_of(stems[0], before.layer.x, before.layer.y, convolved, target),
             function_of(stems[1], pool.x, pool.y, pooled, target, "constants", strips.count),
             *between.helpers,
-        )  # fmt: skip
-        return (workload(layers[0], "conv_pool_strips_dsp", body, constants, price, helpers),)
-
-    part = view.part([*between.nodes, last.node.id])
-    names = "conv{}x{}".format(*before.layer.window.kernel), pool.title
-    title = f"{between.titled(*names)} in strips"
-    return [Proposal(part, price, make, fused(part, "ConvolutionPool"), CHANNELS_LAST, title)]
+        ],
+        price, f"{between.titled(*names)} in strips",
+    )  # fmt: skip
+    return [made]

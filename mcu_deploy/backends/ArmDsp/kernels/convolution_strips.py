@@ -18,8 +18,9 @@ from mcu_deploy.backends.ArmDsp import pairs
 from mcu_deploy.backends.ArmDsp.chains import fused, reader
 from mcu_deploy.backends.ArmDsp.kernels import addition, convolution, tables
 from mcu_deploy.backends.ArmDsp.pairs import Walk
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, KIT, function_of, workload
+from mcu_deploy.backends.ArmDsp.workloads import KIT, chain, function_of
 from mcu_deploy.backends.interface import (
+    CFunction,
     Constant,
     Costs,
     InPlace,
@@ -27,7 +28,7 @@ from mcu_deploy.backends.interface import (
     Price,
     Proposal,
     SubgraphView,
-    Workload,
+    Target,
 )
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.dsp.frames import Kernel, numbers
@@ -297,20 +298,17 @@ def _proposal(
         (InPlace(0, 0, strips.distance),),
     )
 
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        of = zip(kernels, assembled, stems, strict=True)
-        helpers = [
-            function_of(stem, kernel.layer.x, kernel.layer.y, text, layers[0].target)
-            for kernel, text, stem in of
+    def helpers(target: Target) -> Sequence[CFunction]:
+        called = [
+            function_of(stem, kernel.layer.x, kernel.layer.y, text, target)
+            for kernel, text, stem in zip(kernels, assembled, stems, strict=True)
         ]
         if sum_ is not None:
-            helpers.append(pairs.function(sum_.layer, sum_.stem, sum_.code, sum_.walk))
-        once = {helper.stem: helper for helper in (*helpers, *between.helpers)}
-        of_layer = workload(layers[0], stem, body, tuple(constants), price, (*once.values(),))
-        return (of_layer,)
+            called.append(pairs.function(sum_.layer, sum_.stem, sum_.code, sum_.walk))
+        return [*called, *between.helpers]
 
     replacement = fused(part, "ConvolutionStrips")
-    return Proposal(part, price, make, replacement, CHANNELS_LAST, f"{title} in strips")
+    return chain(part, replacement, stem, body, constants, helpers, price, f"{title} in strips")
 
 
 def stem_of(kernel: Kernel, code: Assembly) -> str:

@@ -18,23 +18,20 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, function_of, workload
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, function_of, proposal
 from mcu_deploy.backends.interface import (
     CFunction,
     Constant,
-    Costs,
     InPlace,
     Layer,
-    Price,
     Proposal,
     SubgraphView,
     Target,
-    Workload,
     layer_of,
 )
 from mcu_deploy.backends.isa import Assembly
@@ -101,17 +98,15 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 
 def _proposal(part: SubgraphView, kernel: Kernel) -> Proposal:
     layer = kernel.layer
-    products = layer.pixels * layer.weights.size
-    price = Price(
-        Costs(products, cycles=kernel.cycles, flash=kernel.constant_bytes),
-        kernel.bytes, kernel.scratch_bytes, kernel.in_place,
+    return proposal(
+        part, layer.target, kernel.stem, kernel.code, lambda: [kernel.taps()],
+        "depthwise3x3" + " of any channels" * kernel.lines.is_any,
+        macs=layer.pixels * layer.weights.size,
+        constant_bytes=kernel.constant_bytes,
+        scratch_bytes=kernel.scratch_bytes,
+        in_place=kernel.in_place,
+        layouts=CHANNELS_LAST,
     )  # fmt: skip
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        return (workload(layers[0], kernel.stem, kernel.code, (kernel.taps(),), price),)
-
-    title = f"depthwise3x3{' of any channels' if kernel.lines.is_any else ''}"
-    return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title)
 
 
 @dataclass(frozen=True)

@@ -11,23 +11,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.kernels import depthwise
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
-from mcu_deploy.backends.interface import (
-    Constant,
-    Costs,
-    InPlace,
-    Layer,
-    Price,
-    Proposal,
-    SubgraphView,
-    Workload,
-)
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, proposal
+from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.dsp.blocks import HEADER, NUMBERS, Blocks
 from mcu_deploy.backends.quantized.dense_product import shift
@@ -79,22 +69,15 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 def _proposal(part: SubgraphView, kernel: Kernel) -> Proposal:
     layer = kernel.layer
     name = "depthwise{}x{}".format(*layer.window.kernel)
-    stem = f"{name}_dsp"
-    price = Price(
-        Costs(
-            layer.pixels * layer.weights.size,
-            cycles=kernel.cycles, flash=kernel.constant_bytes,
-        ),
-        {f"{stem} {kernel.code.digest}": kernel.code.bytes},
-        kernel.scratch_bytes,
-        (InPlace(0, 0, exactly=True),) if kernel.may_lie_on_input else (),
+    return proposal(
+        part, layer.target, f"{name}_dsp", kernel.code, lambda: [kernel.taps()],
+        f"{name}{'' if kernel.blocks.is_unrolled else ', small code'}",
+        macs=layer.pixels * layer.weights.size,
+        constant_bytes=kernel.constant_bytes,
+        scratch_bytes=kernel.lines.plane_bytes,
+        in_place=[InPlace(0, 0, exactly=True)] if kernel.may_lie_on_input else [],
+        layouts=CHANNELS_LAST,
     )  # fmt: skip
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        return (workload(layers[0], stem, kernel.code, (kernel.taps(),), price),)
-
-    title = f"{name}{'' if kernel.blocks.is_unrolled else ', small code'}"
-    return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,10 +118,6 @@ class Kernel:
     @property
     def cycles(self) -> int:
         return self.code.time(self.layer.target)
-
-    @property
-    def scratch_bytes(self) -> int:
-        return self.lines.plane_bytes
 
     @property
     def may_lie_on_input(self) -> bool:

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from mcu_deploy.backends.ArmDsp.chains import followed, fused
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, function_of, workload
-from mcu_deploy.backends.interface import (
-    Constant,
-    Costs,
-    Layer,
-    Price,
-    Proposal,
-    SubgraphView,
-    Workload,
-)
+from mcu_deploy.backends.ArmDsp.workloads import chain, function_of
+from mcu_deploy.backends.interface import Constant, Costs, Layer, Price, Proposal, SubgraphView
 from mcu_deploy.backends.quantized.layers import Convolution, read
 
 OPERATORS = ("Conv", "tflite::Conv")
@@ -65,20 +56,16 @@ def _proposal(
         kernel.in_place if middle == "y" else (),
     )
 
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        body = (
-            f"{{\n    {ctype} *const middle = ({ctype} *)({middle});\n"
-            f"    ${kernel.stem}(x, middle, taps, scratch);\n"
-            f"    ${behind_stem}(middle, y, weights, scratch);\n}}"
-        )
-        target = layers[0].target
-        helpers = (
-            kernel.function(target),
-            function_of(behind_stem, behind.x, behind.y, code, target),
-        )
-        constants = (kernel.taps(), Constant("weights", product.pack()))
-        return (workload(layers[0], stem, body, constants, price, helpers),)
-
-    replacement = fused(part, "DepthwisePointwise")
-    title = f"depthwise3x3 + {pointwise.title(is_double)}"
-    return Proposal(part, price, make, replacement, CHANNELS_LAST, title)
+    body = (
+        f"{{\n    {ctype} *const middle = ({ctype} *)({middle});\n"
+        f"    ${kernel.stem}(x, middle, taps, scratch);\n"
+        f"    ${behind_stem}(middle, y, weights, scratch);\n}}"
+    )
+    return chain(
+        part, fused(part, "DepthwisePointwise"), stem, body,
+        lambda: [kernel.taps(), Constant("weights", product.pack())],
+        lambda target: [
+            kernel.function(target), function_of(behind_stem, behind.x, behind.y, code, target)
+        ],
+        price, f"depthwise3x3 + {pointwise.title(is_double)}",
+    )  # fmt: skip

@@ -21,21 +21,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import Any
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, proposal
 from mcu_deploy.backends.interface import (
     Constant,
-    Costs,
     InPlace,
     Layer,
-    Price,
+    LayoutRule,
     Proposal,
     SubgraphView,
-    Workload,
     layer_of,
 )
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
@@ -132,24 +129,17 @@ def _proposal(
     # A row is read before it is written.
     rows = layer.rows - 1 if outputs > taps else 1
     distance = rows * (outputs - taps) if layer.rows > 1 else -layer.x.bytes
-    price = Price(
-        Costs(layer.rows * outputs * taps, cycles=code.time(node.target), flash=stream.nbytes),
-        {f"{stem} {code.digest}": code.bytes},
-        2 * TAPS * layer.blocks + _TAIL,
-        (
+    return proposal(
+        view.part([node.node.id]), node.target, stem, code, [Constant("weights", stream)],
+        "dense" if unrolled == 1 else "dense, unrolled",
+        macs=layer.rows * outputs * taps,
+        scratch_bytes=2 * TAPS * layer.blocks + _TAIL,
+        in_place=(
             InPlace(0, 0, max(distance, -layer.x.bytes)),
             InPlace(0, None, max(scratch_distance(layer), -layer.x.bytes)),
         ),
-    )
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        return (workload(layers[0], stem, code, (Constant("weights", stream),), price),)
-
-    title = "dense" if unrolled == 1 else "dense, unrolled"
-    part = view.part([node.node.id])
-    if node.op == "Conv":
-        return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title)
-    return Proposal(part, price, make, title=title)
+        layouts=CHANNELS_LAST if node.op == "Conv" else (LayoutRule.NATURAL,),
+    )  # fmt: skip
 
 
 def scratch_distance(layer: Dense) -> int:

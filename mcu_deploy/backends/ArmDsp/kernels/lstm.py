@@ -10,23 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import Any
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.arithmetic.tflite import scalar
-from mcu_deploy.backends.ArmDsp.workloads import workload
-from mcu_deploy.backends.interface import (
-    Constant,
-    Costs,
-    InPlace,
-    Layer,
-    Price,
-    Proposal,
-    SubgraphView,
-    Workload,
-)
+from mcu_deploy.backends.ArmDsp.workloads import proposal
+from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.dsp import sigmoid
 from mcu_deploy.backends.isa.dsp.kept import counted, move
@@ -80,18 +70,11 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 def _proposal(
     view: SubgraphView, node: Layer, lstm: QuantizedLstm, stream: Array, code: Assembly
 ) -> Proposal:
-    stem = f"lstm_{lstm.inputs}x{lstm.hidden}_int8_dsp"
-    price = Price(
-        Costs(node.macs, cycles=code.time(node.target), flash=stream.nbytes),
-        {f"{stem} {code.digest}": code.bytes},
-        _activation_bytes(lstm) + 2 * lstm.hidden,
-        _in_place(node, lstm),
-    )
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        return (workload(layers[0], stem, code, (Constant("weights", stream),), price),)
-
-    return Proposal(view.part([node.node.id]), price, make, title="lstm")
+    stem, scratch = f"lstm_{lstm.inputs}x{lstm.hidden}_int8_dsp", _activation_bytes(lstm)
+    return proposal(
+        view.part([node.node.id]), node.target, stem, code, [Constant("weights", stream)], "lstm",
+        macs=node.macs, scratch_bytes=scratch + 2 * lstm.hidden, in_place=_in_place(node, lstm),
+    )  # fmt: skip
 
 
 def _parts(layer: Layer, gate: int) -> tuple[tuple[Array, Array | None, str], ...]:

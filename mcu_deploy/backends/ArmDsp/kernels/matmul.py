@@ -13,30 +13,16 @@ are those before the end: rows and columns are computed twice, taps are zeros th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
-from mcu_deploy.backends.ArmDsp.workloads import ID
-from mcu_deploy.backends.interface import (
-    Argument,
-    Constant,
-    Costs,
-    InPlace,
-    Layer,
-    Parameter,
-    Price,
-    Proposal,
-    Role,
-    SubgraphView,
-    Workload,
-)
-from mcu_deploy.backends.isa import Assembly, Kind, Memory, kernel
+from mcu_deploy.backends.ArmDsp.workloads import proposal
+from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
+from mcu_deploy.backends.isa import Assembly, Kind, Memory
 from mcu_deploy.backends.isa.dsp.kept import counted, move
 from mcu_deploy.backends.isa.dsp.rounding import round_in_float, round_once
 from mcu_deploy.backends.isa.dsp.tile import Sums, multiply_bytes
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, passed, pointer
 from mcu_deploy.backends.kit.strides import Loops
 from mcu_deploy.backends.quantized.layers import clamp_refusal, saturate, types_refusal
 from mcu_deploy.backends.quantized.loops import loop_bytes
@@ -73,32 +59,13 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     constants = Constant("constants", words.astype(np.uint32))
     code = _as_long_as_may_be(product, rounding, loop_bytes(node.target))
     types = "_".join(dict.fromkeys(t.dtype.value for t in (product.a, product.b, product.y)))
-    stem = f"matmul_{product.rows}x{product.depth}x{product.columns}_{types}_dsp"
-    price = Price(
-        Costs(node.macs, cycles=code.time(node.target), flash=_CONSTANTS),
-        {f"{stem} {code.digest}": code.bytes},
-        product.panel_bytes + _CONSTANTS,
-        _in_place(node, product),
-    )
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        (layer,) = layers
-        parameters = (
-            *(pointer(layer.input(k), name) for k, name in enumerate("ab")),
-            pointer(layer.output, "y", const=False),
-            Parameter("const uint32_t *", "constants"), Parameter("uint8_t *", "scratch"),
-        )  # fmt: skip
-        factors, arrays = passed(layer, (0, 1))
-        arguments = (*factors, OUTPUT, constant_argument(len(arrays)), Argument(Role.SCRATCH))
-        function = kernel(stem, parameters, code, layer.target)
-        return (
-            Workload(
-                ID, function, arguments, (*arrays, constants),
-                scratch_bytes=price.scratch_bytes, in_place=price.in_place, costs=price.costs,
-            ),
-        )  # fmt: skip
-
-    return [Proposal(view.part([node.node.id]), price, make, title="matmul")]
+    made = proposal(
+        view.part([node.node.id]), node.target,
+        f"matmul_{product.rows}x{product.depth}x{product.columns}_{types}_dsp", code, [constants],
+        "matmul", macs=node.macs, scratch_bytes=product.panel_bytes + _CONSTANTS,
+        in_place=_in_place(node, product), operands={"a": 0, "b": 1},
+    )  # fmt: skip
+    return [made]
 
 
 def _as_long_as_may_be(product: MatrixProduct, rounding: Rounding, longest: int | None) -> Assembly:

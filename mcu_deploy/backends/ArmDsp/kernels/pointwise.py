@@ -6,23 +6,13 @@ What a tile must remember lies behind its activations, where the pointer to thes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.chains import fused
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
-from mcu_deploy.backends.interface import (
-    Constant,
-    Costs,
-    InPlace,
-    Layer,
-    Price,
-    Proposal,
-    SubgraphView,
-    Workload,
-)
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, proposal
+from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Register
 from mcu_deploy.backends.isa.dsp import nests, pixel_groups
 from mcu_deploy.backends.isa.dsp.core import Tile
@@ -61,26 +51,19 @@ def _proposal(
 ) -> Proposal:
     channels, filters = layer.x.shape[1], layer.y.shape[1]
     taken, code = product(layer, is_double, table), assemble(layer, is_double, table=table)
-    stem = f"conv1x1_{channels}x{filters}_dsp"
     ahead = taken.looked_up()
-    price = Price(
-        Costs(
-            layer.pixels * channels * filters,
-            cycles=code.time(layer.target),
-            flash=taken.constant_bytes + ahead.nbytes,
-        ),
-        {f"{stem} {code.digest}": code.bytes},
-        scratch_bytes(layer),
-        (InPlace(0, 0, groups(layer).distance) if layer.is_waited_for else in_place(layer),),
-    )
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        constants = (Constant("weights", np.concatenate([ahead, taken.pack()])),)
-        return (workload(layers[0], stem, code, constants, price),)
-
-    replacement = None if table is None else fused(part, "ConvolutionTable")
-    whole = title(is_double) + " + table" * (table is not None)
-    return Proposal(part, price, make, replacement, CHANNELS_LAST, whole)
+    written = InPlace(0, 0, groups(layer).distance) if layer.is_waited_for else in_place(layer)
+    return proposal(
+        part, layer.target, f"conv1x1_{channels}x{filters}_dsp", code,
+        lambda: [Constant("weights", np.concatenate([ahead, taken.pack()]))],
+        title(is_double) + " + table" * (table is not None),
+        macs=layer.pixels * channels * filters,
+        constant_bytes=taken.constant_bytes + ahead.nbytes,
+        scratch_bytes=scratch_bytes(layer),
+        in_place=[written],
+        layouts=CHANNELS_LAST,
+        replacement=None if table is None else fused(part, "ConvolutionTable"),
+    )  # fmt: skip
 
 
 def title(is_double: bool) -> str:

@@ -8,12 +8,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from mcu_deploy.backends.ArmDsp.chains import followed, fused
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise, tables
 from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import Part, Strips, body_of
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, function_of, workload
+from mcu_deploy.backends.ArmDsp.workloads import chain, function_of
 from mcu_deploy.backends.interface import (
     Constant,
     Costs,
@@ -22,7 +21,6 @@ from mcu_deploy.backends.interface import (
     Price,
     Proposal,
     SubgraphView,
-    Workload,
 )
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.lines import BareLines
@@ -105,16 +103,15 @@ def _proposal(
         (InPlace(0, 0, strips.distance),),
     )  # fmt: skip
 
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        constants = (Constant("weights", product.pack()), kernel.taps(), *between.constants)
-        target = layers[0].target
-        first = function_of(stems[0], before.x, before.y, code, target)
-        helpers = (kernel.function(target, strips.count), first, *between.helpers)
-        return (workload(layers[0], stem, body, constants, price, helpers),)
-
-    replacement = fused(part, "PointwiseDepthwise")
-    title = between.titled(pointwise.title(is_double), "depthwise3x3")
-    return Proposal(part, price, make, replacement, CHANNELS_LAST, title)
+    return chain(
+        part, fused(part, "PointwiseDepthwise"), stem, body,
+        lambda: [Constant("weights", product.pack()), kernel.taps(), *between.constants],
+        lambda target: [
+            kernel.function(target, strips.count),
+            function_of(stems[0], before.x, before.y, code, target), *between.helpers,
+        ],
+        price, between.titled(pointwise.title(is_double), "depthwise3x3"),
+    )  # fmt: skip
 
 
 def _asked(before: Convolution) -> str:

@@ -12,22 +12,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.kernels import pointwise
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
-from mcu_deploy.backends.interface import (
-    Constant,
-    Costs,
-    Layer,
-    Price,
-    Proposal,
-    SubgraphView,
-    Workload,
-)
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, proposal
+from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.dsp import nests
 from mcu_deploy.backends.isa.dsp.core import Tile
@@ -131,24 +123,17 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 def _proposal(part: SubgraphView, layer: Convolution, kind: str) -> Proposal:
     channels, filters = layer.x.shape[1], layer.y.shape[1]
     way = WAYS[kind]
-    code = assemble(layer, way)
-    stem = f"conv1x1_{kind}_dsp"
     product = steps_of(layer, way)
-    bytes_ = product.constant_bytes + numbers(product).nbytes
-    price = Price(
-        Costs(layer.pixels * channels * filters, cycles=code.time(layer.target), flash=bytes_),
-        {f"{stem} {code.digest}": code.bytes},
-        6 * channels + _NOWHERE + filters,
-        (pointwise.in_place(layer),),
-    )
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        stream = np.concatenate([numbers(product), product.pack()])
-        return (workload(layers[0], stem, code, (Constant("weights", stream),), price),)
-
-    title = ", rounded in float32" * way.is_real
-    return Proposal(
-        part, price, make, layouts=CHANNELS_LAST, title=f"conv1x1 of any size{title}",
+    ahead = numbers(product)
+    return proposal(
+        part, layer.target, f"conv1x1_{kind}_dsp", assemble(layer, way),
+        lambda: [Constant("weights", np.concatenate([ahead, product.pack()]))],
+        "conv1x1 of any size" + ", rounded in float32" * way.is_real,
+        macs=layer.pixels * channels * filters,
+        constant_bytes=product.constant_bytes + ahead.nbytes,
+        scratch_bytes=6 * channels + _NOWHERE + filters,
+        in_place=[pointwise.in_place(layer)],
+        layouts=CHANNELS_LAST,
         only_for="size" if way.is_real else "",
     )  # fmt: skip
 

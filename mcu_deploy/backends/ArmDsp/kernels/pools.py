@@ -20,21 +20,12 @@ pool_blocks.py, and become outputs in pool_outputs.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
-from mcu_deploy.backends.interface import (
-    Constant,
-    Costs,
-    Layer,
-    Price,
-    Proposal,
-    SubgraphView,
-    Workload,
-)
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, proposal
+from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa.dsp.pool_blocks import WORDS
 from mcu_deploy.backends.isa.dsp.pool_code import assemble
 from mcu_deploy.backends.kit import overlap
@@ -56,21 +47,13 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if isinstance(rounding, str):
         return rounding
     code = assemble(pool, rounding)
-    stem = f"{pool.stem}_dsp"
     constants = (Constant("constants", pack(pool, rounding)),)
-    price = Price(
-        Costs(cycles=code.time(node.target), flash=constants[0].value.nbytes),
-        {f"{stem} {code.digest}": code.bytes},
-        pool.scratch_bytes,
-        overlap.fact(node, 0, demand(pool, rounding)),
-    )
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        return (workload(layers[0], stem, code, constants, price),)
-
-    return [
-        Proposal(view.part([node.node.id]), price, make, layouts=CHANNELS_LAST, title=pool.title)
-    ]
+    made = proposal(
+        view.part([node.node.id]), node.target, f"{pool.stem}_dsp", code, constants, pool.title,
+        scratch_bytes=pool.scratch_bytes, layouts=CHANNELS_LAST,
+        in_place=overlap.fact(node, 0, demand(pool, rounding)),
+    )  # fmt: skip
+    return [made]
 
 
 def demand(pool: Pool, rounding: Rounding | None) -> int:

@@ -10,22 +10,12 @@ Where a sum of four quotients is no number, one of them may be none: these four 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.workloads import workload
-from mcu_deploy.backends.interface import (
-    Constant,
-    Costs,
-    Layer,
-    LayoutRule,
-    Price,
-    Proposal,
-    SubgraphView,
-    Workload,
-)
+from mcu_deploy.backends.ArmDsp.workloads import ALIKE, proposal
+from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.quantized.layers import BYTES, saturate
@@ -65,19 +55,14 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         code = dequantizing(elements, integer)
     rounding = "_ties_away" if ties_away else ""
     stem = f"{'' if quantizes else 'de'}quantize_{integer.dtype.value}{rounding}_dsp"
-    constant = Constant("constants", constants_of(how, quantizes, ties_away))
-    price = Price(
-        Costs(cycles=code.time(node.target), flash=constant.value.nbytes),
-        {f"{stem} {code.digest}": code.bytes},
-        in_place=overlap.in_place(node, np.arange(elements)),
-    )
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        return (workload(layers[0], stem, code, (constant,), price, elements=elements),)
-
-    part = view.part([node.node.id])
-    title = "quantize" if quantizes else "dequantize"
-    return [Proposal(part, price, make, layouts=(LayoutRule.SAME,), title=title)]
+    made = proposal(
+        view.part([node.node.id]), node.target, stem, code,
+        [Constant("constants", constants_of(how, quantizes, ties_away))],
+        "quantize" if quantizes else "dequantize",
+        in_place=overlap.in_place(node, np.arange(elements)), layouts=ALIKE,
+        count=("elements", elements),
+    )  # fmt: skip
+    return [made]
 
 
 def constants_of(how: Quantization, quantizes: bool, ties_away: bool) -> Array:

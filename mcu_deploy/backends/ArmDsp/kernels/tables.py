@@ -10,25 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.chains import reader
-from mcu_deploy.backends.ArmDsp.workloads import workload
+from mcu_deploy.backends.ArmDsp.workloads import ALIKE, proposal
 from mcu_deploy.backends.interface import (
     CFunction,
     Constant,
-    Costs,
     InPlace,
     Layer,
-    LayoutRule,
     Parameter,
-    Price,
     Proposal,
     SubgraphView,
-    Workload,
 )
 from mcu_deploy.backends.isa import Assembly, Kind, kernel
 from mcu_deploy.backends.quantized.layers import BYTES
@@ -52,19 +47,13 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if which is None:
         return ""
     table = Constant("table", table_of(node, which), 1)
-    elements, stem = node.output.type.elements, "table_dsp"
-    code = assemble(elements)
-    price = Price(
-        Costs(cycles=code.time(node.target), flash=256),
-        {f"{stem} {code.digest}": code.bytes},
-        in_place=(InPlace(which, 0, 0),),
-    )
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        return (workload(layers[0], stem, code, (table,), price, (), which, elements),)
-
-    part = view.part([node.node.id])
-    return [Proposal(part, price, make, layouts=(LayoutRule.SAME,), title="table")]
+    elements = node.output.type.elements
+    made = proposal(
+        view.part([node.node.id]), node.target, "table_dsp", assemble(elements), [table], "table",
+        in_place=[InPlace(which, 0, 0)], layouts=ALIKE, operands={"x": which},
+        count=("elements", elements),
+    )  # fmt: skip
+    return [made]
 
 
 @dataclass(frozen=True)

@@ -17,23 +17,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.kernels import convolution
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, workload
-from mcu_deploy.backends.interface import (
-    Constant,
-    Costs,
-    InPlace,
-    Layer,
-    Price,
-    Proposal,
-    SubgraphView,
-    Workload,
-)
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, proposal
+from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa.dsp.winograd_core import LANES, LANES_LOG2, assemble
 from mcu_deploy.backends.isa.dsp.winograd_windows import (
     FRAME,
@@ -180,29 +170,21 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if refusal(kernel):
         return ""
     shape = kernel.shape
-    code = assemble(shape, kernel.coverage())
-    stem = f"winograd_{shape.channels}x{shape.filters}_dsp"
     of_two = 24 + 4 * len(POSITIONS) * shape.channels
     stream_bytes = shape.filters // 2 * of_two + 12 * sum(pair.late for pair in kernel.pairs)
-    price = Price(
-        Costs(
-            layer.pixels * shape.filters * layer.weights[0].size,
-            cycles=code.time(layer.target),
-            flash=stream_bytes + 4 * len(NUMBERS),
-        ),
-        {f"{stem} {code.digest}": code.bytes},
-        FRAME + shape.transformed_bytes + shape.patch_bytes,
-        (InPlace(0, 0, kernel.distance()),),
-    )
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        stream = np.concatenate([kernel.numbers(), kernel.pack()])
-        return (workload(layers[0], stem, code, (Constant("weights", stream),), price),)
-
-    part = view.part([node.node.id])
-    return [
-        Proposal(part, price, make, layouts=CHANNELS_LAST, title="winograd3x3", only_for="speed")
-    ]
+    made = proposal(
+        view.part([node.node.id]), layer.target, f"winograd_{shape.channels}x{shape.filters}_dsp",
+        assemble(shape, kernel.coverage()),
+        lambda: [Constant("weights", np.concatenate([kernel.numbers(), kernel.pack()]))],
+        "winograd3x3",
+        macs=layer.pixels * shape.filters * layer.weights[0].size,
+        constant_bytes=stream_bytes + 4 * len(NUMBERS),
+        scratch_bytes=FRAME + shape.transformed_bytes + shape.patch_bytes,
+        in_place=[InPlace(0, 0, kernel.distance())],
+        layouts=CHANNELS_LAST,
+        only_for="speed",
+    )  # fmt: skip
+    return [made]
 
 
 def refusal(kernel: Winograd) -> str:
