@@ -3,15 +3,42 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import numpy.typing as npt
 
 from mcu_deploy.boards import MemoryTiming
 from mcu_deploy.ir import EdgeId, Graph, Node, SubgraphView, TensorType
 from mcu_deploy.operators import Call, find
+
+
+class Knowing(Protocol):
+    """known: what was found out of it."""
+
+    @property
+    def known(self) -> dict[object, Any]: ...
+
+
+K = TypeVar("K", bound=Knowing)
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def kept(find: Callable[Concatenate[K, P], T]) -> Callable[Concatenate[K, P], T]:
+    """Keeps what a function finds of a layer, and of arguments that have a hash, with the layer:
+    several kernels ask for the same."""
+
+    @functools.wraps(find)
+    def found(layer: K, /, *arguments: P.args, **named: P.kwargs) -> T:
+        key = find, arguments, *named.items()
+        if key not in layer.known:
+            layer.known[key] = find(layer, *arguments, **named)
+        known: T = layer.known[key]
+        return known
+
+    return found
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,6 @@ class Assembly:
         self._timings = timings
         self._times = 1.0
         self._before = ""
-        self._costs: dict[tuple[int, str, float], float] = {}
         self._found: dict[tuple[str, int], Any] = {}
         self._labels = self._names = 0
         self.cycles = 0.0
@@ -110,17 +109,15 @@ class Assembly:
 
     def add_instruction(self, instruction: Instruction, taken: float = 0.0) -> None:
         """taken: of a branch, in which share of its executions it is taken."""
-        key = id(instruction), self._before, taken  # it stays, being one of the items
-        cost = self._costs.get(key)
-        if cost is None:
-            cost = self._costs[key] = cycles_of(self._timings, instruction, self._before, taken)
+        cost = cycles_of(self._timings, instruction, self._before, taken)
         self.cycles += self._times * cost
         self._before = instruction.mnemonic
-        self._add(instruction, cost)
+        self._items.append(instruction)
+        self._runs.append((self._times, cost))
 
-    def _add(self, item: Item, cycles: float = 0.0) -> None:
+    def _add(self, item: Item) -> None:
         self._items.append(item)
-        self._runs.append((self._times, cycles))
+        self._runs.append((self._times, 0.0))
 
     def reads(self, constant_bytes: int) -> None:
         """Here a run reads so many bytes of constants, in their order. For the price alone."""
@@ -307,18 +304,19 @@ def _adding(mnemonic: str) -> Callable[..., None]:
     """What adds instructions of a mnemonic to code."""
 
     def add(code: Assembly, *operands: Any, to: Sequence[Label] = ()) -> None:
-        for operand in operands:
-            if type(operand) is list or type(operand) is tuple:
-                operands = tuple([_listed(o) for o in operands])
-                break
-        code.add_instruction(_instruction(mnemonic, operands, tuple(to)))
+        targets = tuple(to) if to else ()
+        try:
+            instruction = _instruction(mnemonic, operands, targets)
+        except TypeError:  # a list has no hash
+            instruction = _instruction(mnemonic, _listed(operands), targets)
+        code.add_instruction(instruction)
 
     return add
 
 
-def _listed(operand: Any) -> Operand:
-    is_list = type(operand) is list or type(operand) is tuple
-    return Registers(tuple(operand)) if is_list else operand
+def _listed(operands: Sequence[Any]) -> tuple[Operand, ...]:
+    """Lists of registers are operands of their own."""
+    return tuple(Registers(tuple(o)) if type(o) in (list, tuple) else o for o in operands)
 
 
 # Many kernels are the same, of layers that are alike and of proposals that share a function. So the
@@ -338,6 +336,8 @@ def _register(
 def _instruction(
     mnemonic: str, operands: tuple[Operand, ...], targets: tuple[Label, ...]
 ) -> Instruction:
+    if any(type(operand) is tuple for operand in operands):
+        return _instruction(mnemonic, _listed(operands), targets)
     return Instruction(mnemonic, operands, targets)
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mcu_deploy.backends.layer import kept
 from mcu_deploy.backends.quantized.layers import Convolution
 from mcu_deploy.backends.quantized.requantization import (
     Accumulation,
@@ -41,6 +42,7 @@ class Pair(NamedTuple):
         return len(self.behind) // 3
 
 
+@kept
 def pairs_of(
     layer: Convolution, evens: tuple[tuple[int, int], ...], lanes: tuple[int, int], shift: int
 ) -> list[Pair]:
@@ -49,16 +51,6 @@ def pairs_of(
 
     lanes: what the accumulators are multiples of; shift: of the sums themselves.
     """
-    asked = pairs_of, evens, lanes, shift
-    if asked not in layer.known:
-        layer.known[asked] = _pairs_of(layer, evens, lanes, shift)
-    found: list[Pair] = layer.known[asked]
-    return found
-
-
-def _pairs_of(
-    layer: Convolution, evens: tuple[tuple[int, int], ...], lanes: tuple[int, int], shift: int
-) -> list[Pair]:
     find = accumulations_late if layer.fixed is None else accumulations
     filters = tuple(even + n for even, count in evens for n in range(count))
     of = np.array([lanes[n] for _, count in evens for n in range(count)], np.int64)

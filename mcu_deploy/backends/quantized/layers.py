@@ -12,7 +12,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array, activation_bounds, multiplier, tflite
 from mcu_deploy.backends.interface import Layer, Target
-from mcu_deploy.backends.layer import HOST
+from mcu_deploy.backends.layer import HOST, kept
 from mcu_deploy.backends.quantized import requantization
 from mcu_deploy.backends.quantized.loops import loop_bytes, waits_for_weights
 from mcu_deploy.backends.quantized.requantization import reach
@@ -125,15 +125,9 @@ class Convolution(Linear):
         )  # fmt: skip
 
 
+@kept
 def read(layer: Layer) -> Convolution | str:
     """A layer as a convolution, or why it is none for this backend, a clause."""
-    if read not in layer.known:
-        layer.known[read] = _read(layer)
-    found: Convolution | str = layer.known[read]
-    return found
-
-
-def _read(layer: Layer) -> Convolution | str:
     if layer.op != "Conv" or layer.domain not in ("", "tflite"):
         return "it computes no convolution but Conv"
     x, w, y = layer.input(0), layer.input(1), layer.output

@@ -39,6 +39,7 @@ from mcu_deploy.backends.isa.dsp import plane_lines, planes
 from mcu_deploy.backends.isa.dsp.fours import Fours
 from mcu_deploy.backends.isa.dsp.late_sums import LATE_WORDS, LateSums
 from mcu_deploy.backends.isa.dsp.plane_lines import UNROLLINGS, Unrolling
+from mcu_deploy.backends.layer import kept
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.lines import LANES, BareLines
 from mcu_deploy.backends.quantized.requantization import (
@@ -122,10 +123,7 @@ class Kernel:
     @staticmethod
     def of(layer: Convolution, has_late: bool) -> Kernel:
         """The cheaper of the two ways over the image."""
-        both = [BareLines.of(layer, is_transposed) for is_transposed in (False, True)]
-        kernels = [Kernel(layer, lines, has_late) for lines in both if lines.is_reachable]
-        kernels += [shorter for kernel in kernels if (shorter := kernel.shorter)]
-        return min(kernels, key=lambda kernel: kernel.cycles)
+        return _cheaper(layer, has_late)
 
     @staticmethod
     def of_any(layer: Convolution, has_late: bool) -> Kernel:
@@ -200,6 +198,14 @@ class Kernel:
         """For a driver that calls it so often with an image of its own."""
         x, y = self.layer.x, self.layer.y
         return function_of(self.stem, x, y, self.code, target, "taps", calls)
+
+
+@kept
+def _cheaper(layer: Convolution, has_late: bool) -> Kernel:
+    both = [BareLines.of(layer, is_transposed) for is_transposed in (False, True)]
+    kernels = [Kernel(layer, lines, has_late) for lines in both if lines.is_reachable]
+    kernels += [shorter for kernel in kernels if (shorter := kernel.shorter)]
+    return min(kernels, key=lambda kernel: kernel.cycles)
 
 
 def assemble(
@@ -288,15 +294,9 @@ def may_be_late(view: SubgraphView, layer: Convolution, target: Target) -> bool:
     return layer.window in windows
 
 
+@kept
 def roundings(layer: Convolution) -> list[Rounding]:
     """Of each channel; empty where one has none."""
-    if roundings not in layer.known:
-        layer.known[roundings] = _roundings(layer)
-    found: list[Rounding] = layer.known[roundings]
-    return found
-
-
-def _roundings(layer: Convolution) -> list[Rounding]:
     channels = [layer.channel(n) for n in range(len(layer.bias))]
     found = round_channels(channels, layer.bias.tolist(), plane_lines.shift(layer))
     return [how for how in found if how is not None] if None not in found else []

@@ -18,6 +18,7 @@ from mcu_deploy.backends.isa.dsp import nests, pixel_groups
 from mcu_deploy.backends.isa.dsp.core import Tile
 from mcu_deploy.backends.isa.dsp.pixel_groups import PixelGroups
 from mcu_deploy.backends.isa.dsp.widening import widen
+from mcu_deploy.backends.layer import kept
 from mcu_deploy.backends.quantized.dense_product import DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution, read
 
@@ -100,6 +101,15 @@ def refusal(layer: Convolution) -> str:
 def product(
     layer: Convolution, is_double: bool = False, table: Array | None = None
 ) -> DenseProduct:
+    return _bare(layer, is_double) if table is None else _product(layer, is_double, table)
+
+
+@kept
+def _bare(layer: Convolution, is_double: bool) -> DenseProduct:
+    return _product(layer, is_double, None)
+
+
+def _product(layer: Convolution, is_double: bool, table: Array | None) -> DenseProduct:
     filters, channels = layer.weights.shape[:2]
     is_grouped = layer.is_waited_for
     taps = order(channels, by=4 if is_grouped else 8)
@@ -150,6 +160,19 @@ def assemble(
     is_counted: it computes all of the layer; else as many tiles as the scratch has at `count_at`,
     of a layer whose rows are whole tiles.
     """
+    if table is None:
+        return _assembled_bare(layer, is_double, is_counted)
+    return _assembled(layer, is_double, is_counted, table)
+
+
+@kept
+def _assembled_bare(layer: Convolution, is_double: bool, is_counted: bool) -> Assembly:
+    return _assembled(layer, is_double, is_counted, None)
+
+
+def _assembled(
+    layer: Convolution, is_double: bool, is_counted: bool, table: Array | None
+) -> Assembly:
     if layer.is_waited_for:
         code = Assembly()
         groups(layer, table, is_of_rows=not is_counted).assemble(code, is_counted)
