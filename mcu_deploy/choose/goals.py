@@ -138,7 +138,7 @@ def _fitting(search: Search, most: int, peak: int) -> tuple[int, list[Path]]:
     def weigh(totals: Totals) -> tuple[tuple[int, ...], ...]:
         return ((totals.peak > peak, *_by_both(totals, rate)),)
 
-    while high > low + low // 8 + 1:
+    while high > low + low // 32 + 1:
         rate = math.isqrt(low * high)
         found.append(search.run(weigh, NARROW)[0])
         low, high = (low, rate) if found[-1].totals.flash <= most else (rate, high)

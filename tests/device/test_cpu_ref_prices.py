@@ -15,7 +15,12 @@ from mcu_deploy.options import Options
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 
-_BOARD, _WITHIN = "mps2-an386", 0.15
+_WITHIN = 0.15
+# Memories that answer at once; and a flash of 5 wait states behind caches of 1,024 and 256 bytes,
+# which both the count and the price have in them.
+_BOARDS = "mps2-an386", "nucleo_l4r5zi"
+# Where in the flash a layer's code begins decides on how many cycles one run waits for it.
+_FETCHED = 60
 # Of these the sample counts the two smallest layers.
 _SAMPLE = (
     "conv", "depthwise", "dense", "max_pool", "average_pool", "quantize", "binary", "gather",
@@ -25,9 +30,9 @@ _SAMPLE = (
 _COPIED = 100
 
 
-def _misses(model: Path, folder: Path, names: set[str]) -> tuple[list[str], set[str]]:
+def _misses(model: Path, board: str, folder: Path, names: set[str]) -> tuple[list[str], set[str]]:
     """The layers of these names, and the copies, whose price is off; and the names that are met."""
-    built = build(model, _BOARD, folder, options=Options(backends=("CpuRef",)))
+    built = build(model, board, folder, options=Options(backends=("CpuRef",)))
     (network,) = (made.network for made in built.networks)
     layers = {step.index: step.choice.layer for step in network.plan.steps}
     found, met = [], set()
@@ -37,36 +42,41 @@ def _misses(model: Path, folder: Path, names: set[str]) -> tuple[list[str], set[
         if layer.name not in names and not is_copy:
             continue
         met.add(layer.name)
-        assert stated.cost is not None and counted.cycles
-        share = stated.cost.value / counted.cycles
-        if abs(share - 1) > _WITHIN:
+        assert stated.cost is not None and counted.time is not None
+        price, count = stated.cost.value, counted.time.cycles
+        waits = counted.time.code + counted.time.data > 0
+        if abs(price - count) > _WITHIN * count + _FETCHED * waits:
             what = f"{layer.name} ({layer.op} {layer.output.type})"
-            found.append(f"{what}: {stated.cost.value:,} for {counted.cycles:,}: {share:.2f}")
+            found.append(f"{what}: {price:,} for {count:,}: {price / count:.2f}")
     return found, met
 
 
-def _check(families: tuple[str, ...], folder: Path, most: int | None = None) -> None:
+def _check(families: tuple[str, ...], board: str, folder: Path, most: int | None = None) -> None:
     cases = named(families, most)
-    found, met = _misses(write(cases, folder / "layers.onnx"), folder / "build", set(cases))
+    model = write(cases, folder / "layers.onnx")
+    found, met = _misses(model, board, folder / "build", set(cases))
     assert found == []
     # a Transpose is a view, and the copies behind it bear other names
     assert {name for name in cases if not name.startswith("transpose_")} <= met
 
 
-def test_prices_are_what_layers_take(tmp_path: Path) -> None:
-    _check(_SAMPLE, tmp_path, 2)
+@pytest.mark.parametrize("board", _BOARDS)
+def test_prices_are_what_layers_take(board: str, tmp_path: Path) -> None:
+    _check(_SAMPLE, board, tmp_path, 2)
 
 
 @pytest.mark.matrix
-def test_prices_of_all_families_are_what_layers_take(tmp_path: Path) -> None:
-    _check(tuple(CASES), tmp_path)
+@pytest.mark.parametrize("board", _BOARDS)
+def test_prices_of_all_families_are_what_layers_take(board: str, tmp_path: Path) -> None:
+    _check(tuple(CASES), board, tmp_path)
 
 
 @pytest.mark.matrix
+@pytest.mark.parametrize("board", _BOARDS)
 @pytest.mark.parametrize("plane", [8, 13])
-def test_prices_of_tflite_layers_are_what_they_take(plane: int, tmp_path: Path) -> None:
+def test_prices_of_tflite_layers_are_what_they_take(plane: int, board: str, tmp_path: Path) -> None:
     content, names = tflite_model(plane)
     path = tmp_path / "layers.tflite"
     path.write_bytes(content)
-    found, met = _misses(path, tmp_path / "build", names)
+    found, met = _misses(path, board, tmp_path / "build", names)
     assert found == [] and len(met) >= len(names)

@@ -2,7 +2,8 @@
 
 The numbers are fitted to 3,069 layers, 514 of 46 models of the pack and the others of networks made
 for families and sizes that it lacks. Their instructions were counted in QEMU (gcc 12, -O2) and
-multiplied by the cycles of `isa`'s table, without wait states; nothing was measured on a chip. On
+multiplied by the cycles of `isa`'s table; `waits` adds those for a flash that answers late, and
+nothing was measured on a chip. On
 other cores they give the order of layers. tests/device/test_cpu_ref_prices.py counts layers of each
 family again: a price is within 15 % of the count.
 
@@ -16,6 +17,7 @@ from collections.abc import Callable, Mapping
 
 from mcu_deploy.arithmetic import activation_bounds
 from mcu_deploy.backends.CpuRef import window_cycles
+from mcu_deploy.backends.CpuRef.waits import waits
 from mcu_deploy.backends.interface import Layer
 from mcu_deploy.backends.kit.strides import collapse, memory_strides
 from mcu_deploy.ir import DType, TensorType
@@ -29,11 +31,14 @@ _COPIED, _COPIED_ALONE = 0.8, 6
 
 
 def cycles(layer: Layer) -> float:
-    """What one run of a layer takes; 0 where it is none: a view, or no elements to write."""
+    """What one run of a layer takes, with what it waits for the target's memory; 0 where it is
+    none: a view, or no elements to write."""
     if not any(operand.type.elements for operand in layer.outputs):
         return 0
     found = _FORMULAS.get(layer.op, _elementwise)(layer)
-    return found + _CALL if found else 0
+    if not found:
+        return 0
+    return found + _CALL + waits(layer, found + _CALL)
 
 
 # Of an element that is written, of float32; where there is a second number, of 8 bits.
@@ -178,7 +183,7 @@ def _gathered(layer: Layer) -> float:
         return y.elements * (7.2 + (2.3 if block == 1 else 8 / block))
     if block == 1:
         return y.elements * (19.5 if indices.type.dtype is DType.INT64 else 18.8)
-    return y.elements * (15.5 if x.dtype.bytes > 1 else 17.5)
+    return y.elements * (16.6 if x.dtype.bytes > 1 else 19.6)
 
 
 def _gathered_elements(layer: Layer) -> float:

@@ -151,6 +151,13 @@ def convolution(layer: Layer) -> float:
     return _loops(window, y.elements, depth).at(prices)
 
 
+def taps(layer: Layer) -> float:
+    """How many taps of a convolution lie inside of its input, those of all channels."""
+    x, w, y = layer.input(0).type, layer.input(1).type, layer.output.type
+    window = plane(conv_window(x, w, y, layer.attributes))
+    return _loops(window, y.elements, 1).taps
+
+
 def product(layer: Layer, macs: int) -> float:
     """Of rows times constant columns."""
     outputs, prices = layer.output.type.elements, _PRODUCT[arithmetic(layer)]
