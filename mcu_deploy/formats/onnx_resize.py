@@ -1,5 +1,5 @@
-"""Resize and Upsample of an ONNX file as one of two operators: Resize, which picks the nearest
-elements, and mcu-deploy's own Interpolate, which makes new ones."""
+"""Resize and Upsample of an ONNX file as one of two operators: ONNX's Resize, which picks the
+nearest elements, and mcu-deploy's own, which makes new ones."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ def operator(op: str, domain: str, attributes: Mapping[str, Any]) -> tuple[str, 
     """The operator that a node is, and its domain."""
     if domain or op not in ("Resize", "Upsample"):
         return op, domain
-    return (
-        ("Resize", "") if attributes.get("mode", "nearest") == "nearest" else ("Interpolate", "mcu")
-    )
+    return "Resize", "" if attributes.get("mode", "nearest") == "nearest" else "mcu"
 
 
 def scales(op: str, domain: str, attributes: Mapping[str, Any]) -> Array | None:

@@ -27,8 +27,9 @@ def registry() -> Mapping[tuple[str, str], Operator]:
 
 
 def label(domain: str, name: str) -> str:
-    """An operator as people read it: "Conv", or "domain::Name" beside ONNX's own."""
-    return f"{domain}::{name}" if domain else name
+    """An operator as people read it: "Conv", or "domain::Name" beside ONNX's own and mcu-deploy's,
+    which has the name of the one that it stands for."""
+    return f"{domain}::{name}" if domain not in ("", "mcu") else name
 
 
 def find(domain: str, name: str) -> Operator | None:

@@ -1,6 +1,6 @@
-"""Resize-10 to -19 in the modes linear and cubic, as mcu-deploy's own operator Interpolate.
+"""Resize-10 to -19 in the modes linear and cubic: in the graph mcu-deploy's own Resize.
 
-Resize to the nearest element moves elements (selection.py); this one makes new ones. Along each
+ONNX's in the mode nearest moves elements (selection.py); this one makes new ones. Along each
 axis that it resizes, an element of the output is a sum of a few elements of the input, whose
 weights are known when the model is compiled.
 """
@@ -167,4 +167,4 @@ def _interpolate(call: Call) -> list[Array]:
     return [result]
 
 
-OPERATORS = (Operator("Interpolate", _interpolate, quantized="real", domain="mcu"),)
+OPERATORS = (Operator("Resize", _interpolate, quantized="real", domain="mcu"),)

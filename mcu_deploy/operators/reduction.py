@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +26,9 @@ def _rows(call: Call) -> Array:
     """One row for each result, its elements in index order."""
     x = call.value(0)
     axes = reduced_axes(call)
-    order = [*(a for a in range(x.ndim) if a not in axes), *axes]
+    kept = [a for a in range(x.ndim) if a not in axes]
     count = math.prod(x.shape[a] for a in axes)
-    return np.transpose(x, order).reshape(-1, count)
+    return np.transpose(x, [*kept, *axes]).reshape(math.prod(x.shape[a] for a in kept), count)
 
 
 def _sum(rows: Array) -> Array:
@@ -46,10 +47,10 @@ def _reduce(call: Call) -> list[Array]:
 
 def _function(op: str, rows: Array) -> Array:
     count = rows.shape[1]
-    if op == "ReduceMax":
-        return np.asarray(rows.max(axis=1))
-    if op == "ReduceMin":
-        return np.asarray(rows.min(axis=1))
+    if op in ("ReduceMax", "ReduceMin"):
+        if not count:
+            return np.full(len(rows), _bound(rows.dtype, op == "ReduceMax"))
+        return np.asarray(rows.max(axis=1) if op == "ReduceMax" else rows.min(axis=1))
     if op == "ReduceProd":
         return np.asarray(np.multiply.reduce(rows, axis=1, dtype=rows.dtype))
     if op == "ReduceMean":
@@ -68,10 +69,20 @@ def _function(op: str, rows: Array) -> Array:
     return _sum(rows)
 
 
+def _bound(dtype: np.dtype[Any], lowest: bool) -> Any:
+    """The lowest or highest value of an element type: the maximum or minimum of nothing."""
+    if dtype.kind == "b":
+        return not lowest
+    if dtype.kind == "f":
+        return -np.inf if lowest else np.inf
+    info = np.iinfo(dtype)
+    return info.min if lowest else info.max
+
+
 def _log_sum_exp(rows: Array) -> Array:
     """In float64, where the largest element is taken out, so that no exponential is too large."""
     wide = rows.astype(np.float64)
-    largest = wide.max(axis=1, keepdims=True)
+    largest = wide.max(axis=1, keepdims=True, initial=-np.inf)
     shift = np.where(np.isfinite(largest), largest, 0.0)
     result = np.log(np.exp(wide - shift).sum(axis=1)) + shift[:, 0]
     return np.asarray(result)

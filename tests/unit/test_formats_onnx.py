@@ -212,7 +212,8 @@ def test_names_that_are_no_utf8(tmp_path: Path) -> None:
 
 def test_input_without_elements(tmp_path: Path) -> None:
     model = model_of([helper.make_node("Relu", ["x"], ["y"])], (1, 0))
-    assert "no elements" in refused(save(tmp_path / "m.onnx", model))
+    graph = go_all_the_way(save(tmp_path / "m.onnx", model))
+    assert graph is not None and graph.type(graph.outputs[0]).shape == (1, 0)
 
 
 def test_tensor_of_more_than_2_gib(tmp_path: Path) -> None:

@@ -59,8 +59,11 @@ def path(tmp_path: Path) -> Path:
             {"coordinate_transformation_mode": "tf_crop_and_resize"},
             "its coordinate_transformation_mode is 'tf_crop_and_resize'; of these there are",
         ),
-        ({"mode": "linear"}, "it resizes in the mode 'nearest', not 'linear'"),
-        ({"mode": "cubic"}, "it resizes in the mode 'nearest', not 'cubic'"),
+        (
+            {"mode": "linear", "coordinate_transformation_mode": "tf_half_pixel_for_nn"},
+            "its coordinate_transformation_mode is 'tf_half_pixel_for_nn'; of these there are",
+        ),
+        ({"mode": "quintic"}, "its mode is 'quintic'; of these there are 'nearest', 'linear' and"),
     ],
 )
 def test_a_resize_is_told_by_the_attribute_that_is_wrong(

@@ -96,4 +96,4 @@ def _create(layer: Layer) -> Workload:
     return workload(layer, function, arguments, tuple(constants), helpers)
 
 
-KERNELS = (Kernel("Interpolate", _supports, rule(LayoutRule.SAME), _create, "mcu"),)
+KERNELS = (Kernel("Resize", _supports, rule(LayoutRule.SAME), _create, "mcu"),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from mcu_deploy.backends.CpuRef.kernels import folds
+from mcu_deploy.backends.CpuRef.kernels import empty, folds
 from mcu_deploy.backends.CpuRef.kernels.base import (
     BYTES,
     Kernel,
@@ -31,8 +31,10 @@ def _supports(layer: Layer) -> Support:
     if axes is not None and axes.constant is None:
         return no("its axes are computed at run time")
     x = layer.input(0)
-    if x.constant is not None or not x.type.elements:
-        return no("its input is a constant or has no elements")
+    if x.constant is not None:
+        return no("its input is a constant")
+    if not x.type.elements:
+        return empty.supports(layer)
     if folds.is_fold(layer):
         return folds.supports(layer)
     if layer.op in ("ReduceMax", "ReduceMin"):
@@ -68,6 +70,8 @@ def reduction_loops(layer: Layer) -> ReductionLoops:
 
 def _create(layer: Layer) -> Workload:
     x, y = layer.input(0), layer.output
+    if not x.type.elements:
+        return empty.create(layer)
     loops = reduction_loops(layer)
     if folds.is_fold(layer):
         return folds.create(layer, loops)

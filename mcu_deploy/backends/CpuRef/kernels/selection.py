@@ -121,7 +121,8 @@ def _split(layer: Layer) -> Workload:
     parameters = [pointer(y, f"y{i}", const=False) for i, y in enumerate(layer.outputs)]
     text = "".join(block.rstrip() for block in blocks)
     empty = [i for i, y in enumerate(layer.outputs) if not y.type.elements]
-    unused = "".join(f"\n    (void)y{i};" for i in empty)
+    unused = "" if blocks else "\n    (void)x;"
+    unused += "".join(f"\n    (void)y{i};" for i in empty)
     name = stem("split", x.type.dtype.value, *sizes(x.type.physical_shape))
     function = CFunction(name, (pointer(x, "x"), *parameters), f"{{{unused}{text}\n}}")
     outputs = tuple(Argument(Role.OUTPUT, i) for i in range(len(layer.outputs)))
