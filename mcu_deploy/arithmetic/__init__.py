@@ -25,17 +25,22 @@ def quantize(real: Array, type_: TensorType, activation: tuple[float, float] = U
     open, becomes the smallest value that the type and the clamp allow.
     """
     scale, zero_point = type_.scaling.broadcast(type_.rank)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        quotient = real.astype(np.float32) / scale
-    low, high = type_.dtype.range
-    # Clamped before the rounding: the bounds are integers, so the order does not matter, and the
-    # float never leaves the range that an integer holds.
-    bounded = np.where(np.isnan(quotient), np.float32(low - zero_point), quotient)
-    clamped = np.clip(bounded, low - zero_point, high - zero_point)
-    integers = np.rint(clamped).astype(np.int64) + zero_point
+    integers = quantized(real, scale, zero_point, type_.dtype)
     if activation != UNBOUNDED:
         integers = np.clip(integers, *activation_bounds(activation, type_))
     return np.asarray(integers, dtype=type_.dtype.numpy)
+
+
+def quantized(real: Array, scale: Array, zero_point: Array, dtype: DType) -> Array:
+    """QuantizeLinear by scales and zero points that broadcast against the tensor."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        quotient = real.astype(np.float32) / scale
+    low, high = dtype.range
+    # Clamped before the rounding: the bounds are integers, so the order does not matter, and the
+    # float never leaves the range that an integer holds.
+    bounded = np.where(np.isnan(quotient), (low - zero_point).astype(np.float32), quotient)
+    clamped = np.clip(bounded, low - zero_point, high - zero_point)
+    return np.asarray((np.rint(clamped).astype(np.int64) + zero_point).astype(dtype.numpy))
 
 
 def dequantize(value: Array, type_: TensorType) -> npt.NDArray[np.float32]:

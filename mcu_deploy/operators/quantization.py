@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array, dequantize, quantize
+from mcu_deploy.arithmetic import Array, dequantize, quantize, quantized
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.ir import Quantization, TensorType
 from mcu_deploy.operators.base import Call, Operator
@@ -18,33 +18,49 @@ def call_quantization(call: Call, rank: int) -> Quantization:
             f"A {call.op} of the model reads a scale that is no constant. Quantize it statically, "
             "from samples."
         )
-    if call.attributes.get("block_size", 0) or scale.ndim > 1:
-        raise UnsupportedError(
-            f"A {call.op} of the model has a scale for each block, which is not computed. Quantize "
-            "by one scale, or one along an axis."
-        )
     axis = int(call.attributes.get("axis", 1))
     points = zero_point if zero_point is not None else [0] * scale.size
     return Quantization.from_arrays(scale, points, axis % rank if rank else None)
 
 
+def has_blocks(call: Call) -> bool:
+    """Whether a Q or DQ node has a scale for each block along an axis."""
+    return call.type(1).rank > 1
+
+
+def block_of(call: Call) -> int:
+    """The elements of a block; where the node leaves that to the shapes, as few as there can be."""
+    given = int(call.attributes.get("block_size", 0))
+    axis = int(call.attributes.get("axis", 1)) % call.type(0).rank
+    return given or -(-call.type(0).shape[axis] // call.type(1).shape[axis])
+
+
+def _spread(call: Call, value: Array) -> Array:
+    """The scales or zero points of blocks, one for each element."""
+    axis, shape = int(call.attributes.get("axis", 1)), call.type(0).shape
+    return np.repeat(value, block_of(call), axis).take(range(shape[axis]), axis)
+
+
+def _of_blocks(call: Call) -> tuple[Array, Array]:
+    """Scale and zero point of each element."""
+    scale, given = call.value(1), call.optional(2)
+    zeros = np.zeros(scale.shape, np.int64) if given is None else given.astype(np.int64)
+    return _spread(call, scale.astype(np.float32)), _spread(call, zeros)
+
+
 def _quantize(call: Call) -> list[Array]:
     result = call.results[0]
+    if has_blocks(call):
+        return [quantized(call.value(0), *_of_blocks(call), result.dtype)]
     quantization = call_quantization(call, result.rank)
     return [quantize(call.value(0), TensorType(result.dtype, result.shape, quantization))]
 
 
 def _dequantize(call: Call) -> list[Array]:
-    x, scale = call.type(0), call.optional(1)
-    block = int(call.attributes.get("block_size", 0))
-    if block and scale is not None:
-        axis, zero_point = int(call.attributes.get("axis", 1)), call.optional(2)
-        factors, points = (
-            np.repeat(v, block, axis).take(range(x.shape[axis]), axis)
-            for v in (scale, np.zeros_like(scale) if zero_point is None else zero_point)
-        )
-        real = (call.value(0).astype(np.int64) - points.astype(np.int64)).astype(np.float32)
-        return [real * factors.astype(np.float32)]
+    x = call.type(0)
+    if has_blocks(call):
+        scale, zero = _of_blocks(call)
+        return [(call.value(0).astype(np.int64) - zero).astype(np.float32) * scale]
     quantization = call_quantization(call, x.rank)
     return [dequantize(call.value(0), TensorType(x.dtype, x.shape, quantization))]
 

@@ -125,7 +125,8 @@ def test_float_fallbacks_compile_and_run(tmp_path: Path) -> None:
     check_cases([_wide(), Case("scaled", case.model, case.inputs)], tmp_path)
 
 
-def test_a_scale_computed_at_run_time_stays_and_is_refused(tmp_path: Path) -> None:
+@pytest.mark.needs_host_gcc
+def test_a_scale_computed_at_run_time_stays_in_float(tmp_path: Path) -> None:
     model = make_model(
         [
             helper.make_node("DequantizeLinear", ["x", "s"], ["r"], "dq"),
@@ -136,14 +137,10 @@ def test_a_scale_computed_at_run_time_stays_and_is_refused(tmp_path: Path) -> No
         {"y": ("int8", None)},
         {"z": np.int8(0)},
     )
-    graph = lowered(Case("dynamic", model, ()), tmp_path)
-    assert operators(graph) == ["DequantizeLinear", "Relu", "QuantizeLinear"]
-    with pytest.raises(UnsupportedError) as caught:
-        assign(graph, Registry.builtin().preference("host"))
-    # both nodes in one message, each with its reason
-    assert "'dq'" in str(caught.value)
-    assert "'q'" in str(caught.value)
-    assert str(caught.value).count("its scale is computed at run time") == 2
+    x = np.array([[-128, -3, 0], [5, 77, 127]], np.int8)
+    case = Case("dynamic", model, (x, np.array(0.37, np.float32)))
+    assert operators(lowered(case, tmp_path)) == ["DequantizeLinear", "Relu", "QuantizeLinear"]
+    check_cases([case], tmp_path)
 
 
 def test_quantized_bounds_of_a_clip_are_read_as_reals(tmp_path: Path) -> None:

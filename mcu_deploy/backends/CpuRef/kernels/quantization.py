@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
+from mcu_deploy.backends.CpuRef.kernels import quantization_any
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, either, render, rule, workload
 from mcu_deploy.backends.interface import (
     YES,
     CFunction,
@@ -22,7 +23,7 @@ from mcu_deploy.backends.kit.loops import counter, plus
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.zero_points import without_zero
 from mcu_deploy.ir import DType
-from mcu_deploy.operators.quantization import call_quantization
+from mcu_deploy.operators.quantization import call_quantization, has_blocks
 
 _INTEGERS = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16)
 
@@ -35,7 +36,7 @@ def _supports(layer: Layer) -> Support:
         return no("its scale is computed at run time")
     if real.dtype is not DType.FLOAT32 or integer.dtype not in _INTEGERS:
         return no(f"it converts between float32 and 8 or 16 bits, not {real} and {integer}")
-    if not call_quantization(layer.call, integer.rank).per_tensor:
+    if has_blocks(layer.call) or not call_quantization(layer.call, integer.rank).per_tensor:
         return no("a computed tensor is quantized per axis")
     return YES
 
@@ -71,7 +72,10 @@ def _create(layer: Layer) -> Workload:
     )  # fmt: skip
 
 
-KERNELS = (
-    Kernel("QuantizeLinear", _supports, rule(LayoutRule.SAME), _create),
-    Kernel("DequantizeLinear", _supports, rule(LayoutRule.SAME), _create),
+KERNELS = tuple(
+    either(
+        Kernel(op, _supports, rule(LayoutRule.SAME), _create),
+        Kernel(op, quantization_any.supports, rule(LayoutRule.NATURAL), quantization_any.create),
+    )
+    for op in ("QuantizeLinear", "DequantizeLinear")
 )
