@@ -54,8 +54,10 @@ def operators(backends: Registry) -> Operators:
             _quantized(operator),
             operator in control.OPERATORS,
         )
-        for name, operator in sorted((label(*key), found) for key, found in registry().items())
-        if operator.domain != "mcu"
+        for name, operator in sorted(
+            ((label(*key), found) for key, found in registry().items() if key[0] != "mcu"),
+            key=lambda pair: pair[0],
+        )
     ]
     forms = (label(domain, op) for domain, op in qoperator.READ)
     return Operators(
