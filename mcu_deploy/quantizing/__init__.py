@@ -3,7 +3,7 @@
     preparing   the model in the form that has an integer form: one Conv or Gemm a layer, nothing
                 between that could be in it
     statistics  what lies in its tensors, over the samples, one at a time
-    ranges      from that to what a tensor's bytes stand for: four methods
+    ranges      from that to what a tensor's bytes stand for: several methods
     integers    onnxruntime's quantizer, which writes the model with these ranges
     choosing    which of the methods, measured on samples that took no part
 

@@ -45,7 +45,7 @@ def _gemms(net: Net, name: str, features: int) -> list[onnx.NodeProto]:
         if reader.op_type == "Gemm" and _takes(net, reader, name, features):
             found.append(reader)
             continue
-        if not _keeps_last_axis(net, reader, name, features):
+        if not keeps_last_axis(net, reader, name, features):
             return []
         behind = _gemms(net, reader.output[0], features)
         if not behind:
@@ -65,7 +65,8 @@ def _takes(net: Net, gemm: onnx.NodeProto, name: str, features: int) -> bool:
     return plain and bias is not None and not given.get("transA", 0) and rows == features
 
 
-def _keeps_last_axis(net: Net, node: onnx.NodeProto, name: str, features: int) -> bool:
+def keeps_last_axis(net: Net, node: onnx.NodeProto, name: str, features: int) -> bool:
+    """Whether a node that reads a tensor computes along its other axes only, or moves elements."""
     given, shape, result = attributes_of(node), net.shape(name), net.shape(node.output[0])
     if shape is None or result is None or node.input[0] != name or result[-1] != features:
         return False

@@ -1,12 +1,12 @@
 """What rounding the weights adds to a layer's output on average, taken from its bias.
 
-By the mean of each input channel over the samples, which is exact but for the borders of padded
-images (Nagel et al., ICCV 2019, section 4.2).
+By the mean of each input channel over the samples, and the share of the outputs for which a tap of
+the kernel is not in the padding (Nagel et al., ICCV 2019, section 4.2).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import onnx
@@ -30,6 +30,9 @@ def corrected(net: Net, model: onnx.ModelProto, summaries: Mapping[str, Summary]
         if weights is None or summary is None or weights.shape != rounded[node.name].shape:
             continue
         lost = weights.astype(np.float64) - rounded[node.name]
+        shape, result = made.shape(node.input[0]), made.shape(node.output[0])
+        if node.op_type == "Conv" and shape is not None and result is not None:
+            lost = lost * _shares(node, lost.shape[2:], shape[2:], result[2:])
         shift = _mean_of(node, lost, summary.means)
         if shift is None:
             continue
@@ -41,6 +44,27 @@ def corrected(net: Net, model: onnx.ModelProto, summaries: Mapping[str, Summary]
         else:
             node.input.append(made.add_constant(f"{node.name}.bias", shift.astype(np.float32)))
     return made
+
+
+def _shares(
+    node: onnx.NodeProto, kernel: Sequence[int], shape: Sequence[int], result: Sequence[int]
+) -> Array:
+    """Of each tap of a kernel, the share of the outputs for which it is in the input."""
+    given, rank = attributes_of(node), len(kernel)
+    strides, dilations = (list(given.get(n, [1] * rank)) for n in ("strides", "dilations"))
+    pads = list(given.get("pads", [0] * (2 * rank)))
+    automatic = given.get("auto_pad", b"NOTSET")
+    shares = np.ones(tuple(kernel))
+    for axis in range(rank):
+        size, s, d, count = shape[axis], strides[axis], dilations[axis], result[axis]
+        before = pads[axis]
+        if automatic in (b"SAME_UPPER", b"SAME_LOWER"):
+            total = max(0, (count - 1) * s + (kernel[axis] - 1) * d + 1 - size)
+            before = (total + (automatic == b"SAME_LOWER")) // 2
+        at = np.arange(count)[None, :] * s + np.arange(kernel[axis])[:, None] * d - before
+        share = ((at >= 0) & (at < size)).mean(axis=1)
+        shares = shares * share.reshape([-1 if a == axis else 1 for a in range(rank)])
+    return shares
 
 
 def _mean_of(node: onnx.NodeProto, weights: Array, means: Array) -> Array | None:

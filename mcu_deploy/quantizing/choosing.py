@@ -25,7 +25,9 @@ from mcu_deploy.quantizing.statistics import Part, Summary, observe
 _THIRDS = 3
 _FEW = 60
 _MOST_JUDGED = 256
-# By how much more than min-max, in dB: less may be by chance.
+# By how many standard errors of the mean, and by how many dB more, something has to be better than
+# what needs no choice: of few samples the best of many is best by chance.
+_ERRORS = 2.0
 _MARGIN = 0.1
 
 Progress = Callable[[str], None]
@@ -44,6 +46,9 @@ class Recipe:
         more = [] if self.equalised == equalizing.NONE else [f"equalised ({self.equalised})"]
         more += ["biases corrected"] if self.biases else []
         return ", ".join([self.method, *more])
+
+
+SAFE = Recipe("min-max, widened", biases=True)
 
 
 @dataclass
@@ -132,23 +137,32 @@ def parts(file: SampleFile) -> tuple[Part, Part]:
 
 
 def choose(trials: Trials, progress: Progress = lambda what: None) -> Recipe:
-    """The recipe with the best score: each question is asked with the answers so far."""
+    """The recipe with the best score: each question is asked with the answers so far.
+
+    Another than SAFE only where the samples tell them apart.
+    """
 
     def best(recipes: Sequence[Recipe]) -> Recipe:
-        for recipe in recipes:
+        for recipe in (SAFE, *recipes):
             progress(str(recipe))
             trials.score(recipe)
-        return max(trials.scores, key=lambda r: trials.scores[r])
+        return max(trials.samples, key=lambda r: _surplus(trials, r))
 
-    plain = Recipe()
-    best([replace(plain, method=method) for method in METHODS])
+    best([replace(SAFE, method=method) for method in METHODS])
+    order = sorted(METHODS, key=lambda m: -trials.scores[replace(SAFE, method=m)])
     if equalizing.has_pairs(trials.net):
-        order = sorted(METHODS, key=lambda m: -trials.scores[Recipe(m)])
-        best([
-            Recipe(method, kind)
-            for kind in equalizing.KINDS if kind != equalizing.NONE
-            for method in order[:2]
-        ])  # fmt: skip
+        kinds = [kind for kind in equalizing.KINDS if kind != equalizing.NONE]
+        methods = dict.fromkeys((SAFE.method, order[0]))
+        best([replace(SAFE, method=m, equalised=kind) for kind in kinds for m in methods])
     winner = best([])
-    winner = best([replace(winner, biases=True)])
-    return winner if trials.scores[winner] > trials.scores[plain] + _MARGIN else plain
+    winner = best([replace(winner, biases=False)])
+    return winner if _surplus(trials, winner) > _MARGIN else SAFE
+
+
+def _surplus(trials: Trials, recipe: Recipe) -> float:
+    """By how many dB a recipe is better than SAFE, as far as the samples tell."""
+    if recipe == SAFE:
+        return 0.0
+    apart = trials.samples[recipe] - trials.samples[SAFE]
+    error = float(apart.std(ddof=1)) / np.sqrt(len(apart)) if len(apart) > 1 else np.inf
+    return float(apart.mean() - _ERRORS * error)

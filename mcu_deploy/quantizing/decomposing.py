@@ -12,6 +12,7 @@ import onnx
 
 from mcu_deploy import operators
 from mcu_deploy.files.arrays import Array
+from mcu_deploy.quantizing import centering
 from mcu_deploy.quantizing.net import Net, attributes_of
 
 _AXES_AS_INPUT = 18  # of ReduceMean
@@ -47,34 +48,40 @@ def _layer_norm(net: Net, node: onnx.NodeProto) -> bool:
     """Mean, distances from it, their mean square, its root; over the last axis or more."""
     if node.op_type != "LayerNormalization" or any(node.output[1:]):
         return False
-    shape = net.shape(node.input[0])
-    if shape is None:
+    if net.shape(node.input[0]) is None:
         return False
-    given = attributes_of(node)
-    axis = int(given.get("axis", -1)) % len(shape)
-    axes = list(range(axis, len(shape)))
-    epsilon = np.float32(given.get("epsilon", 1e-5))
-    x, y, name = node.input[0], node.output[0], node.name
-    mean, apart, square, variance, shifted, root, normal = (
-        net.fresh(f"{y}.{part}")
-        for part in ("mean", "apart", "square", "variance", "shifted", "root", "normal")
-    )
-    new = [
-        _mean(net, x, mean, axes, f"{name}.mean"),
-        net.node("Sub", [x, mean], [apart], net.fresh(f"{name}.apart")),
-        net.node("Mul", [apart, apart], [square], net.fresh(f"{name}.square")),
-        _mean(net, square, variance, axes, f"{name}.variance"),
-        net.node("Add", [variance, net.add_constant(f"{name}.epsilon", epsilon)], [shifted],
-                 net.fresh(f"{name}.shifted")),
-        net.node("Sqrt", [shifted], [root], net.fresh(f"{name}.root")),
-        net.node("Div", [apart, root], [normal], net.fresh(f"{name}.normal")),
-    ]  # fmt: skip
-    for op, parameter in zip(("Mul", "Add"), node.input[1:3], strict=False):
-        scaled = net.fresh(f"{y}.{op}")
-        new.append(net.node(op, [new[-1].output[0], parameter], [scaled], net.fresh(name)))
-    new[-1].output[0] = y
-    net.replace([node], new)
+    without_mean = centering.centred(net, node)
+    for norm in without_mean or [node]:
+        net.replace([norm], _steps(net, norm, bool(without_mean)))
     return True
+
+
+def _steps(net: Net, node: onnx.NodeProto, without_mean: bool) -> list[onnx.NodeProto]:
+    """What a layer normalization consists of. without_mean: its input has none."""
+    given, shape = attributes_of(node), net.shape(node.input[0]) or ()
+    axes = list(range(int(given.get("axis", -1)) % len(shape), len(shape)))
+    epsilon = net.add_constant(f"{node.name}.epsilon", np.float32(given.get("epsilon", 1e-5)))
+    x, y, name = node.input[0], node.output[0], node.name
+    new: list[onnx.NodeProto] = []
+
+    def step(op: str, what: str, *inputs: str) -> str:
+        result = net.fresh(f"{y}.{what}")
+        new.append(net.node(op, inputs, [result], net.fresh(f"{name}.{what}")))
+        return result
+
+    def mean(what: str, of: str) -> str:
+        result = net.fresh(f"{y}.{what}")
+        new.append(_mean(net, of, result, axes, f"{name}.{what}"))
+        return result
+
+    apart = x if without_mean else step("Sub", "apart", x, mean("mean", x))
+    variance = mean("variance", step("Mul", "square", apart, apart))
+    root = step("Sqrt", "root", step("Add", "shifted", variance, epsilon))
+    result = step("Div", "normal", apart, root)
+    for op, parameter in zip(("Mul", "Add"), node.input[1:3], strict=False):
+        result = step(op, op.lower(), result, parameter)
+    new[-1].output[0] = y
+    return new
 
 
 def _mean(net: Net, x: str, y: str, axes: list[int], name: str) -> onnx.NodeProto:

@@ -79,11 +79,15 @@ def _require_float(net: Net, path: Path) -> None:
 
 
 def _rewrite(net: Net, decompose: bool) -> None:
-    """Applies all rewrites until none finds anything."""
-    steps: tuple[Rewrite, ...] = (
-        _hand_on, _batch_norm, _scale_or_shift, _gemm, _matmul,
-        *(decomposing.rewrites() if decompose else ()), affine.into_gemms,
-    )  # fmt: skip
+    """Applies the rewrites until none finds anything; those of other operators see what the first
+    have made."""
+    folding = (_hand_on, _batch_norm, _scale_or_shift, _gemm, _matmul, affine.into_gemms)
+    _until_stable(net, folding)
+    if decompose:
+        _until_stable(net, (*folding, *decomposing.rewrites()))
+
+
+def _until_stable(net: Net, steps: Sequence[Rewrite]) -> None:
     changed = True
     while changed:
         changed = False

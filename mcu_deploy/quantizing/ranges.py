@@ -1,4 +1,4 @@
-"""Which real numbers the 256 steps of a tensor stand for: four ways to say it from a histogram.
+"""Which real numbers the 256 steps of a tensor stand for: ways to say it from a histogram.
 
 Each range holds zero, which has to be a step of its own: padding, and what a Relu leaves.
 """
@@ -24,6 +24,18 @@ _THRESHOLDS = 128  # that the entropy is computed for
 
 def _whole(summary: Summary) -> Range:
     return min(0.0, summary.low), max(0.0, summary.high)
+
+
+def _widened(summary: Summary) -> Range:
+    """Min-max, wider by 1/n of itself for n samples, as other samples will go further: the largest
+    of n of a uniform distribution is on average that much below its end. An end that several
+    samples reach is one, as that of a Relu or of pixels."""
+    low, high = _whole(summary)
+    more = 1 + 1 / summary.samples
+    return (
+        low * more if summary.at_low == 1 else low,
+        high * more if summary.at_high == 1 else high,
+    )
 
 
 def _percentile(share: float) -> Callable[[Summary], Range]:
@@ -111,6 +123,7 @@ def _divergence(counts: Array, end: int, levels: int) -> float:
 
 METHODS: Mapping[str, Callable[[Summary], Range]] = {
     "min-max": _whole,
+    "min-max, widened": _widened,
     "percentile 99.999": _percentile(0.99999),
     "percentile 99.99": _percentile(0.9999),
     "percentile 99.9": _percentile(0.999),

@@ -36,7 +36,8 @@ class Summary:
 
     low, high: the least and the largest element. lows, highs, means: those of each channel, which
     is the second axis (one channel for tensors of fewer axes). counts: how many elements lie in
-    each of BINS equal parts of [low, high].
+    each of BINS equal parts of [low, high]. samples: how many there were; at_low, at_high: in how
+    many of them the ends are reached.
     """
 
     low: float
@@ -45,6 +46,9 @@ class Summary:
     highs: Array
     means: Array
     counts: Array
+    samples: int = 1
+    at_low: int = 1
+    at_high: int = 1
 
     @property
     def is_constant(self) -> bool:
@@ -141,6 +145,8 @@ class _Ends:
     def __init__(self) -> None:
         self.lows = self.highs = self.sums = np.zeros(0)
         self.elements = 0
+        self._least: list[float] = []
+        self._most: list[float] = []
 
     def take(self, value: Array, name: str, number: int) -> None:
         axes = tuple(a for a in range(value.ndim) if a != 1) if value.ndim > 1 else None
@@ -150,6 +156,8 @@ class _Ends:
                 f"In sample {number} the float model's tensor {name[:80]!r} holds infinite values "
                 "or NaN. Leave that sample out, or mend the model."
             )
+        self._least.append(float(low.min()))
+        self._most.append(float(high.max()))
         sums = np.atleast_1d(value.sum(axis=axes, dtype=np.float64))
         if self.elements:
             low, high = np.minimum(low, self.lows), np.maximum(high, self.highs)
@@ -168,6 +176,8 @@ class _Ends:
 
     def summary(self, counts: Array) -> Summary:
         means = self.sums / max(1, self.elements)
+        low, high = float(self.lows.min()), float(self.highs.max())
         return Summary(
-            float(self.lows.min()), float(self.highs.max()), self.lows, self.highs, means, counts
-        )
+            low, high, self.lows, self.highs, means, counts,
+            len(self._least), self._least.count(low), self._most.count(high),
+        )  # fmt: skip
