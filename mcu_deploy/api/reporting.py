@@ -26,7 +26,10 @@ from mcu_deploy.report.page.layers import Figures, LayerFigures
 from mcu_deploy.report.page.networks import NetworkPage, network_page
 from mcu_deploy.report.page.rendering import Page, render
 from mcu_deploy.report.page.scatter import scatter
+from mcu_deploy.report.page.texts import drawing
 from mcu_deploy.session import Session
+
+_FIRST_ONLY = "bench.elf runs the first network of a firmware."
 
 Tell = Callable[[str], None]
 AnyObjects = ObjectFolder | str | os.PathLike[str]
@@ -87,11 +90,12 @@ def make_report(
             networks = _compiled(other, session, called[1], tell)
         theirs, _ = _side(other, networks, called[1], tell)
         comparison = compare(_widened(side, theirs), _widened(theirs, side))
-    page = Page(
-        side, _title(folder), _facts(folder), bars(folder.report, folder.board), front,
-        scatter(front), comparison,
-    )  # fmt: skip
-    return Reported(folder, side, front, comparison, render(page))
+    with drawing():
+        page = Page(
+            side, _title(folder), _facts(folder), bars(folder.report, folder.board), front,
+            scatter(front), comparison,
+        )  # fmt: skip
+        return Reported(folder, side, front, comparison, render(page))
 
 
 def _opened(build: AnyObjects) -> ObjectFolder:
@@ -131,14 +135,14 @@ def _side(
     pages: list[NetworkPage] = []
     for entry, network in zip(folder.networks, networks, strict=True):
         is_counted = profile is not None and profile.network == entry.name
-        pages.append(
-            network_page(
+        with drawing():
+            page = network_page(
                 entry, folder.report.options.optimize_for,
                 figures=_figures(profile) if profile is not None and is_counted else None,
-                no_figures=reason or "bench.elf runs the first network of a firmware.",
+                no_figures="" if is_counted else reason or _FIRST_ONLY,
                 model=network, source=_source(folder, entry), explained=report.explain(network),
-            )
-        )  # fmt: skip
+            )  # fmt: skip
+        pages.append(page)
     return Side(called, folder.report, folder.board, tuple(pages)), profile
 
 

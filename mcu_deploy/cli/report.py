@@ -42,7 +42,13 @@ def report(
         tables.append(done.comparison.table())
     if as_json:
         file = None if html is None else str(html)
-        print_json({**saved.as_json(), "front": asdict(done.front), "html": file})
+        beside = () if done.comparison is None else done.comparison.totals
+        print_json(
+            {
+                **saved.as_json(), "front": asdict(done.front),
+                "beside": [asdict(total) for total in beside], "html": file,
+            }
+        )  # fmt: skip
         return
     out.print(drawn(saved.table()))
     for table in tables:

@@ -37,8 +37,9 @@ class NetworkSource:
     """The generated text of a network, and the bytes of its weights.
 
     has_arrays: the source has these as arrays, and names no file with them. owners: by the symbol
-    of each function that is a backend's, whose it is; layers: which it computes, by index.
-    kernels: those that wait for their code, by their symbols.
+    of each function that is a backend's, whose it is. layers: by the symbol of a function or
+    constant the layers that use it, by index. kernels: those that wait for their code, by their
+    symbols.
     """
 
     name: str

@@ -167,7 +167,7 @@ def _call(flow: Flow, step: Step) -> Statement:
     function = workload.function
     assert function is not None
     symbol = symbols.kernel(workload.helpers, function, workload.backend, step.index)
-    arrays = [symbols.constant(c, step.short) for c in workload.constants]
+    arrays = [symbols.constant(c, step.short, step.index) for c in workload.constants]
     hot = {item.constant: item.place for item in plan.hot if item.step == step.index}
 
     def argument(item: Argument, ctype: str) -> str:

@@ -66,9 +66,9 @@ class NamedConstant:
 class Symbols:
     """Gives every function and constant of a network its symbol, `_mcu_<network>_<stem>`.
 
-    owners: by the symbol of a kernel or of its helper, the backends that have it; layers: those
-    that it computes, by index. hot: the kernels, as `hot_code.anonymous` has them, that lie in a
-    section of their own.
+    owners: by the symbol of a kernel or of its helper, the backends that have it. layers: by the
+    symbol of a function or constant the layers that use it, by index. hot: the kernels, as
+    `hot_code.anonymous` has them, that lie in a section of their own.
     """
 
     def __init__(self, network: str, hot: Collection[CFunction] = ()) -> None:
@@ -123,11 +123,17 @@ class Symbols:
                 self.layers.setdefault(owned, []).append(layer)
         return symbol
 
-    def constant(self, constant: Constant, layer: str = "") -> str:
+    def constant(self, constant: Constant, layer: str = "", index: int | None = None) -> str:
         """The symbol of a constant; arrays of equal type and bytes share one.
 
-        layer: the short name of whose it is; empty: of none.
+        layer, index: the short name and the number of the layer whose it is; empty: of none.
         """
+        symbol = self._constant(constant, layer)
+        if index is not None:
+            self.layers.setdefault(symbol, []).append(index)
+        return symbol
+
+    def _constant(self, constant: Constant, layer: str) -> str:
         value = np.ascontiguousarray(constant.value)
         raw = value.astype(value.dtype.newbyteorder("<")).tobytes()
         alignment = max(constant.alignment, value.dtype.itemsize)

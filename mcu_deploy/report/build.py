@@ -15,7 +15,7 @@ from mcu_deploy.ir import EdgeId, Graph, NodeId
 from mcu_deploy.options import Options
 from mcu_deploy.passes import thinning
 from mcu_deploy.plan import Plan, Step
-from mcu_deploy.report import floats, kernels, memory, prices
+from mcu_deploy.report import floats, memory, prices, symbols
 from mcu_deploy.report.floats import FloatLayer
 from mcu_deploy.report.model import (
     AssumedShapeReport,
@@ -118,6 +118,7 @@ def _network(board: Processor, built: BuiltNetwork) -> NetworkReport:
     network, plan, sizes = built.network, built.network.plan, built.sizes
     data = board.roles.data if isinstance(board, Board) else ""
     time, no_time = prices.of_network(board, network)
+    used = symbols.measured(network.sources, built.object)
 
     def tensor(edge: EdgeId, name: str | None = None) -> TensorReport:
         return memory.tensor(network.graph, plan, edge, name=name)
@@ -160,7 +161,8 @@ def _network(board: Processor, built: BuiltNetwork) -> NetworkReport:
         pools_taken=network.options.pools.taken,
         positions=len(plan.program),
         buffers=memory.buffers(plan),
-        kernels=kernels.measured(network.sources, built.object),
+        kernels=used.kernels,
+        constants=used.constants,
         hot_weights_bytes=sum({item.place: item.bytes for item in plan.hot}.values()),
         hot_code_bytes=sum(k.bytes for k in network.sources.kernels.values() if k.is_hot),
         waiting_code=tuple(

@@ -122,11 +122,11 @@ class PricedTime:
 
 
 @dataclass(frozen=True)
-class KernelReport:
-    """A function of the network's object, its bytes measured there. layers: those that it computes,
-    by their indices."""
+class SymbolReport:
+    """A kernel or a constant of the network's object, its bytes measured there. layers: those that
+    use it, by their indices."""
 
-    function: str
+    symbol: str
     layers: tuple[int, ...]
     bytes: int
 
@@ -213,7 +213,8 @@ class NetworkReport:
     pools_taken: Mapping[str, int]
     positions: int
     buffers: tuple[BufferReport, ...]
-    kernels: tuple[KernelReport, ...]
+    kernels: tuple[SymbolReport, ...]
+    constants: tuple[SymbolReport, ...]
     hot_weights_bytes: int
     hot_code_bytes: int
     waiting_code: tuple[CodeReport, ...]

@@ -129,8 +129,8 @@ def test_a_layer_that_is_clicked_opens(page: Chrome, made: tuple[Path, reporting
     assert f"{figures.count:,} instructions for {view.layer.macs:,} MACs" in more.text
     assert f"{figures.cycles:,} cycles without wait states" in more.text
     assert f"{figures.floor:,} cycles for its MACs" in more.text
-    for kernel in view.kernels:
-        assert f"{kernel.function}, {kernel.bytes:,} bytes" in more.text
+    for piece in (*view.kernels, *view.constants):
+        assert f"{piece.symbol}, {piece.bytes:,} bytes" in more.text
     lost = [row.text for row in more.find_elements("css selector", ".offers tbody tr")]
     assert len(lost) == len(view.offers)
     assert any(text.startswith("CpuRef") and "modelled cycles" in text for text in lost)

@@ -78,5 +78,6 @@ def read(path: Path) -> None:
     (folder / "report.json").write_bytes(path.read_bytes())
     opened = open_folder(folder)
     opened.expected()
+    opened.report._repr_html_()
     for network in opened.networks:
         opened.compile_again(network.name)

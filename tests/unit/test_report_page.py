@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import json
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -166,14 +167,17 @@ def test_kernels_and_constants_are_what_the_object_has(reported: reporting.Repor
     ).stdout.splitlines()
     sizes = {f[3]: int(f[1], 16) for line in lines if len(f := line.split()) == 4}
     network = reported.folder.networks[0]
-    assert network.kernels
-    for kernel in network.kernels:
-        copies = [s for n, s in sizes.items() if n.partition(".")[0] == kernel.function]
-        assert kernel.bytes == sum(copies) > 0
+    assert network.kernels and network.constants
+    for symbol in (*network.kernels, *network.constants):
+        copies = [s for n, s in sizes.items() if n.partition(".")[0] == symbol.symbol]
+        assert symbol.bytes == sum(copies) > 0
     assert {i for k in network.kernels for i in k.layers} == {x.index for x in network.layers}
     assert sum(network.flash_parts.values()) == network.flash_bytes
-    counted = [k for v in reported.side.networks[0].layers for k in v.kernels if k.is_first]
-    assert sum(k.bytes for k in counted) == sum(k.bytes for k in network.kernels)
+    for layer in network.layers:
+        own = sum(c.bytes for c in network.constants if layer.index in c.layers)
+        assert own == layer.constant_bytes, layer.short
+    every = sum(s.bytes for s in (*network.kernels, *network.constants))
+    assert reported.side.networks[0].layer_flash == every < network.flash_bytes
 
 
 def test_all_that_could_have_computed_a_layer_is_named(reported: reporting.Reported) -> None:
@@ -292,6 +296,22 @@ def test_the_command_writes_one_file(folder: Path, tmp_path: Path) -> None:
     assert told["front"]["builds"][0]["goal"] == "speed" and told["model"] == "net"
     assert [p.name for p in tmp_path.iterdir()] == ["r.html"]
     assert (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("last", 10**12), ("first", 5), ("offset", -1), ("bytes", 10**400), ("pool", "elsewhere")],
+)
+def test_a_report_that_was_changed_is_refused(
+    folder: Path, tmp_path: Path, key: str, value: object
+) -> None:
+    shutil.copytree(folder / "size", tmp_path / "size")
+    file = tmp_path / "size" / "report.json"
+    changed = json.loads(file.read_text(encoding="utf-8"))
+    changed["networks"][0]["buffers"][0][key] = value
+    file.write_text(json.dumps(changed), encoding="utf-8")
+    with pytest.raises(RequestError, match=r"does not fit together.*Build again"):
+        reporting.make_report(tmp_path / "size")
 
 
 def test_refusals_are_sentences(folder: Path, tmp_path: Path) -> None:

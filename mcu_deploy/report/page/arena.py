@@ -12,6 +12,8 @@ from mcu_deploy.report.places import BufferReport
 _HEIGHTS = ((48, 20), (120, 14), (10**9, 6))
 _LABELLED = 14  # rows lower than this have no room for a name
 _TICKS = 5
+_MOST_POSITIONS = 100_000
+_MOST_BYTES = 2**40
 LONGEST_NAME = 21  # letters of a row's label
 
 
@@ -102,7 +104,11 @@ class Arena:
 
 
 def arenas(network: NetworkReport, scale: int = 0) -> tuple[Arena, ...]:
-    """A picture of each pool that holds something. scale: the least bytes that it is wide."""
+    """A picture of each pool that holds something. scale: the least bytes that it is wide.
+
+    Raises ValueError for buffers that no plan has.
+    """
+    _require_drawable(network)
     moments = _Moments(network)
     found = []
     for pool in network.pools:
@@ -120,6 +126,21 @@ def unplaced(network: NetworkReport) -> tuple[Unplaced, ...]:
         for b in network.buffers
         if b.offset is None
     )
+
+
+def _require_drawable(network: NetworkReport) -> None:
+    """A report is read from a file, which says whatever it says."""
+    if not 0 <= network.positions <= _MOST_POSITIONS:
+        raise ValueError(f"a run of {network.positions} positions")
+    sizes = {pool.name: pool.bytes for pool in network.pools}
+    for b in network.buffers:
+        if not -1 <= b.first <= b.last <= network.positions:
+            raise ValueError(f"buffer {b.id} lives from {b.first} to {b.last}")
+        for offset in (b.offset, *(move.offset for move in b.moves)):
+            if offset is not None and not 0 <= offset <= offset + b.bytes <= sizes.get(b.pool, 0):
+                raise ValueError(f"buffer {b.id} lies outside of its pool")
+    if max(sizes.values(), default=0) > _MOST_BYTES:
+        raise ValueError("a pool is larger than any memory")
 
 
 class _Moments:

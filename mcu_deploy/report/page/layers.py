@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mcu_deploy.report.explain import CandidateRow, Explanation
-from mcu_deploy.report.model import KernelReport, LayerReport, NetworkReport
+from mcu_deploy.report.model import LayerReport, NetworkReport, SymbolReport
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,11 @@ class Offer:
 
 
 @dataclass(frozen=True)
-class Kernel:
-    """A function of a layer. with_layers: the other layers that it computes; is_first: its bytes
+class Piece:
+    """A kernel or constant of a layer. with_layers: the others that use it; is_first: its bytes
     count here."""
 
-    function: str
+    symbol: str
     bytes: int
     with_layers: tuple[str, ...]
     is_first: bool
@@ -78,12 +78,13 @@ class Kernel:
 
 @dataclass(frozen=True)
 class LayerView:
-    """A layer of the page. flash: of its constants, and of the kernels that it is the first to
-    use. why: a clause. offers: those that lost."""
+    """A layer of the page. flash: of the kernels and constants that it is the first to use. why: a
+    clause. offers: those that lost."""
 
     layer: LayerReport
     figures: LayerFigures | None
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[Piece, ...]
+    constants: tuple[Piece, ...]
     flash: int
     why: str
     taken: str
@@ -101,7 +102,8 @@ def views(
         _view(
             layer,
             None if figures is None else figures.layers[at],
-            _kernels(layer, network.kernels, shorts),
+            _pieces(layer, network.kernels, shorts),
+            _pieces(layer, network.constants, shorts),
             by_step.get(layer.index),
             goal,
         )
@@ -110,14 +112,14 @@ def views(
 
 
 def _view(
-    layer: LayerReport, figures: LayerFigures | None, kernels: tuple[Kernel, ...],
-    row: Explanation | None, goal: str,
+    layer: LayerReport, figures: LayerFigures | None, kernels: tuple[Piece, ...],
+    constants: tuple[Piece, ...], row: Explanation | None, goal: str,
 ) -> LayerView:  # fmt: skip
-    code = sum(k.bytes for k in kernels if k.is_first)
+    flash = sum(piece.bytes for piece in (*kernels, *constants) if piece.is_first)
     taken = row.candidates[0] if row is not None and row.candidates else None
     lost = () if row is None else row.candidates[1:]
     return LayerView(
-        layer, figures, kernels, layer.constant_bytes + code,
+        layer, figures, kernels, constants, flash,
         "" if row is None else _why(row, goal),
         "" if taken is None else taken.title,
         tuple(_offer(c, taken) for c in lost),
@@ -125,17 +127,17 @@ def _view(
     )  # fmt: skip
 
 
-def _kernels(
-    layer: LayerReport, kernels: Sequence[KernelReport], shorts: Mapping[int, str]
-) -> tuple[Kernel, ...]:
+def _pieces(
+    layer: LayerReport, symbols: Sequence[SymbolReport], shorts: Mapping[int, str]
+) -> tuple[Piece, ...]:
     return tuple(
-        Kernel(
-            k.function, k.bytes,
-            tuple(shorts[i] for i in k.layers if i != layer.index and i in shorts),
-            k.layers[0] == layer.index,
+        Piece(
+            s.symbol, s.bytes,
+            tuple(shorts[i] for i in s.layers if i != layer.index and i in shorts),
+            s.layers[0] == layer.index,
         )
-        for k in kernels
-        if layer.index in k.layers
+        for s in symbols
+        if layer.index in s.layers
     )  # fmt: skip
 
 

@@ -8,14 +8,15 @@ from markupsafe import Markup
 
 from mcu_deploy.report.model import NetworkReport
 from mcu_deploy.report.page.networks import network_page
-from mcu_deploy.report.page.texts import template, text
+from mcu_deploy.report.page.texts import drawing, template, text
 from mcu_deploy.report.tables import Table
 
 
 def fragment(table: Table, networks: Sequence[NetworkReport], goal: str) -> str:
     """HTML without a script, under a class of its own. table: what stands above the pictures."""
-    return template("fragment.html.j2").render(
-        table=Markup(table._repr_html_()),
-        networks=[network_page(network, goal) for network in networks],
-        style=text("style.css"),
-    )
+    with drawing():
+        return template("fragment.html.j2").render(
+            table=Markup(table._repr_html_()),
+            networks=[network_page(network, goal) for network in networks],
+            style=text("style.css"),
+        )

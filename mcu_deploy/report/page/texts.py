@@ -6,19 +6,33 @@ Each value that a template prints is escaped, one line and of bounded length.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
-from mcu_deploy.errors import one_line, shorten
+from mcu_deploy.errors import RequestError, one_line, shorten
 from mcu_deploy.files import templates
 from mcu_deploy.report.page import arena, fusion
 from mcu_deploy.report.tables import shown, signed
 
 _FOLDER = Path(__file__).parent
 _LONGEST = 600
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Makes an error of a report that does not fit together, as it may have been changed."""
+    try:
+        yield
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise RequestError(
+            f"The build's report.json does not fit together ({one_line(str(error))}): it was "
+            "changed after the build. Build again."
+        ) from error
 
 
 def template(name: str) -> jinja2.Template:
