@@ -54,13 +54,15 @@ def front(
     builds = []
     for goal in GOALS:
         if goal == report.options.optimize_for:
-            time = _sum(networks) if profile is None else _counted(profile)
+            time = _priced(report, networks) if profile is None else _counted(profile)
             builds.append(_made(goal, report, time, is_asked=True))
         else:
             tell(f"building for {goal}")
             builds.append(_other(goal, folder, session, is_counted=profile is not None))
     basis = "modelled, the prices of the layers' kernels"
-    if profile is not None:
+    if profile is None and all(b.cycles is None for b in builds):
+        basis = f"not known: {report.no_priced_time}"
+    elif profile is not None:
         basis = f"modelled from the instructions that {profile.source} counted"
         basis += "" if profile.time is None else ", with the board's waits"
     return Front(basis, compared(builds))
@@ -76,7 +78,7 @@ def _other(goal: str, folder: ObjectFolder, session: Session, is_counted: bool) 
         networks += building.compile_all(models, names, names, folder.board, session, options)
         with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as scratch:
             built = building.write(folder.board, Path(scratch), networks, options, session)
-            time = _sum(networks)
+            time = _priced(built.report, networks)
             if is_counted:
                 assert isinstance(folder, BuildFolder)
                 made = BuildFolder(built.directory, folder.board, built.report)
@@ -101,6 +103,17 @@ def _counted(profile: Profile) -> _Time:
     if profile.time is None:
         return _Time(profile.cycles, None)
     return _Time(profile.time.cycles, profile.time.milliseconds)
+
+
+def _priced(report: Report, networks: Sequence[Network]) -> _Time:
+    """By the prices of the layers: on the board, or of a core alone that prices are of."""
+    time = report.priced_time
+    if time is not None:
+        return _Time(time.cycles, time.milliseconds)
+    if report.board is not None:
+        return _Time(None, None)
+    target = networks[0].target
+    return _sum(networks) if target.dsp and target.fpu else _Time(None, None)
 
 
 def _sum(models: Sequence[Network]) -> _Time:

@@ -62,6 +62,7 @@ def test_the_folder_runs_and_validates_from_its_own_copy(
 
 def test_explain_tells_who_made_it(explained: tuple[Path, str]) -> None:
     assert explained[1].count("CpuRef") == 12 + 2, "each layer, and two views"
+    assert "A .pmx file holds what was chosen" in explained[1]
 
 
 def test_a_saved_model_can_be_compressed(saved: Path, tmp_path: Path) -> None:

@@ -107,6 +107,17 @@ def test_build_explain_names_the_backend_of_each_layer(explained: tuple[Path, st
     assert explained[1].count("CpuRef") == 12 + 2, "each layer, and two views"
 
 
+def test_build_explain_compares_builds_for_each_goal(explained: tuple[Path, str]) -> None:
+    folder, printed = explained
+    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    rows = [line.split() for line in printed.split("builds for each goal")[1].splitlines()[2:]]
+    assert [row[0] for row in rows if row] == ["speed", "balanced", "size", "ram"]
+    assert rows[1][1:] == [
+        *(f"{report[key]:,}" for key in ("flash_bytes", "ram_bytes", "arena_bytes")),
+        *["on", "the", "front,", "this", "build"],
+    ]  # fmt: skip
+
+
 def test_run_writes_what_onnxruntime_gives(kws_build: Path, kws_dir: Path, tmp_path: Path) -> None:
     samples = kws_dir / "samples.npz"
     output = tmp_path / "answers.npz"

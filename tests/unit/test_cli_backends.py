@@ -29,7 +29,10 @@ def rows(kws_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict[s
     """What a build without other options explains, a row for each node."""
     result = built(kws_dir, tmp_path_factory.mktemp("explained"), "--explain", "--json")
     assert result.exit_code == 0, result.output
-    found: list[dict[str, Any]] = json.loads(result.stdout)["explain"]
+    content = json.loads(result.stdout)
+    goals = [(b["goal"], b["is_asked"]) for b in content["front"]["builds"]]
+    assert goals == [("speed", False), ("balanced", True), ("size", False), ("ram", False)]
+    found: list[dict[str, Any]] = content["explain"]
     return found
 
 
