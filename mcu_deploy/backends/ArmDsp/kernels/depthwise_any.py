@@ -74,7 +74,7 @@ def _proposal(part: SubgraphView, kernel: Kernel) -> Proposal:
         f"{name}{'' if kernel.blocks.is_unrolled else ', small code'}",
         macs=layer.pixels * layer.weights.size,
         constant_bytes=kernel.constant_bytes,
-        scratch_bytes=kernel.lines.plane_bytes,
+        scratch_bytes=kernel.scratch_bytes,
         in_place=[InPlace(0, 0, exactly=True)] if kernel.may_lie_on_input else [],
         layouts=CHANNELS_LAST,
     )  # fmt: skip
@@ -118,6 +118,10 @@ class Kernel:
     @property
     def cycles(self) -> int:
         return self.code.time(self.layer.target)
+
+    @property
+    def scratch_bytes(self) -> int:
+        return self.lines.plane_bytes
 
     @property
     def may_lie_on_input(self) -> bool:
