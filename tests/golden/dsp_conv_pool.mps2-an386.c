@@ -533,11 +533,11 @@ MCU_KERNEL void _mcu_dsp_conv_pool_avg_pool2x2_8_rows_9cba53ac_dsp(
             "    vmov s7, r0\n"                     /* count, constant */
             "    ldr r0, [r2], #4\n"                /* constant, [constants], #4 */
             "    vmov s8, r0\n"                     /* y_scale, constant */
-            "    movw r0, #2\n"                     /* left, #2 */
-            "    vmov s9, r0\n"                     /* y_rows_left, left */
+            "    movw r0, #2\n"                     /* count, #2 */
+            "    vmov s9, r0\n"                     /* y_rows_left, count */
             "1:\n"
-            "    movw r0, #7\n"                     /* left, #7 */
-            "    vmov s10, r0\n"                    /* y_columns_left, left */
+            "    movw r0, #7\n"                     /* count, #7 */
+            "    vmov s10, r0\n"                    /* y_columns_left, count */
             "2:\n"
             "    vmov r4, s0\n"                     /* x_at, window */
             "    vmov s11, r4\n"                    /* block, x_at */
@@ -661,16 +661,16 @@ MCU_KERNEL void _mcu_dsp_conv_pool_avg_pool2x2_8_rows_9cba53ac_dsp(
             "    vmov r0, s0\n"                     /* at, window */
             "    add r0, r0, #16\n"                 /* at, at, #16 */
             "    vmov s0, r0\n"                     /* window, at */
-            "    vmov r0, s10\n"                    /* left, y_columns_left */
-            "    subs r0, r0, #1\n"                 /* left, left, #1 */
-            "    vmov s10, r0\n"                    /* y_columns_left, left */
+            "    vmov r0, s10\n"                    /* count, y_columns_left */
+            "    subs r0, r0, #1\n"                 /* count, count, #1 */
+            "    vmov s10, r0\n"                    /* y_columns_left, count */
             "    bne 2b\n"
             "    vmov r0, s0\n"                     /* at, window */
             "    add r0, r0, #128\n"                /* at, at, #128 */
             "    vmov s0, r0\n"                     /* window, at */
-            "    vmov r0, s9\n"                     /* left, y_rows_left */
-            "    subs r0, r0, #1\n"                 /* left, left, #1 */
-            "    vmov s9, r0\n"                     /* y_rows_left, left */
+            "    vmov r0, s9\n"                     /* count, y_rows_left */
+            "    subs r0, r0, #1\n"                 /* count, count, #1 */
+            "    vmov s9, r0\n"                     /* y_rows_left, count */
             "    bne 1b\n"
             "    pop {r4-r10, pc}\n");
     /* clang-format on */

@@ -214,9 +214,9 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise5x5_dsp(const int8_t *x MCU_UNUSED,
             "    vmov d4, r4, r5\n"                 /* plane_stream, plane, taps */
             "    vmov s2, r3\n"                     /* y_step.low, y */
             "    vmov d5, r4, r3\n"                 /* line_plane_y, plane, y */
-            "    movw r0, #8\n"                     /* left, #8 */
-            "    vmov s23, r0\n"                    /* lines_left, left */
             /* Lines of outputs: a row of the kernel adds to 6 neighbours' sums. */
+            "    movw r0, #8\n"                     /* count, #8 */
+            "    vmov s23, r0\n"                    /* lines_left, count */
             "5:\n"
             "    vmov r4, lr, d4\n"                 /* plane, stream, plane_stream */
             "    vmov r5, s22\n"                    /* sum5, bias */
@@ -532,9 +532,9 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise5x5_dsp(const int8_t *x MCU_UNUSED,
             "    vmov d5, r4, r3\n"                 /* line_plane_y, plane, y */
             "    vmov s8, r4\n"                     /* plane_stream.low, plane */
             "    vmov s2, r3\n"                     /* y_step.low, y */
-            "    vmov r0, s23\n"                    /* left, lines_left */
-            "    subs r0, r0, #1\n"                 /* left, left, #1 */
-            "    vmov s23, r0\n"                    /* lines_left, left */
+            "    vmov r0, s23\n"                    /* count, lines_left */
+            "    subs r0, r0, #1\n"                 /* count, count, #1 */
+            "    vmov s23, r0\n"                    /* lines_left, count */
             "    bne 5b\n"
             "    vmov r4, r3, d2\n"                 /* plane, y, plane_y */
             "    adds r3, r3, #1\n"                 /* y, y, #1 */

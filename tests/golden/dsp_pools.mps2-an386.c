@@ -113,8 +113,8 @@ MCU_KERNEL void _mcu_dsp_pools_avg_pool8x8_64_dsp(const int8_t *x MCU_UNUSED, in
             "    vmov s9, r9\n"                     /* block, x_at */
             "    vmov r5, s2\n"                     /* sums_at, sums */
             "    vmov s10, r5\n"                    /* block_sums, sums_at */
-            "    movw r0, #4\n"                     /* left, #4 */
-            "    vmov s11, r0\n"                    /* blocks_left, left */
+            "    movw r0, #4\n"                     /* count, #4 */
+            "    vmov s11, r0\n"                    /* blocks_left, count */
             "1:\n"
             "    vmov r0, s3\n"                     /* even0, start */
             "    mov r1, r0\n"                      /* odd0, even0 */
@@ -175,9 +175,9 @@ MCU_KERNEL void _mcu_dsp_pools_avg_pool8x8_64_dsp(const int8_t *x MCU_UNUSED, in
             "    vmov r9, s9\n"                     /* x_at, block */
             "    add r9, r9, #16\n"                 /* x_at, x_at, #16 */
             "    vmov s9, r9\n"                     /* block, x_at */
-            "    vmov r0, s11\n"                    /* left, blocks_left */
-            "    subs r0, r0, #1\n"                 /* left, left, #1 */
-            "    vmov s11, r0\n"                    /* blocks_left, left */
+            "    vmov r0, s11\n"                    /* count, blocks_left */
+            "    subs r0, r0, #1\n"                 /* count, count, #1 */
+            "    vmov s11, r0\n"                    /* blocks_left, count */
             "    bne 1b\n"
             /* Four outputs of their sums. */
             "    vmov lr, s2\n"                     /* sums_at, sums */
@@ -303,17 +303,17 @@ MCU_KERNEL void _mcu_dsp_pools_max_pool2x2_32_dsp(const int8_t *x MCU_UNUSED, in
             /* Of each window the greatest element of each channel, four channels a word. */
             "    ldr r0, [r2], #4\n"                /* constant, [constants], #4 */
             "    vmov s2, r0\n"                     /* start, constant */
-            "    movw r0, #8\n"                     /* left, #8 */
-            "    vmov s2, r0\n"                     /* y_rows_left, left */
+            "    movw r0, #8\n"                     /* count, #8 */
+            "    vmov s2, r0\n"                     /* y_rows_left, count */
             "1:\n"
-            "    movw r0, #8\n"                     /* left, #8 */
-            "    vmov s3, r0\n"                     /* y_columns_left, left */
+            "    movw r0, #8\n"                     /* count, #8 */
+            "    vmov s3, r0\n"                     /* y_columns_left, count */
             "2:\n"
             "    vmov r6, s0\n"                     /* x_at, window */
             "    vmov s4, r6\n"                     /* block, x_at */
             "    vmov r12, s1\n"                    /* out, pixel_y */
-            "    movw r0, #2\n"                     /* left, #2 */
-            "    vmov s1, r0\n"                     /* blocks_left, left */
+            "    movw r0, #2\n"                     /* count, #2 */
+            "    vmov s1, r0\n"                     /* blocks_left, count */
             "3:\n"
             /* x_at!, {greatest0, greatest1, greatest2, greatest3} */
             "    ldmia r6!, {r0, r2, r4, r7}\n"
@@ -355,24 +355,24 @@ MCU_KERNEL void _mcu_dsp_pools_max_pool2x2_32_dsp(const int8_t *x MCU_UNUSED, in
             "    vmov r6, s4\n"                     /* x_at, block */
             "    add r6, r6, #16\n"                 /* x_at, x_at, #16 */
             "    vmov s4, r6\n"                     /* block, x_at */
-            "    vmov r0, s1\n"                     /* left, blocks_left */
-            "    subs r0, r0, #1\n"                 /* left, left, #1 */
-            "    vmov s1, r0\n"                     /* blocks_left, left */
+            "    vmov r0, s1\n"                     /* count, blocks_left */
+            "    subs r0, r0, #1\n"                 /* count, count, #1 */
+            "    vmov s1, r0\n"                     /* blocks_left, count */
             "    bne 3b\n"
             "    vmov s1, r12\n"                    /* pixel_y, out */
             "    vmov r0, s0\n"                     /* at, window */
             "    add r0, r0, #64\n"                 /* at, at, #64 */
             "    vmov s0, r0\n"                     /* window, at */
-            "    vmov r0, s3\n"                     /* left, y_columns_left */
-            "    subs r0, r0, #1\n"                 /* left, left, #1 */
-            "    vmov s3, r0\n"                     /* y_columns_left, left */
+            "    vmov r0, s3\n"                     /* count, y_columns_left */
+            "    subs r0, r0, #1\n"                 /* count, count, #1 */
+            "    vmov s3, r0\n"                     /* y_columns_left, count */
             "    bne 2b\n"
             "    vmov r0, s0\n"                     /* at, window */
             "    add r0, r0, #512\n"                /* at, at, #512 */
             "    vmov s0, r0\n"                     /* window, at */
-            "    vmov r0, s2\n"                     /* left, y_rows_left */
-            "    subs r0, r0, #1\n"                 /* left, left, #1 */
-            "    vmov s2, r0\n"                     /* y_rows_left, left */
+            "    vmov r0, s2\n"                     /* count, y_rows_left */
+            "    subs r0, r0, #1\n"                 /* count, count, #1 */
+            "    vmov s2, r0\n"                     /* y_rows_left, count */
             "    bne 1b\n"
             "    pop {r4-r8, pc}\n");
     /* clang-format on */

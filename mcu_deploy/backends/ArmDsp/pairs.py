@@ -25,7 +25,7 @@ from mcu_deploy.backends.interface import (
     Proposal,
     SubgraphView,
 )
-from mcu_deploy.backends.isa import Assembly, Kind, kernel
+from mcu_deploy.backends.isa import Assembly, Kind, Register, kernel
 from mcu_deploy.backends.kit.arguments import pointer
 from mcu_deploy.backends.kit.strides import broadcast_loops
 from mcu_deploy.backends.quantized.layers import clamp_refusal, types_refusal
@@ -116,6 +116,28 @@ class Given:
         self.turns = code.register("turns", kind=Kind.DOUBLE)
         self.left = code.registers("inner_left outer_left", kind=Kind.SINGLE)
         self.kept, self.run = code.registers("kept run_bytes", kind=Kind.SINGLE)
+
+    def begin(
+        self, code: Assembly, walk: Walk, words: Sequence[Register], end: Register, fixed: Register
+    ) -> None:
+        """Takes the constants. words: those of the kernel, of which `end` is the bytes of a run's
+        words, and becomes where they end in the output where all is one run; fixed: what a run
+        changes where one operand has a single element."""
+        if walk.turns:
+            code.ldmia(self.constants.moving, words)
+            code.vmov(self.run, end)
+            walk.load(code, self)
+        else:
+            code.ldmia(self.constants, words)
+            code.add(end, end, self.y)
+        if walk.is_fixed:
+            code.vmov(self.kept, fixed)
+
+    def begin_run(self, code: Assembly, walk: Walk, at_once: int, end: Register) -> None:
+        """Of several runs, `end` becomes where the words of the next one end in the output."""
+        if walk.turns and walk.run >= at_once:
+            code.vmov(end, self.run)
+            code.add(end, end, self.y)
 
 
 def walks(layer: Layer) -> Sequence[Walk] | str:

@@ -144,16 +144,9 @@ def assemble(operands: Sequence[TensorType], y: TensorType, shift: int, walk: Wa
     code.note(f"y = sat((offset + (a_scale * 256 a >> 16) + (b_scale * 256 b >> 16)) >> {shift}).")
     code.note("constants: a_scale; b_scale; offset; the bytes of a run's whole words; the loops'.")
     words = [*given.scales, given.offset, given.count]
-    if walk.turns:
-        code.ldmia(given.constants.moving, words)
-        code.vmov(given.run, given.count)
-        walk.load(code, given)
-    else:
-        code.ldmia(given.constants, words)
-        code.add(given.count, given.count, given.y)
+    given.begin(code, walk, words, given.count, given.offset)
+    if not walk.turns:
         code.vmov(given.end, given.count)
-    if walk.is_fixed:
-        code.vmov(given.kept, given.offset)
     code.mov(given.odd, 0xFF00FF00)
     code.note("Each element times its operand's scale (SMLAW), added, shifted, saturated.")
     with walk.runs(code, given):
@@ -170,10 +163,8 @@ def _run(
     walk: Walk,
 ) -> None:
     at_once, (a_scale, b_scale) = _at_once(walk), given.scales
+    given.begin_run(code, walk, at_once, end := code.register("end_of_words"))
     if walk.turns and walk.run >= at_once:
-        end = code.register("end_of_words")
-        code.vmov(end, given.run)
-        code.add(end, end, given.y)
         code.vmov(given.end, end)
     loads = [(given.of_a, given.a, operands[0]), (given.of_b, given.b, operands[1])]
     if walk.is_fixed:  # its summand is in the offset

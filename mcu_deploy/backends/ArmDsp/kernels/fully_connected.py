@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import nullcontext
 
 import numpy as np
 
@@ -232,7 +231,7 @@ def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -
     blocks = [code.label() for _ in range(unrolled)]
     _describe(code, layer, common)
     _begin(code, kept, group, layer, blocks[0])
-    with counted(code, kept.rows, layer.rows) if layer.rows > 1 else nullcontext():
+    with counted(code, kept.rows, layer.rows):
         if layer.rows > 1:
             code.vmov(group.out, kept.y)
             code.vmov(group.end, kept.outputs)

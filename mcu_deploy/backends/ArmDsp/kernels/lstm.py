@@ -9,7 +9,6 @@ two pointers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 
 import numpy as np
 
@@ -203,7 +202,7 @@ def assemble(lstm: QuantizedLstm, zero_point: int, most: int) -> Assembly:
     code.vmov(kept.weights, weights)
     code.vmov(kept.scratch, scratch)
     step, sequence = lstm.strides
-    with counted(code, kept.sequences, lstm.batch) if lstm.batch > 1 else nullcontext():
+    with counted(code, kept.sequences, lstm.batch):
         _sequence(code, kept, unit, lstm, zero_point, most)
         if lstm.batch > 1:
             move(code, kept.x, (sequence - lstm.steps * step) * lstm.inputs)

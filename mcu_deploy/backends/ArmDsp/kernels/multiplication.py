@@ -138,15 +138,7 @@ def assemble(
     code.note("constants: move; -a_zero, twice in a word; -b_zero, the same; scale; the bytes of a")
     code.note("run's whole words; addend; the loops'.")
     words = [given.move, *given.zeros, given.scale, given.end, given.addend]
-    if walk.turns:
-        code.ldmia(given.constants.moving, words)
-        code.vmov(given.run, given.end)
-        walk.load(code, given)
-    else:
-        code.ldmia(given.constants, words)
-        code.add(given.end, given.end, given.y)
-    if walk.is_fixed:
-        code.vmov(given.kept, given.zeros[1])
+    given.begin(code, walk, words, given.end, given.zeros[1])
     code.note("Elements without their zero points, multiplied, scaled, shifted, saturated.")
     with walk.runs(code, given):
         _run(code, given, walk.ordered(operands), y, scaling, walk)
@@ -182,9 +174,7 @@ def _run(
         extend_b(b_zero, b_zero, b)
         if is_twice:
             code.sadd16(b_zero, b_zero, b_zero)
-    if walk.turns and walk.run >= _AT_ONCE:
-        code.vmov(given.end, given.run)
-        code.add(given.end, given.end, given.y)
+    given.begin_run(code, walk, _AT_ONCE, given.end)
     if walk.run >= _AT_ONCE:
         with code.repeat(walk.run // _AT_ONCE):
             code.ldr(a, given.a.after(4))

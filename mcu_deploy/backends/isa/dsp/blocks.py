@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register, physical
 from mcu_deploy.backends.isa.dsp.fours import Fours
+from mcu_deploy.backends.isa.dsp.kept import counted
 from mcu_deploy.backends.isa.dsp.planes import gather_any
 from mcu_deploy.backends.isa.dsp.rounding import round_each_twice, round_in_float, round_once
 from mcu_deploy.backends.quantized.layers import Convolution
@@ -159,8 +160,6 @@ class Blocks:
         code.vmov(of.block, of.plane, of.taps)
         code.vmov(of.output.halves[0], of.y)
         code.vmov(of.line, of.plane, of.y)
-        code.number(of.left, lines.band)
-        code.vmov(of.lines, of.left)
         if not self.is_unrolled:
             code.offset(of.end, 4 * self.row_words * lines.kernel[0], of.end, of.taps)
             code.vmov(of.stream_end, of.end)
@@ -175,7 +174,7 @@ class Blocks:
             code.vmov(of.block.halves[0], of.plane)
 
         code.note(f"Lines of outputs: a row of the kernel adds to {self.outputs} neighbours' sums.")
-        with code.repeat(lines.band):
+        with counted(code, of.lines, lines.band):
             if times > 1:
                 code.offset(of.end, step * times, of.end, of.plane)
                 code.vmov(of.line_end, of.end)
@@ -197,9 +196,6 @@ class Blocks:
             code.vmov(of.line, of.plane, of.y)
             code.vmov(of.block.halves[0], of.plane)
             code.vmov(of.output.halves[0], of.y)
-            code.vmov(of.left, of.lines)
-            code.subs(of.left, of.left, 1)
-            code.vmov(of.lines, of.left)
         return ways
 
     def _describe(self, code: Assembly) -> None:

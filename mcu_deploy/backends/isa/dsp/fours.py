@@ -9,9 +9,9 @@ the planes have zeros.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.dsp.kept import counted
 from mcu_deploy.backends.quantized.lines import LANES, Lines
 
 
@@ -94,7 +94,7 @@ class Fours:
                 self._begin_bands()
             elif lines.above:
                 code.offset(self.planes, lines.above * lines.line_bytes, self._free)
-            with code.repeat(lines.bands) if lines.bands > 1 else nullcontext():
+            with counted(code, self._bands_left, lines.bands):
                 self._fill(fill)
                 self._filters(convolve)
                 if lines.bands > 1 or lines.staged_bytes:
@@ -143,8 +143,6 @@ class Fours:
             self._clear(size)
         code.number(left, lines.input[0] * lines.line_bytes)
         code.vmov(self._bytes_left, left)
-        code.number(left, lines.bands)
-        code.vmov(self._bands_left, left)
 
     def _fill(self, fill: Callable[[], None]) -> None:
         code, lines, end = self._code, self._lines, self._end
@@ -238,6 +236,3 @@ class Fours:
                 code.ldmia(source.moving, words)
                 code.stmia(self.planes.moving, words)
                 code.cmp(self.planes, self._end)
-        code.vmov(left, self._bands_left)
-        code.subs(left, left, 1)
-        code.vmov(self._bands_left, left)

@@ -12,15 +12,18 @@ from mcu_deploy.backends.isa import Assembly, Register
 def counted(
     code: Assembly, left: Register, times: int, before_last: Callable[[], None] | None = None
 ) -> Iterator[None]:
-    """A loop that runs so often, by its count in a register of the FPU. before_last: adds what is
-    done if only one more run is left, under the condition `eq`."""
+    """A loop that runs so often, by its count in a register of the FPU; none where that is once.
+    before_last: adds what is done if only one more run is left, under the condition `eq`."""
+    if times <= 1:
+        yield
+        return
     count = code.register("count")
     code.number(count, times)
     code.vmov(left, count)
     with code.repeat(times):
         yield
         code.vmov(count, left)
-        if before_last is not None and times > 1:
+        if before_last is not None:
             code.cmp(count, 2)
             before_last()
         code.subs(count, count, 1)

@@ -36,6 +36,14 @@ class Outputs:
 
     def store(self) -> None:
         """Two elements of each pixel, joined."""
+        self.store_at(self.second, self.third)
+
+    def store_at(self, second: Register | int, third: Register | int) -> None:
+        """The first pixel's at `out`, which goes on, and so far behind that the others'."""
+        elements = self.tile.sums.even
+        self.code.strh(elements[0], self.out.after(2))
+        self.code.strh(elements[1], self.out[second])
+        self.code.strh(elements[2], self.out[third])
 
     def next(self) -> None:
         """Sets the flags of a branch to the next two filters."""
@@ -69,15 +77,12 @@ class AtEnds(Outputs):
             code.beq(self.last)
 
     def store(self) -> None:
-        code, out, elements = self.code, self.out, self.tile.sums.even
-        holds_ends = self.tile.product.holds_ends
-        code.strh(elements[0], out.after(2))
-        code.strh(elements[1], out[self.filters - 2 if holds_ends else self.second])
-        code.strh(elements[2], out[2 * self.filters - 2 if holds_ends else self.third])
-        if holds_ends:
-            code.vmov(self.tile.ends.halves[0], out)
+        if self.tile.product.holds_ends:
+            self.store_at(self.filters - 2, 2 * self.filters - 2)
+            self.code.vmov(self.tile.ends.halves[0], self.out)
         else:
-            code.str(out, self.tile.taps[0])
+            super().store()
+            self.code.str(self.out, self.tile.taps[0])
 
     def next(self) -> None:
         if not self.is_odd:
@@ -140,12 +145,9 @@ class InSlots(Outputs):
         self.kept, self.left = left, tile.code.register("filters_left")
 
     def store(self) -> None:
-        code, taps, elements = self.code, self.tile.taps, self.tile.sums.even
-        code.ldmia(taps.moving, [self.out, self.second, self.third])
-        code.strh(elements[0], self.out.after(2))
-        code.strh(elements[1], self.out[self.second])
-        code.strh(elements[2], self.out[self.third])
-        code.str(self.out, taps[-SLOT_BYTES])
+        self.code.ldmia(self.tile.taps.moving, [self.out, self.second, self.third])
+        super().store()
+        self.code.str(self.out, self.tile.taps[-SLOT_BYTES])
 
     def next(self) -> None:
         self.code.vmov(self.left, self.kept)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.dsp.kept import counted, move
 from mcu_deploy.backends.isa.dsp.pool_blocks import (
     WORDS,
     Block,
@@ -33,7 +33,7 @@ class _Loops:
             "image line element_scale", kind=Kind.SINGLE
         )
         self.places = code.registers("top side", kind=Kind.SINGLE)
-        self.left, self.at, self.place, self.amount = code.registers("left at place amount")
+        self.place, self.amount = code.registers("place amount")
         self.block = Block(code)
 
 
@@ -100,9 +100,9 @@ def _whole_windows(code: Assembly, pool: Pool, rounding: Rounding | None, loops:
     channels, block, pixel = pool.channels, loops.block, loops.block.pixel
     (height, width), (down, right) = pool.window.input, pool.window.strides
     rows, columns = pool.window.output
-    with _counted(code, loops, loops.images, pool.y.shape[0]):
-        with _counted(code, loops, loops.rows, rows):
-            with _counted(code, loops, loops.columns, columns):
+    with counted(code, loops.images, pool.y.shape[0]):
+        with counted(code, loops.rows, rows):
+            with counted(code, loops.columns, columns):
                 code.vmov(block.x_at, pixel.window)
                 code.vmov(block.place, block.x_at)
                 if rounding is None:
@@ -117,9 +117,9 @@ def _whole_windows(code: Assembly, pool: Pool, rounding: Rounding | None, loops:
                     code.vmov(pixel.y, block.out)
                 else:
                     outputs(code, pool, rounding, pixel)
-                _advance(code, loops, pixel.window, right * channels)
-            _advance(code, loops, pixel.window, (down * width - columns * right) * channels)
-        _advance(code, loops, pixel.window, (height - rows * down) * width * channels)
+                move(code, pixel.window, right * channels)
+            move(code, pixel.window, (down * width - columns * right) * channels)
+        move(code, pixel.window, (height - rows * down) * width * channels)
 
 
 def _cut_windows(code: Assembly, pool: Pool, rounding: Rounding | None, loops: _Loops) -> None:
@@ -130,16 +130,16 @@ def _cut_windows(code: Assembly, pool: Pool, rounding: Rounding | None, loops: _
     inside, skipped = code.registers("inside skipped")
     if rounding is None:
         code.vmov(block.out, pixel.y)
-    with _counted(code, loops, loops.images, pool.y.shape[0]):
+    with counted(code, loops.images, pool.y.shape[0]):
         _begin(code, loops, loops.places[0], window.begin[0])
-        with _counted(code, loops, loops.rows, window.output[0]):
+        with counted(code, loops.rows, window.output[0]):
             first = _cut(code, pool, loops, 0, pixel.height)
             code.number(row_bytes, width * channels)
             code.vmov(base, loops.image)
             code.mla(line, first, row_bytes, base)
             code.vmov(loops.line, line)
             _begin(code, loops, loops.places[1], window.begin[1])
-            with _counted(code, loops, loops.columns, window.output[1]):
+            with counted(code, loops.columns, window.output[1]):
                 first = _cut(code, pool, loops, 1, pixel.width)
                 code.number(pixel_bytes, channels)
                 code.vmov(base, loops.line)
@@ -155,7 +155,7 @@ def _cut_windows(code: Assembly, pool: Pool, rounding: Rounding | None, loops: _
                 _blocks(code, pool, loops, cut_block)
                 if rounding is not None:
                     outputs(code, pool, rounding, pixel)
-        _advance(code, loops, loops.image, height * width * channels)
+        move(code, loops.image, height * width * channels)
 
 
 def _begin(code: Assembly, loops: _Loops, place: Register, padding: int) -> None:
@@ -222,30 +222,8 @@ def _blocks(
 ) -> None:
     """All channels of a window, as many words at a time as there are registers for."""
     blocks, rest = divmod(pool.channels // 4, WORDS)
-    with _counted(code, loops, loops.blocks, blocks):
+    with counted(code, loops.blocks, blocks):
         if blocks:
             take(code, pool, loops.block, WORDS)
     if rest:
         take(code, pool, loops.block, rest)
-
-
-@contextmanager
-def _counted(code: Assembly, loops: _Loops, left: Register, times: int) -> Iterator[None]:
-    """A loop whose count is in an FPU's register."""
-    if times <= 1:
-        yield
-        return
-    code.movw(loops.left, times)
-    code.vmov(left, loops.left)
-    with code.repeat(times):
-        yield
-        code.vmov(loops.left, left)
-        code.subs(loops.left, loops.left, 1)
-        code.vmov(left, loops.left)
-
-
-def _advance(code: Assembly, loops: _Loops, pointer: Register, value: int) -> None:
-    if value:
-        code.vmov(loops.at, pointer)
-        code.offset(loops.at, value, loops.amount)
-        code.vmov(pointer, loops.at)
