@@ -256,7 +256,7 @@ def test_it_is_readable_at_each_width(page: Chrome, width: int, scheme: str) -> 
         " e => parseFloat(getComputedStyle(e).fontSize))"
     )
     assert min(sizes) >= 11
-    assert _contrast(page) >= 3.0
+    assert _contrast(page) >= 4.5
 
 
 def _contrast(page: Chrome) -> float:
