@@ -179,10 +179,14 @@ def host_program(
 
 
 def link_for_cortex_m4(
-    names: Sequence[str], folder: Path, main: str, flags: Sequence[str] = ()
-) -> Path:
-    """A program with semihosting for mps2-an386, of networks whose sources lie in a folder."""
-    gcc = ["arm-none-eabi-gcc", *load_board("mps2-an386").cflags, "-std=c99", "-ffp-contract=off"]
+    names: Sequence[str], folder: Path, main: str, flags: Sequence[str] = (),
+    board: str = "mps2-an386",
+) -> Path:  # fmt: skip
+    """A program with semihosting for mps2-an386, of networks whose sources lie in a folder.
+
+    board: what its code is for, the same core or a smaller one.
+    """
+    gcc = ["arm-none-eabi-gcc", *load_board(board).cflags, "-std=c99", "-ffp-contract=off"]
     objects = compile_all(names, folder, [*gcc, "-O2", *flags])
     (folder / "main.c").write_text(main)
     elf = folder / "program.elf"

@@ -110,6 +110,11 @@ def _with_constants(
     return model, tuple(given)
 
 
+def bound_inputs(test: NodeTest) -> tuple[onnx.ModelProto, tuple[Array, ...]]:
+    """The model in which what decides shapes is constant, and the values of its other inputs."""
+    return _with_constants(test, shape_operands(test))
+
+
 def compile_node_test(test: NodeTest, folder: Path, index: int) -> Compiled | str:
     """The compiled test, with as many inputs as can be; or the compiler's sentence.
 

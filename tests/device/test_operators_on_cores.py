@@ -1,0 +1,165 @@
+"""Operators of CpuRef on an emulated core: a node test of ONNX of each, in one program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import network_programs as programs
+import numpy as np
+import pytest
+from operators.node_tests import NodeTest, bound_inputs, node_tests
+
+from mcu_deploy import compile_model
+from mcu_deploy.boards import load_board
+from mcu_deploy.compiled import Network
+from mcu_deploy.options import Options
+
+TESTS = (
+    "affine_grid_2d", "attention_4d_causal", "averagepool_3d_dilations_small",
+    "basic_deform_conv_with_padding", "batchnorm_epsilon", "center_crop_pad_crop_and_pad",
+    "col2im_pads", "convinteger_with_padding", "convtranspose_3d", "convtranspose_output_shape",
+    "deform_conv_with_mask_bias", "depthtospace_crd_mode_example", "dequantizelinear_blocked",
+    "det_nd", "dft", "dft_inverse", "dft_irfft", "dynamicquantizelinear", "edge_pad",
+    "einsum_batch_matmul", "gemm_all_attributes", "gridsample_bicubic", "gridsample_nearest",
+    "gridsample_reflection_padding", "gridsample_volumetric_bilinear_align_corners_0",
+    "group_normalization_epsilon", "hardmax_axis_1", "instancenorm_epsilon",
+    "layer_normalization_3d_axis1_epsilon", "lppool_2d_pads", "lpnormalization_default",
+    "lrn", "matmulinteger", "maxpool_with_argmax_2d_precomputed_pads",
+    "maxunpool_export_with_output_shape", "mvn", "nllloss_NCd1d2_with_weight",
+    "quantizelinear_axis", "quantizelinear_blocked_asymmetric", "reduce_max_empty_set",
+    "reflect_pad",
+    "resize_downsample_scales_linear_antialias", "resize_tf_crop_and_resize",
+    "resize_upsample_scales_cubic_A_n0p5_exclude_outside", "reversesequence_time",
+    "rms_normalization_3d_axis1_epsilon", "roialign_aligned_true", "roialign_mode_max",
+    "rotary_embedding", "sce_mean", "spacetodepth_crd_mode_example", "stft_with_window", "swiglu",
+    "top_k_same_values_2d", "top_k_smallest", "upsample_nearest", "wrap_pad",
+)  # fmt: skip
+
+# Runs each network once; prints the names of those that fail.
+MAIN = """
+#include <math.h>
+#include <string.h>
+#include "mcu/runtime.h"
+#include "check.h"
+@INCLUDES@
+static const mcu_model_t *const models[] = {@MODELS@};
+static const int8_t given[] __attribute__((aligned(8))) = {%(given)s};
+static const int8_t wanted[] __attribute__((aligned(8))) = {%(wanted)s};
+static const float allowed[] = {%(allowed)s}; /* 0 where integers are compared */
+static uint8_t workspace[%(bytes)d] __attribute__((aligned(16)));
+
+static int is_right(const DLTensor *tensor, size_t bytes, const int8_t *want, float most) {
+    if (most == 0.0F) {
+        return memcmp(tensor->data, want, bytes) == 0;
+    }
+    const size_t size = tensor->dtype.bits / 8U;
+    for (size_t k = 0; k < bytes; k += size) {
+        double found;
+        double value;
+        if (size == sizeof(double)) {
+            memcpy(&found, (const char *)tensor->data + k, size);
+            memcpy(&value, want + k, size);
+        } else {
+            float pair[2];
+            memcpy(&pair[0], (const char *)tensor->data + k, size);
+            memcpy(&pair[1], want + k, size);
+            found = (double)pair[0];
+            value = (double)pair[1];
+        }
+        if (!(fabs(found - value) <= (double)most) && !(found == value) &&
+            !(isnan(found) && isnan(value))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int main(void) {
+    size_t from = 0;
+    size_t to = 0;
+    size_t checked = 0;
+    int failures = 0;
+    for (size_t m = 0; m < sizeof models / sizeof models[0]; m++) {
+        const mcu_model_t *model = models[m];
+        mcu_instance_t instance;
+        DLTensor inputs[MCU_MAX_TENSORS];
+        DLTensor outputs[MCU_MAX_TENSORS];
+        int right =
+            mcu_instance_init(&instance, model, workspace, model->workspace_size) == MCU_OK;
+        for (uint32_t i = 0; i < model->num_input_tensors; i++) {
+            mcu_instance_input(&instance, i, &inputs[i]);
+            memcpy(inputs[i].data, given + from, model->inputs[i].place.bytes);
+            from += model->inputs[i].place.bytes;
+        }
+        for (uint32_t i = 0; i < model->num_output_tensors; i++) {
+            mcu_instance_output(&instance, i, &outputs[i]);
+        }
+        right = right && mcu_instance_run(&instance, inputs, model->num_input_tensors, outputs,
+                                          model->num_output_tensors) == MCU_OK;
+        for (uint32_t i = 0; i < model->num_output_tensors; i++) {
+            const size_t bytes = model->outputs[i].place.bytes;
+            right = right && is_right(&outputs[i], bytes, wanted + to, allowed[checked++]);
+            to += bytes;
+        }
+        if (!right) {
+            test_print(model->name);
+            test_print("\\n");
+            failures++;
+        }
+        right = mcu_instance_deinit(&instance) == MCU_OK;
+        failures += right ? 0 : 1;
+    }
+    return failures;
+}
+"""
+
+
+def _chosen() -> list[NodeTest]:
+    by_name = {test.name: test for test in node_tests()}
+    missing = [name for name in TESTS if f"test_{name}" not in by_name]
+    if missing:
+        pytest.skip(f"this version of onnx has no {', '.join(missing)}")
+    return [by_name[f"test_{name}"] for name in TESTS]
+
+
+def _allowed(wanted: Sequence[np.ndarray]) -> list[str]:
+    """What each output may differ by: 1e-5 of its largest magnitude, and integers by nothing."""
+    found = []
+    for value in wanted:
+        finite = np.abs(value[np.isfinite(value)]) if value.dtype.kind == "f" else value
+        is_real = value.dtype.kind == "f"
+        found.append(
+            f"{max(1e-5 * float(finite.max(initial=0)), 1e-30):.9g}F" if is_real else "0.0F"
+        )
+    return found
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.needs_qemu
+@pytest.mark.parametrize("board", ["mps2-an386", "nucleo_g0b1re"])
+def test_a_node_test_of_each_operator(board: str, tmp_path: Path) -> None:
+    """Code for a Cortex-M0+ runs on the Cortex-M4 too, which QEMU has."""
+    networks: list[Network] = []
+    given, wanted, allowed = [], [], []
+    options = Options(backends=("CpuRef",), weights="array")
+    for index, test in enumerate(_chosen()):
+        model, inputs = bound_inputs(test)
+        path = tmp_path / f"{index}.onnx"
+        path.write_bytes(model.SerializeToString())
+        name = test.name.removeprefix("test_").lower()[:40]
+        target = load_board(board)
+        network = compile_model(path, target, name=f"{name}_{index}", options=options)
+        networks.append(network)
+        outputs = programs.expected(network, inputs)
+        given += [programs.c_array(value) for value in inputs if value.size]
+        wanted += [programs.c_array(value) for value in outputs if value.size]
+        allowed += _allowed(outputs)
+    main = MAIN % {
+        "given": ", ".join(given), "wanted": ", ".join(wanted), "allowed": ", ".join(allowed),
+        "bytes": max(16, *(network.plan.bytes for network in networks)),
+    }  # fmt: skip
+    names = programs.write(networks, tmp_path)
+    elf = programs.link_for_cortex_m4(names, tmp_path, programs.main_for(main, names), (), board)
+    code, text = programs.run_on_cortex_m4(elf)
+    assert code == 0, f"{code} failures: {text}"
