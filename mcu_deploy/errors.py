@@ -50,7 +50,20 @@ class UnsupportedError(ModelError):
 
 class Refusal(UnsupportedError):
     """A list of what hinders: many lines, each of bounded length, with no text of a file that is
-    not escaped."""
+    not escaped.
+
+    nodes: all that cannot be computed, each its operator, its name and the reason; problems: what
+    else is wrong, sentences. The message has the first of both.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        nodes: tuple[tuple[str, str, str], ...] = (),
+        problems: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(message)
+        self.nodes, self.problems = nodes, problems
 
 
 class BoardError(McuDeployError):

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from mcu_deploy.errors import McuDeployError
+from mcu_deploy.errors import McuDeployError, Refusal
 from mcu_deploy.files.json_text import json_text
 
 if TYPE_CHECKING:
@@ -37,7 +37,12 @@ def fail(error: McuDeployError, as_json: bool = False) -> int:
         err.print_exception()
     err.print(f"[bold red]error:[/] {escape(_plain(str(error)))}")
     if as_json:
-        print_json({"error": {"kind": error.kind, "message": str(error)}})
+        told: dict[str, object] = {"kind": error.kind, "message": str(error)}
+        if isinstance(error, Refusal):
+            words = ("operator", "node", "reason")
+            told["nodes"] = [dict(zip(words, node, strict=True)) for node in error.nodes]
+            told["problems"] = list(error.problems)
+        print_json({"error": told})
     return error.exit_code
 
 

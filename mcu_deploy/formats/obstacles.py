@@ -50,14 +50,22 @@ def refusal(nodes: Sequence[Obstacle], sentences: Sequence[str]) -> ModelError:
     if not nodes:
         if len(told) == 1:
             return ModelError(told[0])
-        return Refusal(f"The model cannot be compiled:\n{_indented(told)}")
+        text = f"The model cannot be compiled:\n{_indented(told)}"
+        return Refusal(text, problems=tuple(map(one_line, sentences)))
     count = "1 node" if len(nodes) == 1 else f"{len(nodes)} nodes"
     text = (
         f"{count} of the model cannot be computed:\n{_indented(_lines(nodes))}\nChange the model "
         "where a reason says how, replace these operators, or add a backend that computes them "
         "(`mcu-deploy operators` lists what there is)."
     )
-    return Refusal(f"{text}\nBeside that:\n{_indented(told)}" if told else text)
+    return Refusal(
+        f"{text}\nBeside that:\n{_indented(told)}" if told else text,
+        tuple(
+            (one_line(item.operator, 80), one_line(item.node), one_line(item.reason))
+            for item in dict.fromkeys(nodes)
+        ),
+        tuple(map(one_line, sentences)),
+    )
 
 
 def _indented(lines: Iterable[str]) -> str:

@@ -99,14 +99,36 @@ def _sentences(path: Path) -> Iterator[None]:
         ) from error
 
 
+class _Invalid(Exception):
+    """What ONNX's checker says of a model: the error for users, and its sentence alone."""
+
+    def __init__(self, error: ModelError, sentence: str) -> None:
+        super().__init__(error, sentence)
+        self.error, self.sentence = error, sentence
+
+
 def _read(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Imported:
+    try:
+        return _imported(path, raw, shapes)
+    except _Invalid as invalid:
+        # What else stands against it is told with that, as far as such a model can be read.
+        with suppress(McuDeployError, contained.DidNotReturn, *_SIGNS_OF_DAMAGE):
+            return _imported(path, raw, shapes, invalid.sentence)
+        raise invalid.error from None
+
+
+def _imported(
+    path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]], invalid: str = ""
+) -> Imported:
+    """invalid: what the checker says of the model, which is not asked again then."""
     room = _ROOM + _COPIES * len(raw)
     plain, assumed, problems, refused = contained.call(
-        _plain_form, path, raw, shapes, memory_bytes=room
+        _plain_form, path, raw, shapes, bool(invalid), memory_bytes=room
     )
     model = onnx.load_model_from_string(plain)
     name = text_of(model.graph.name or path.stem)
     read = to_graph(model.graph, name, opset_of(model.opset_import))
+    problems = (*([invalid] if invalid else []), *problems)
     return checked(
         read.graph,
         read.parts,
@@ -117,7 +139,7 @@ def _read(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Import
 
 
 def _plain_form(
-    path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]
+    path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]], is_invalid: bool
 ) -> tuple[bytes, tuple[AssumedShape, ...], tuple[str, ...], list[Obstacle]]:
     """The model in the form that becomes a graph, as a file; what was assumed; what is wrong, as
     sentences, and with nodes.
@@ -125,7 +147,8 @@ def _plain_form(
     model = _parse(path, raw)
     _load_external_data(model, path)
     set_aside_undefined(model)
-    _check(model, path)
+    if not is_invalid:
+        _check(model, path)
     model = _inline_functions(model, path)
     refused = refused_attributes(model)
     name_outputs(model.graph)
@@ -133,7 +156,7 @@ def _plain_form(
     assumed, problems = bind_shapes(model, shapes)
     to_qdq(model)
     try:
-        infer_and_fold(model, strict=not problems)
+        infer_and_fold(model, strict=not problems and not is_invalid)
     except ModelError as error:
         problems = (*problems, str(error))
         with suppress(ModelError):
@@ -202,7 +225,8 @@ def _check(model: onnx.ModelProto, path: Path) -> None:
             tensor_type.ClearField("shape")
     except (onnx.checker.ValidationError, RuntimeError, ValueError, MemoryError) as error:
         sentence = f"{path} is no valid ONNX model: {reason(error)}. Export the model again."
-        raise refusal(settled(strangers(model), known_operators()), [sentence]) from error
+        told = refusal(settled(strangers(model), known_operators()), [sentence])
+        raise _Invalid(told, sentence) from error
 
 
 def _load_external_data(model: onnx.ModelProto, path: Path) -> None:

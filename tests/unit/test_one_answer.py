@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
+from command_line import call
 from onnx import TensorProto, helper, numpy_helper
 from tflite_models import Operator, Tensor, write
 
@@ -229,3 +231,26 @@ def test_a_model_that_nobody_can_build_is_refused_before_anything_is_priced(
         compile_model(path, board, options=Options(backends=("ArmDsp",)))
     compile_model(path, board)
     assert "Conv" in asked
+
+
+def test_what_the_checker_refuses_does_not_hide_the_rest(path: Path) -> None:
+    """Of a model that breaks a rule of ONNX: an attribute that Relu does not have."""
+    odd = node("Relu", ["x"], ["r"], "odd", alpha=0.5)
+    lines = refused(path, [odd, FOO, node("Bernoulli", ["x"], ["b"], "rand")], {"x": [2]}, "rfb")
+    assert lines[0] == "2 nodes of the model cannot be computed:"
+    assert lines[1].startswith("  vendor::Foo 'foo'") and lines[2].startswith("  Bernoulli 'rand'")
+    assert "is no valid ONNX model" in lines[-1] and "alpha" in lines[-1]
+
+
+def test_a_refusal_has_all_of_it_for_programs(path: Path) -> None:
+    """However many nodes there are, of which the text shows the first."""
+    many = [node(f"Foo{i}", ["x"], [f"f{i}"], f"foo{i}", domain="vendor") for i in range(30)]
+    lines = refused(path, many, {"x": ["h", "w"]}, [f"f{i}" for i in range(30)])
+    assert any(line.startswith("  and ") for line in lines)
+    result = call("build", path, "--board", "host", "--json")
+    assert result.returncode == 1
+    told = json.loads(result.stdout)["error"]
+    assert told["kind"] == "unsupported"
+    assert [n["node"] for n in told["nodes"]] == [f"foo{i}" for i in range(30)]
+    assert told["nodes"][0]["operator"] == "vendor::Foo0" and told["nodes"][0]["reason"]
+    assert any("--shape x=<h>,<w>" in problem for problem in told["problems"])

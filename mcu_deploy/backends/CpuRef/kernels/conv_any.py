@@ -23,7 +23,7 @@ def supports(layer: Layer) -> Support:
     dtype = layer.output.type.dtype
     for operand in layer.inputs:
         if operand is not None and (operand.type.dtype is not dtype or not dtype.is_float):
-            return no(f"with computed weights it computes float32, not {operand.type}")
+            return no(f"it computes float32 with weights that are computed, not {operand.type}")
     return YES
 
 

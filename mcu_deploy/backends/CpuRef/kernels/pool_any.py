@@ -33,11 +33,11 @@ def supports(layer: Layer) -> Support:
     x = layer.input(0)
     is_max = "Max" in layer.op
     if x.type.dtype is not DType.FLOAT32 and not (is_max and x.type.dtype in BYTES):
-        return no(f"over these axes it computes float32, not {x.type}")
+        return no(f"it computes float32 over these axes, not {x.type}")
     if layer.output.type.dtype is not x.type.dtype or x.constant is not None:
         return no(f"it does not compute {layer.output.type} of {x.type}")
     if len(layer.outputs) > 1 and layer.outputs[1].type.dtype is not DType.INT64:
-        return no("places are int64")
+        return no("its places are not int64")
     return YES if x.type.rank >= 3 else no("its input has no spatial axis")
 
 

@@ -30,7 +30,7 @@ def supports(layer: Layer) -> Support:
     ):
         return no("its zero points do not fit its scales")
     if zero is not None and integer.dtype is DType.INT32:
-        return no("int32 has no zero point")
+        return no("it has a zero point for int32")
     axis = int(layer.attributes.get("axis", 1))
     if scale.elements != 1 and not -x.rank <= axis < x.rank:
         return no(f"it has no axis {axis}")
