@@ -62,6 +62,9 @@ def _gelu(x: float, a: Mapping[str, Any]) -> float:
     return 0.5 * x * (1 + math.erf(x / math.sqrt(2)))
 
 
+# From here on the exponential is beyond float64.
+_LARGEST_EXPONENT = 709.78
+
 # These round once, as IEEE 754 says.
 _EXACT: Mapping[str, Real] = {
     "Relu": lambda x, a: max(x, 0.0),
@@ -85,7 +88,7 @@ UNARY: Mapping[str, Real] = {
     "Softsign": lambda x, a: x / (1 + abs(x)),
     "Gelu": _gelu,
     "Erf": lambda x, a: math.erf(x),
-    "Exp": lambda x, a: math.exp(min(x, 700.0)),
+    "Exp": lambda x, a: math.exp(x) if x < _LARGEST_EXPONENT else math.inf,
 }
 
 

@@ -174,12 +174,18 @@ def _float_expression(layer: Layer) -> str | None:
     return None
 
 
+def _has_computed_bounds(layer: Layer) -> bool:
+    computed = (o is not None and o.constant is None for o in layer.inputs[1:])
+    return layer.op == "Clip" and any(computed)
+
+
 def _supports_unary(layer: Layer) -> Support:
     x, y = layer.input(0).type, layer.output.type
     if layer.op == "Clip" and exact.is_exact(layer) and y.dtype.is_integer:
         return exact.supports(layer)
-    if layer.op == "Clip" and any(o is not None and o.constant is None for o in layer.inputs[1:]):
-        return no("its bounds are computed at run time")
+    if _has_computed_bounds(layer):
+        is_plain = y.dtype.is_float and "activation" not in layer.attributes
+        return exact.supports(layer) if is_plain else no("its bounds are computed at run time")
     if layer.op == "Identity" and x == y:
         return YES
     if exact.is_exact(layer) and exact.has_unary(layer):
@@ -198,7 +204,7 @@ def _unary(layer: Layer) -> Workload:
         if x.constant is None:
             return view()
         return _copy_constant(layer)
-    if layer.op == "Clip" and exact.is_exact(layer):
+    if layer.op == "Clip" and (exact.is_exact(layer) or _has_computed_bounds(layer)):
         return exact.clip(layer)
     if exact.is_exact(layer):
         return exact.unary(layer)

@@ -20,6 +20,7 @@ _FLOAT64 = {
     "Ceil": "ceil(a)",
     "Sqrt": "sqrt(a)",
     "Reciprocal": "1.0 / a",
+    "Exp": "exp(a)",
 }
 
 
@@ -71,7 +72,7 @@ def unary(layer: Layer) -> Workload:
 
 
 def clip(layer: Layer) -> Workload:
-    """Clip between integers, which may be computed at run time."""
+    """Clip between numbers of the type, which may be computed at run time."""
     ctype, lines, result = layer.output.type.dtype.c_type, [], "a"
     chosen = [k for k in (1, 2) if layer.optional(k) is not None]
     for bound, index in zip("bc", chosen, strict=False):

@@ -72,13 +72,19 @@ _EXPRESSIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 
 def _supports(layer: Layer) -> Support:
     types = [layer.input(k).type for k in range(len(layer.inputs))]
+    dtype = layer.output.type.dtype
     for type_ in (*types, layer.output.type):
-        if type_.dtype is not DType.FLOAT32:
+        known = dtype is DType.FLOAT32 or (dtype is DType.FLOAT64 and layer.op in _LIBRARY)
+        if type_.dtype is not dtype or not known:
             return no(f"it computes float32, not {type_}")
     return YES if broadcasts(layer) else no("its shapes do not fit together")
 
 
 def _create(layer: Layer) -> Workload:
+    dtype = layer.output.type.dtype
+    if dtype is DType.FLOAT64:
+        result = f"{_LIBRARY[layer.op].removesuffix('f')}(a)"
+        return pointwise(layer, dtype.value, Expression(result, headers=("math.h",)))
     if layer.op in _LIBRARY:
         result = f"{_LIBRARY[layer.op]}(a)"
     else:

@@ -24,7 +24,7 @@ def _supports(layer: Layer) -> Support:
         return no("its shapes do not fit together")
     count = layer.optional(1)
     if count is not None and count.constant is None:
-        return no("how many elements it takes is computed at run time")
+        return no("it takes a number of elements that is computed at run time")
     return YES
 
 
