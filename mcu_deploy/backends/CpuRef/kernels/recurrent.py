@@ -93,10 +93,7 @@ def _apply(functions: tuple[Activation, ...], value: str) -> str:
 
 def supports(layer: Layer) -> Support:
     """Whether the kernel computes a recurrent node."""
-    weights = (recurrent.W, recurrent.R, recurrent.BIAS, recurrent.PEEPHOLES)
     given = [(i, o) for i, o in enumerate(layer.inputs) if o is not None]
-    if any(o.constant is None for i, o in given if i in weights):
-        return no("its weights are computed at run time")
     if layer.input(recurrent.X).constant is not None:
         return no("its input is a constant")
     for index, operand in given:
@@ -140,11 +137,15 @@ def create(layer: Layer) -> Workload:
     outputs = _outputs(layer)
     for name, index in outputs.items():
         given.add(pointer(layer.outputs[index], name, const=False), Role.OUTPUT, index)
-    given.constant("weights", _packed(layer))
-    given.constant("bias", _bias(layer, r))
+    packs = _are_computed(layer)
+    if packs:
+        for name, index in (("w", recurrent.W), ("r", recurrent.R), ("both", recurrent.BIAS)):
+            _given(layer, given, name, index)
+    else:
+        given.constant("weights", _packed(layer))
+        given.constant("bias", _bias(layer, r))
     peepholes = layer.optional(recurrent.PEEPHOLES)
-    if peepholes is not None and peepholes.constant is not None:
-        given.constant("peepholes", peepholes.constant)
+    _given(layer, given, "peepholes", recurrent.PEEPHOLES)
     if r.lengths_vary:
         given.constant("lengths", np.array(r.lengths, np.int32))
     given.add(Parameter("float *", "scratch"), Role.SCRATCH)
@@ -161,6 +162,8 @@ def create(layer: Layer) -> Workload:
         **{name: name in outputs for name in ("y", "y_h", "y_c")},
         **initial,
         gates=gates, cell=cell, lengths=r.lengths_vary, has_empty=0 in r.lengths,
+        packs=packs, bias=layer.optional(recurrent.BIAS) is not None,
+        packed=gates + kept * r.hidden, rows=r.rows, directions=r.directions,
     )  # fmt: skip
     return workload(
         layer,
@@ -170,7 +173,7 @@ def create(layer: Layer) -> Workload:
         (ADD_PRODUCTS, *helpers.values()),
         ("math.h", "string.h"),
         recurrent_memory.in_place(layer, r, outputs),
-        scratch_bytes=4 * (gates + kept * r.hidden),
+        scratch_bytes=4 * (gates + kept * r.hidden + (_packed_size(r) if packs else 0)),
     )
 
 
@@ -198,6 +201,31 @@ def _initial(layer: Layer, given: _Arguments, name: str, index: int) -> bool:
         return False
     given.constant(name, operand.constant)
     return True
+
+
+def _are_computed(layer: Layer) -> bool:
+    """Whether weights or biases are computed, so that each run packs them into its scratch."""
+    weights = (layer.optional(k) for k in (recurrent.W, recurrent.R, recurrent.BIAS))
+    return any(operand is not None and operand.constant is None for operand in weights)
+
+
+def _given(layer: Layer, given: _Arguments, name: str, index: int) -> None:
+    """Adds an input to the parameters as it is, if it is there."""
+    operand = layer.optional(index)
+    if operand is not None and operand.constant is None:
+        given.add(pointer(operand, name), Role.INPUT, index)
+    elif operand is not None and operand.constant is not None:
+        given.constant(name, operand.constant)
+
+
+def _bias_rows(r: Recurrence) -> int:
+    """The biases of one direction."""
+    return r.rows + (r.hidden if r.linear_before_reset else 0)
+
+
+def _packed_size(r: Recurrence) -> int:
+    """The floats of packed weights and biases."""
+    return r.directions * (r.rows * (r.inputs + r.hidden) + _bias_rows(r))
 
 
 def _packed(layer: Layer) -> Array:
@@ -236,7 +264,6 @@ def _sizes(r: Recurrence) -> dict[str, object]:
     batch, directions, steps, hidden = r.batch, r.directions, r.steps, r.hidden
     at = Steps.of(r)
     d, b, t = counter("d", directions), counter("b", batch), counter("t", steps)
-    bias_rows = r.rows + (hidden if r.linear_before_reset else 0)
     return {
         "d": d, "b": b, "t": t, "n": counter("n", hidden), "steps": steps, "hidden": hidden,
         "linear_before_reset": r.linear_before_reset, "input_forget": r.input_forget,
@@ -247,7 +274,7 @@ def _sizes(r: Recurrence) -> dict[str, object]:
             times(t, at.y_time), times(d, at.y_direction), times(b, at.y_sequence)
         ),
         "row_offset": times(d, r.rows * (r.inputs + hidden)),
-        "bias_offset": times(d, bias_rows),
+        "bias_offset": times(d, _bias_rows(r)), "bias_rows": _bias_rows(r),
     }  # fmt: skip
 
 
