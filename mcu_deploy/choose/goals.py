@@ -112,7 +112,7 @@ def _near(search: Search, most: int) -> list[Path]:
     """The fastest ways that come near to `most` bytes of flash: of all, and of those with the least
     peak that leaves them within 2 % of that time."""
     rate, found = _fitting(search, most, _ANY_PEAK)
-    rivals = search.run(lambda t: (_by_both(t, rate), (t.peak,)), NARROW)
+    rivals = search.run(lambda t: (_by_both(t, rate), (t.peak,)), 2 * NARROW)
     peaks = sorted({p.totals.peak for p in rivals})
 
     def is_quick(peak: int) -> bool:

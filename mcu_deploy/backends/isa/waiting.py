@@ -68,26 +68,19 @@ def _for_reads(reads: Reads, memory: MemoryTiming) -> float:
 
 def _for_code(code: Sequence[Executed], loops: Sequence[Loop], memory: MemoryTiming) -> float:
     width = memory.read_bytes
-    words = [
-        [*group]
-        for _, group in itertools.groupby(
-            range(len(code)), lambda n: (code[n].address + code[n].bytes - 1) // width
-        )
-    ]
-    kept = _bytes(memory.instruction_cache)
+    words = _parts(code, width)
+    cache = memory.instruction_cache
+    lines = _parts(code, cache.line_bytes if cache else width)
+    kept = _bytes(cache)
     often = [max(code[n].times for n in word) for word in words]
     missed = list(often)
     # From the innermost loops outwards: what a loop that is kept as a whole holds is fetched once
     # each time that it is entered.
     for loop in sorted(loops, key=lambda loop: loop.last - loop.first):
-        inside = [
-            n for n, word in enumerate(words) if word[-1] >= loop.first and word[0] <= loop.last
-        ]
-        run = loop.entries * loop.times
-        held = sum(min(1.0, often[n] / run) for n in inside) * width if run else 0.0
-        if held <= kept:
-            for n in inside:
-                missed[n] = min(missed[n], loop.entries)
+        if _held(code, lines, loop) <= (cache.lines if cache else 0):
+            for n, word in enumerate(words):
+                if word[-1] >= loop.first and word[0] <= loop.last:
+                    missed[n] = min(missed[n], loop.entries)
     if sum(width for times in often if times) <= kept:
         missed = [min(times, 1.0) for times in missed]
     begins = {loop.first for loop in loops}
@@ -96,6 +89,30 @@ def _for_code(code: Sequence[Executed], loops: Sequence[Loop], memory: MemoryTim
         if missed[n]:
             total += missed[n] * _wait(code, words, n, memory, bool(begins & {*word}))
     return total
+
+
+def _parts(code: Sequence[Executed], size: int) -> list[list[int]]:
+    """The instructions by the words or lines of such a size that they end in."""
+    return [
+        [*group]
+        for _, group in itertools.groupby(
+            range(len(code)), lambda n: (code[n].address + code[n].bytes - 1) // size
+        )
+    ]
+
+
+def _held(code: Sequence[Executed], lines: Sequence[Sequence[int]], loop: Loop) -> float:
+    """How many lines of the cache a loop goes round: one that has but a little of it is one, and
+    one that few of its rounds come to a part."""
+    run = loop.entries * loop.times
+    if not run:
+        return 0.0
+    inside = (
+        [n for n in line if loop.first <= n <= loop.last]
+        for line in lines
+        if line[-1] >= loop.first and line[0] <= loop.last
+    )
+    return sum(min(1.0, max(code[n].times for n in line) / run) for line in inside)
 
 
 def _wait(
