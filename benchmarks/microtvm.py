@@ -10,7 +10,7 @@ installed, newlib and our start-up. Of the board are taken: 120 MHz and 5 wait s
 ST's table of the ranges); dual bank, reads of 8 bytes, as the chip is delivered; caches on, as
 after a reset; no prefetch, since Zephyr's soc/arm/st_stm32/stm32l4/soc.c turns none on.
 Of the nRF5340, a Cortex-M33 at 128 MHz, no manual that says the wait states of its flash could be
-read, so it is modelled without any, and by the Cortex-M4's cycles.
+read, so it is modelled without any.
 """
 
 from __future__ import annotations

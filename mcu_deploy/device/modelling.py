@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcu_deploy.backends.isa.blocks import Blocks
+from mcu_deploy.backends.isa.single_blocks import SingleBlocks
 from mcu_deploy.backends.isa.timing import TIMINGS, Program
 from mcu_deploy.backends.isa.vector_blocks import VectorBlocks
 from mcu_deploy.boards import Board
@@ -81,6 +82,8 @@ def program_of(core: str, elf: Elf) -> Program | Blocks:
     code = (instruction for _, instruction in disassemble(thumb))
     if core == Blocks.core:
         return Blocks(code)
+    if core == SingleBlocks.core:
+        return SingleBlocks(code)
     timings = TIMINGS[core]
     return VectorBlocks(code) if timings.has_vectors else Program(timings, code)
 

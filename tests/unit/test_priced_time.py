@@ -42,7 +42,7 @@ def test_it_is_the_sum_of_the_layers_at_the_rated_clock(kws_dir: Path) -> None:
             "rpi_pico",
             "prices are of cores with an FPU and DSP instructions, and this cort",
         ),
-        ("ek_ra8m1", "there are no timings of the cortex-m85"),
+        ("microbit", "there are no timings of the cortex-m0"),
     ],
 )
 def test_where_there_is_none_a_clause_says_why(name: str, reason: str, models_dir: Path) -> None:

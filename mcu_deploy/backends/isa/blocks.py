@@ -48,20 +48,32 @@ class Blocks:
         """Of a run that executed each address so often."""
         total = 0
         for block in self._blocks(counts):
-            total += counts[block[0].address] * _cycles(block)
+            total += counts[block[0].address] * self._once(block)
         for instruction in self._code:
             taken = counts.get(instruction.address, 0)
             if taken and _CONDITIONAL.match(bare(instruction)):
                 behind = min(taken, counts.get(instruction.next, 0))
-                total += MISPREDICTED * min(behind, taken - behind)
+                total += self._jumped(taken, behind)
         return total
 
+    def _once(self, block: Sequence[disassembly.Instruction]) -> int:
+        """The cycles of one run of a block."""
+        is_loop = target_of(block[-1]) == block[0].address
+        return cycles([issue_of_two(instruction) for instruction in block], is_loop=is_loop)
+
+    def _jumped(self, times: int, behind: int) -> int:
+        """What a conditional branch adds that ran so often and went on behind itself so often."""
+        return MISPREDICTED * min(behind, times - behind)
+
     def costs(self) -> Iterator[tuple[int, float, float]]:
-        """Of each instruction its address and its share of its block's cycles; it takes no more
-        where it jumps."""
+        """Of each instruction its address, its share of its block's cycles, and how many more it
+        takes where it jumps."""
         for block in self._blocks(dict.fromkeys((i.address for i in self._code), 1)):
-            share = _cycles(block) / len(block)
-            yield from ((instruction.address, share, 0.0) for instruction in block)
+            share = self._once(block) / len(block)
+            jumps = self._jumped(1, 0)
+            yield from (
+                (i.address, share, jumps * bool(_CONDITIONAL.match(bare(i)))) for i in block
+            )
 
     def _blocks(self, counts: Mapping[int, int]) -> Iterator[list[disassembly.Instruction]]:
         block: list[disassembly.Instruction] = []
@@ -99,11 +111,6 @@ def target_of(instruction: disassembly.Instruction) -> int | None:
     return None if found is None else int(found[1], 16)
 
 
-def _cycles(block: Sequence[disassembly.Instruction]) -> int:
-    is_loop = target_of(block[-1]) == block[0].address
-    return cycles([_issue(instruction) for instruction in block], is_loop=is_loop)
-
-
 def operands_of(instruction: disassembly.Instruction) -> str:
     """With the names of registers that kernels have."""
     return _NAME.sub(lambda name: _NAMES[name[0]], instruction.operands)
@@ -130,7 +137,7 @@ def words_in(text: str) -> Iterator[Resource]:
             yield from resources_of(physical(name))
 
 
-def _issue(instruction: disassembly.Instruction) -> Issue:
+def issue_of_two(instruction: disassembly.Instruction) -> Issue:
     """Of what compilers make as well, by its first operand where the kernels' table lacks it."""
     operands = operands_of(instruction)
     if _jumps(instruction):

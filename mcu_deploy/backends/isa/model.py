@@ -50,7 +50,8 @@ class Model:
     the other may issue that reads so what the first has written. cycles(issues, is_loop): of a
     straight piece. taken, left: the cycles of a branch of a loop each time that it is taken, and
     when the loop is left; of a loop that LR counts (LE) `counted_left`. splits_lists: whether two
-    words are better loaded by themselves than as a list."""
+    words are better loaded by themselves than as a list. orders: whether kernels gain from another
+    order than the one that they are written in."""
 
     core: str
     issue_of: Callable[[Instruction], Issue]
@@ -61,3 +62,4 @@ class Model:
     taken: int
     left: int
     counted_left: int
+    orders: bool = True

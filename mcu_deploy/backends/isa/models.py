@@ -6,7 +6,10 @@ from collections.abc import Mapping
 
 from mcu_deploy.backends.isa.model import Model
 from mcu_deploy.backends.isa.pipeline import M7
+from mcu_deploy.backends.isa.single_pipeline import M33
 from mcu_deploy.backends.isa.vector_pipeline import M55
 
 # The M55's timings stand for the M85's.
-MODELS: Mapping[str, Model] = {"cortex-m7": M7, "cortex-m55": M55, "cortex-m85": M55}
+MODELS: Mapping[str, Model] = {
+    "cortex-m7": M7, "cortex-m33": M33, "cortex-m55": M55, "cortex-m85": M55,
+}  # fmt: skip

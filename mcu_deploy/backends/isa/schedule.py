@@ -38,6 +38,8 @@ _STAYING = ("b", "bl", "bx", "cbz", "cbnz", "dlstp.8", "dlstp.16", "dlstp.32")
 @functools.lru_cache(1 << 6)  # kernels of layers that are alike are the same
 def scheduled(items: tuple[Item, ...], model: Model) -> Sequence[Item]:
     """The same items in another order; all registers have their places."""
+    if not model.orders:
+        return items
     order = functools.partial(_fastest, model)
     return [item for piece in _pieces(items, order, model) for item in piece]
 
@@ -136,6 +138,8 @@ def _fastest(
 def _good(
     model: Model, code: Sequence[Instruction], may_split: bool
 ) -> Sequence[Instruction]:  # fmt: skip
+    if not model.orders:
+        return code
     way = _split(code) if may_split else code
     ready = _Ready(model, way)
     return [way[n] for n in ready.listed(ready.rules[0])]

@@ -32,8 +32,8 @@ class Timings:
 
 
 _M4 = Timings("cortex-m4", 2, 2, True)
-# The M33 publishes no timings; the M4's stand for them, and what prints them says so. The M7, M55
-# and M85 stand here as cores whose cycles are known: they have models of their own (models.py).
+# The M7, M33, M55 and M85 stand here as cores whose cycles are known: they have models of their own
+# (models.py).
 _M55 = Timings("cortex-m55", 2, 2, True, has_vectors=True)
 TIMINGS = {
     "cortex-m0plus": Timings("cortex-m0plus", 0, 1, False, is_narrow=True),
