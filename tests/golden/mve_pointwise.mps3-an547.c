@@ -161,12 +161,12 @@ MCU_KERNEL void _mcu_mve_pointwise_conv1x1_52x20_mve(const int8_t *x MCU_UNUSED,
             "    vmladava.s8 r10, q0, q7\n"         /* suma3, v0, v7 */
             "    vldrw.u32 q3, [r5], #16\n"         /* v3, [stream], #16 */
             "    vpst\n"
-            "    vldrbt.u8 q6, [r1, #48]\n"         /* v6, [window0, #48] */
+            "    vldrwt.u32 q6, [r1, #48]\n"        /* v6, [window0, #48] */
             "    vmladava.s8 r12, q6, q1\n"         /* suma0, v6, v1 */
             "    vldrw.u32 q5, [r5], #16\n"         /* v5, [stream], #16 */
             "    vmladava.s8 lr, q6, q2\n"          /* suma1, v6, v2 */
             "    vpst\n"
-            "    vldrbt.u8 q7, [r7, #48]\n"         /* v7, [window1, #48] */
+            "    vldrwt.u32 q7, [r7, #48]\n"        /* v7, [window1, #48] */
             "    vmladava.s8 r8, q6, q3\n"          /* suma2, v6, v3 */
             "    strd r12, lr, [r3]\n"              /* suma0, suma1, [sums] */
             "    vmladava.s8 r10, q6, q5\n"         /* suma3, v6, v5 */

@@ -27,6 +27,8 @@ NARROWED = (0, 2, 1, 3)
 AHEAD = 64
 # Up to so many vectors of a window stay in registers for all filters.
 _KEPT = 2
+# 1.5 * 2**23, a float32: what is added to it has its integer, to nearest even, in the lowest bits.
+MAGIC = 0x4B40_0000
 # Below this a scaled sum and a zero point are a halfword.
 _HALFWORD = 32_000
 
@@ -77,6 +79,11 @@ class VectorProduct:
         return self.filters // GROUP
 
     @property
+    def rounded_groups(self) -> int:
+        """Those whose sums are there at once."""
+        return self.groups
+
+    @property
     def last(self) -> int:
         """Filters behind the last group."""
         return self.filters % GROUP
@@ -111,19 +118,28 @@ class VectorProduct:
             return "it does not round as TFLite does yet"
         return ""
 
-    def description(self) -> tuple[str, ...]:
-        """What stands over a kernel of the packed stream."""
-        begins = "" if self.is_kept else "bias[4], "
-        ends = "bias[4], factor[4]" if self.is_kept else "factor[4]"
+    @property
+    def has_common_factor(self) -> bool:
+        """Whether the packed stream has one factor, which is that of all filters."""
+        return False
+
+    def order_of_filters(self) -> list[str]:
+        """In clauses."""
         of = []
         if self.groups:
             of.append("of each 16 filters tile t has t, 4 + t, 8 + t, 12 + t")
         if self.last:
             of.append(f"the last {self.last} filters four by four in their order")
+        return of
+
+    def description(self) -> tuple[str, ...]:
+        """What stands over a kernel of the packed stream."""
+        begins = "" if self.is_kept else "bias[4], "
+        ends = "bias[4], factor[4]" if self.is_kept else "factor[4]"
         return (
             f"weights: of each tile of four filters {begins}then of each 16 bytes of a window "
-            f"those of the four filters; {'; '.join(of)}. Then of each tile, of 16 filters in the "
-            f"order 0 2 1 3, {ends}: float32.",
+            f"those of the four filters; {'; '.join(self.order_of_filters())}. Then of each tile, "
+            f"of 16 filters in the order 0 2 1 3, {ends}: float32.",
         )
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, assembly, workload
@@ -19,7 +20,7 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.isa import Assembly, Register
 from mcu_deploy.backends.isa.mve.rounding import SLOT, Rounding
 from mcu_deploy.backends.isa.mve.tiles import Tile, add_number
-from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.layers import read
 from mcu_deploy.backends.quantized.vector_product import VectorProduct
 
 OPERATORS = ("Conv", "tflite::Conv")
@@ -39,51 +40,62 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return ""
     if layer.groups > 1:
         return "it takes no groups"
-    made = product(layer)
-    if reason := made.refusal():
-        return reason
-    code = assemble(layer)
     filters, channels = layer.weights.shape[:2]
-    stem = f"conv1x1_{channels}x{filters}_mve"
+    pixels = Pixels(
+        VectorProduct(layer, layer.weights.reshape(filters, 1, channels)), layer.pixels
+    )  # fmt: skip
+    if reason := pixels.product.refusal():
+        return reason
+    return [proposal(view, node, pixels, f"conv1x1_{channels}x{filters}_mve", "conv1x1, vectors")]
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """Rows of bytes, one behind the other, that are multiplied by all filters."""
+
+    product: VectorProduct
+    count: int
+
+    @property
+    def scratch_bytes(self) -> int:
+        return _SUMS + SLOT * self.product.tiles
+
+    @property
+    def in_place(self) -> InPlace:
+        """A pair is read before it is written."""
+        channels, filters = self.product.row_bytes, self.product.filters
+        more = 2 * (filters - channels)
+        pairs = (self.count - 1) // 2  # that another follows
+        if not pairs:
+            return InPlace(0, 0, -self.product.layer.x.bytes)
+        return InPlace(0, 0, max(more * pairs, more))
+
+
+def proposal(view: SubgraphView, node: Layer, pixels: Pixels, stem: str, title: str) -> Proposal:
+    product = pixels.product
+    code = assemble(pixels)
     price = Price(
-        Costs(layer.pixels * channels * filters, cycles=code.time(layer.target),
-              flash=made.stream_bytes),
+        Costs(pixels.count * product.row_bytes * product.filters, cycles=code.time(node.target),
+              flash=product.stream_bytes),
         {f"{stem} {code.digest}": code.bytes},
-        scratch_bytes(made),
-        (in_place(layer),),
+        pixels.scratch_bytes,
+        (pixels.in_place,),
     )  # fmt: skip
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        return (workload(layers[0], stem, code, (Constant("weights", made.pack()),), price),)
+        return (workload(layers[0], stem, code, (Constant("weights", product.pack()),), price),)
 
     part = view.part([node.node.id])
-    return [Proposal(part, price, make, layouts=CHANNELS_LAST, title="conv1x1, vectors")]
+    if node.op == "Conv":
+        return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title)
+    return Proposal(part, price, make, title=title)
 
 
-def product(layer: Convolution) -> VectorProduct:
-    filters, channels = layer.weights.shape[:2]
-    return VectorProduct(layer, layer.weights.reshape(filters, 1, channels))
-
-
-def scratch_bytes(made: VectorProduct) -> int:
-    return _SUMS + SLOT * made.tiles
-
-
-def in_place(layer: Convolution) -> InPlace:
-    """A pair is read before it is written."""
-    channels, filters = layer.x.shape[1], layer.y.shape[1]
-    more = 2 * (filters - channels)
-    pairs = (layer.pixels - 1) // 2  # that another follows
-    if not pairs:
-        return InPlace(0, 0, -layer.x.bytes)
-    return InPlace(0, 0, max(more * pairs, more))
-
-
-def assemble(layer: Convolution) -> Assembly:
+def assemble(pixels: Pixels) -> Assembly:
     """The kernel: pixels, output, the packed stream, scratch."""
-    made = product(layer)
-    filters, channels = layer.weights.shape[:2]
-    pairs, is_odd = -(-layer.pixels // 2), layer.pixels % 2 == 1
+    made = pixels.product
+    filters, channels = made.filters, made.row_bytes
+    pairs, is_odd = -(-pixels.count // 2), pixels.count % 2 == 1
     code = assembly()
     x, y, weights, scratch = code.arguments("x y weights scratch")
     frame = code.register("frame", region="frame")

@@ -1,4 +1,4 @@
-"""Sums of two pixels to elements of the output, exactly as float32 has them: 16 filters at a time.
+"""Sums of a pixel or two to elements, exactly as float32 has them: 16 filters at a time.
 
 A sum becomes a float and is multiplied by its filter's factor; each is rounded once, as the
 contract wants it. Adding 1.5 * 2**23 leaves the nearest integer, ties to even, in the lowest bits
@@ -12,42 +12,62 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mcu_deploy.backends.isa import Assembly, Kind, Register
-from mcu_deploy.backends.quantized.vector_product import GROUP, NARROWED, TILE, VectorProduct
+from mcu_deploy.backends.quantized.vector_product import (
+    GROUP,
+    MAGIC,
+    NARROWED,
+    TILE,
+    VectorProduct,
+)
 from mcu_deploy.ir import DType
 
-_MAGIC = 0x4B40_0000  # 1.5 * 2**23, a float32
 SLOT = 32  # bytes of a tile's sums of two pixels
 
 
 class Rounding:
     """sums, ends: where sums and biases and factors are read; outputs: where elements of either
-    pixel go."""
+    pixel go, or of the only one, whose sums are a tile's then. groups: how many of 16 filters, for
+    a kernel that does not know it."""
 
     def __init__(
         self, code: Assembly, product: VectorProduct,
         sums: Register, ends: Register, outputs: Sequence[Register],
+        groups: Register | None = None,
     ) -> None:  # fmt: skip
         self._code, self._product = code, product
         self._sums, self._ends, self._outputs = sums, ends, outputs
         self._zero = product.layer.zero_points[1]
         self._is_plain = not product.saturates_words
         self._adds_zero = bool(self._zero % 2) if self._is_plain else self._zero != 0
+        self._groups = groups
+        pixels = len(outputs)
+        self._slot = SLOT // 2 * pixels
         even = code.registers("even0 even1", "q0", "q1", kind=Kind.VECTOR)
         odd = code.registers("odd0 odd1", "q2", "q3", kind=Kind.VECTOR)
-        self._halves = even, odd
-        self._other = code.registers("other0 other1", "q4", "q5", kind=Kind.VECTOR)
-        self._bias, self._factor = code.registers("bias factor", "q6", "q7", kind=Kind.VECTOR)
+        self._halves = even[:pixels], odd[:pixels]
+        other = code.registers("other0 other1", "q4", "q5", kind=Kind.VECTOR)
+        self._others = [[one] for one in other] if pixels == 1 else [other, other]
+        # Of one pixel, whose sums have their biases, the last vector register is the caller's.
+        self._bias = code.register("bias", "q6", kind=Kind.VECTOR)
+        self._factor = code.register("factor", "q7" if pixels > 1 else "q6", kind=Kind.VECTOR)
         self._number, self._zero_point = code.registers("rounding zero_point")
+        if product.has_common_factor:
+            self._factor = code.register("factor")
 
     def assemble(self) -> None:
-        """All filters of two pixels. Outputs, sums and ends move on."""
+        """All filters. Outputs, sums and ends move on."""
         code, product = self._code, self._product
         code.note("To elements of the output: scaled, rounded, saturated.")
-        if self._is_plain:
-            code.number(self._number, _MAGIC + (0 if self._adds_zero else self._zero))
+        if product.has_common_factor:
+            code.ldrd(self._factor, self._number, self._ends.after(8))
+        elif self._is_plain:
+            code.number(self._number, MAGIC + (0 if self._adds_zero else self._zero))
         if self._adds_zero:
             code.movw(self._zero_point, self._zero & 0xFFFF)
-        if product.groups > 1:
+        if self._groups is not None and product.groups:
+            with code.counted(product.rounded_groups, self._groups):
+                self._group()
+        elif product.groups > 1:
             with code.counted(product.groups, product.groups):
                 self._group()
         elif product.groups:
@@ -60,9 +80,10 @@ class Rounding:
         code = self._code
         if self._product.is_kept:
             code.vldrw_u32(self._bias, self._ends.after(16))
-        code.vldrw_u32(self._factor, self._ends.after(16))
+        if not self._product.has_common_factor:
+            code.vldrw_u32(self._factor, self._ends.after(16))
         for pixel, words in enumerate(into):
-            code.vldrw_u32(words, self._sums[SLOT * slot + 16 * pixel])
+            code.vldrw_u32(words, self._sums[self._slot * slot + 16 * pixel])
             if self._product.is_kept:
                 code.vadd_i32(words, words, self._bias)
             code.vcvt_f32_s32(words, words)
@@ -86,7 +107,7 @@ class Rounding:
         for n, slot in enumerate(NARROWED):
             halves = self._halves[n // 2]
             is_second = n % 2 == 1
-            words = self._other if is_second else halves
+            words = self._others[n // 2] if is_second else halves
             self._scaled(words, slot)
             for half, word in zip(halves, words, strict=True):
                 if not self._is_plain:
@@ -99,17 +120,18 @@ class Rounding:
             self._to_bytes(even, even, "b")
             self._to_bytes(even, odd, "t")
             code.vstrb_8(even, output.after(GROUP))
-        code.add(self._sums, self._sums, 4 * SLOT)
+        code.add(self._sums, self._sums, 4 * self._slot)
 
     def _tile(self, filters: int) -> None:
         """Four filters by themselves, or fewer."""
         code = self._code
-        self._scaled(self._other, 0)
+        words_of = self._others[0]
+        self._scaled(words_of, 0)
         count = code.register("filters_left")
         if filters < TILE:
             code.mov(count, filters)
             code.vctp_32(count)
-        for output, words in zip(self._outputs, self._other, strict=True):
+        for output, words in zip(self._outputs, words_of, strict=True):
             if not self._is_plain:
                 code.vqmovnb_s32(words, words)
             self._with_zero(words)
@@ -120,4 +142,4 @@ class Rounding:
                 code.add(output, output, filters)
             else:
                 code.vstrb_32(words, output.after(TILE))
-        code.add(self._sums, self._sums, SLOT)
+        code.add(self._sums, self._sums, self._slot)

@@ -116,7 +116,7 @@ class Tile:
             at = begin + in_row * VECTOR - to
         if in_row == product.row_vectors - 1 and product.rest:
             code.vpst()
-            code.vldrbt_u8(into, window[at])
+            (code.vldrwt_u32 if self._has_words else code.vldrbt_u8)(into, window[at])
         elif self._has_words:
             code.vldrw_u32(into, window[at])
         else:

@@ -1,0 +1,124 @@
+"""Fully connected layers of int8: a row times eight filters; of several rows two, as pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from mcu_deploy.backends.ArmMve.kernels import pointwise
+from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, assembly, workload
+from mcu_deploy.backends.interface import (
+    Constant,
+    Costs,
+    InPlace,
+    Layer,
+    Price,
+    Proposal,
+    SubgraphView,
+    Workload,
+)
+from mcu_deploy.backends.isa import Assembly, Kind
+from mcu_deploy.backends.isa.mve.rounding import Rounding
+from mcu_deploy.backends.isa.mve.row import Row
+from mcu_deploy.backends.quantized.dense import read
+from mcu_deploy.backends.quantized.vector_dense import FILTERS, VectorDense
+from mcu_deploy.backends.quantized.vector_product import VectorProduct
+
+OPERATORS = ("Gemm", "MatMul", "tflite::FullyConnected", "Conv", "tflite::Conv")
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A row, or rows. Of a convolution too: one whose kernel is as large as the image, or of a
+    pixel."""
+    layer = read(node)
+    if isinstance(layer, str):
+        return layer
+    outputs, taps = layer.weights.shape
+    if not layer.rows * outputs * taps:
+        return "there is nothing to compute"
+    if layer.rows > 1:
+        pixels = pointwise.Pixels(
+            VectorProduct(layer, layer.weights.reshape(outputs, 1, taps)), layer.rows
+        )
+        if reason := pixels.product.refusal():
+            return reason
+        stem = f"dense_rows_{taps}x{outputs}_mve"
+        return [pointwise.proposal(view, node, pixels, stem, "dense rows, vectors")]
+    made = VectorDense(layer, layer.weights.reshape(outputs, 1, taps))
+    if reason := made.refusal():
+        return reason
+    code = assemble(made)
+    price = Price(
+        Costs(outputs * taps, cycles=code.time(node.target), flash=made.stream_bytes),
+        {f"dense_mve {code.digest}": code.bytes},
+        4 * FILTERS * (made.pairs // made.parts),
+        (in_place(made),),
+    )
+
+    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
+        constants = (Constant("weights", made.pack()),)
+        return (workload(layers[0], "dense_mve", code, constants, price),)
+
+    part = view.part([node.node.id])
+    if node.op == "Conv":
+        return [Proposal(part, price, make, layouts=CHANNELS_LAST, title="dense, vectors")]
+    return [Proposal(part, price, make, title="dense, vectors")]
+
+
+def in_place(product: VectorDense) -> InPlace:
+    """A part is written when its row has been read."""
+    written = product.filters // product.parts * (product.parts - 1)  # that more reads follow
+    return InPlace(0, 0, written or -product.layer.x.bytes)
+
+
+def assemble(product: VectorDense) -> Assembly:
+    """The kernel: x, y, the packed stream, scratch."""
+    code = assembly()
+    x, y, weights, scratch = code.arguments("x y weights scratch")
+    stream = code.register("stream", region="weights")
+    sums = code.register("sums", region="sums")
+    row, row_bytes, left = code.registers("row row_bytes pairs_left")
+    kept = code.registers(
+        "kept_y kept_sums kept_groups parts_left", "s28", "s29", "s30", "s31", kind=Kind.SINGLE
+    )
+    output, groups, parts = code.registers("output groups parts")
+    code.note("y[f] = sat(round(float(sum) * factor[f]) + zero), with sum = bias[f] + sum of")
+    code.note("x[k] * w[f][k], both floats rounded to nearest.")
+    for line in product.description():
+        code.note(line)
+    code.note("scratch: the sums of a part.")
+    code.vmov(kept[0], y)
+    code.vmov(kept[1], scratch)
+    code.mov(row, x)
+    code.mov(stream, weights)
+    for register in (row_bytes, parts, left, groups):
+        code.ldr(register, stream.after(4))
+    code.vmov(kept[2], groups)
+    code.vmov(kept[3], parts)
+    if product.rest:
+        count = code.register("bytes_left")
+        code.mov(count, product.rest)
+        code.vctp_8(count)
+    code.reads(product.stream_bytes)
+    eight = Row(code, product, row, row_bytes, stream, sums)
+    eight.begin()
+    # Where groups have a rest there is one part.
+    with nullcontext() if product.last else code.repeat(product.parts):
+        code.note("Eight filters.")
+        code.vmov(sums, kept[1])
+        with code.repeat(product.pairs // product.parts):
+            eight.assemble()
+            code.subs(left, left, 1)
+        for register, of in zip((output, sums, groups), kept, strict=False):
+            code.vmov(register, of)
+        Rounding(code, product, sums, stream, [output], groups).assemble()
+        if not product.last:
+            code.note("The next part.")
+            code.vmov(kept[0], output)
+            code.vmov(parts, kept[3])
+            code.vmov(groups, kept[2])
+            code.add(left, groups, groups)
+            code.subs(parts, parts, 1)
+            code.vmov(kept[3], parts)
+    return code

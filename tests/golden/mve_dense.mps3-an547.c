@@ -1,0 +1,272 @@
+/* network_mve_dense.c: a neural network, made by mcu-deploy.
+ *
+ *   source model  layers, SHA-256
+ *                 a41e445f2d870c7b4a077f2f4b5fe62c767c983bcd3a8aa2d1c4def4b22ae043
+ *   constants     704 bytes, as a file: SHA-256
+ *                 794e80ef97a07d257019204fd9f8571318fef5a442c41bd6f439bdf091faacc4
+ *   workspace     128 bytes
+ *   layers        1 with 480 multiply-accumulates
+ *
+ * Everything is static but the descriptor _mcu_network_mve_dense, at the end. To compile this file
+ * by hand, in its folder, to the same bytes:
+ *
+ *   arm-none-eabi-gcc -mcpu=cortex-m55 -mthumb -mfpu=auto -mfloat-abi=hard -std=c99 \
+ *       -ffunction-sections -fdata-sections -fno-common -O2 -ffp-contract=off -fno-math-errno \
+ *       -frandom-seed=mve_dense -I include -c network_mve_dense.c -o network_mve_dense.o
+ *
+ * The workspace: what lies where, in bytes, and from which layer to which it is needed.
+ *
+ *   offset  bytes   from      to  holds
+ *        0     24  input  output  int8
+ *       32     96      0       0  scratch of dense_1
+ *
+ * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
+ * axes lie in memory, where that is another one.
+ */
+#include "network_mve_dense.h"
+
+/* ---- Constants ---- */
+
+/* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are
+ * declared extern, as a static array without an initializer would be one of zeros; the names that
+ * the assembler gives them are local to the object. Where there is no .incbin, and for -flto, build
+ * with --weights array. */
+__asm__(".pushsection .rodata._mcu_mve_dense_weights, \"a\", %progbits\n"
+        ".balign 16\n"
+        ".type _mcu_mve_dense_weights, %object\n"
+        ".size _mcu_mve_dense_weights, 704\n"
+        "_mcu_mve_dense_weights:\n"
+        ".incbin \"network_mve_dense.weights.bin\"\n"
+        ".popsection");
+/* clang-format off */
+#define MCU_CONSTANT(name, type, elements, offset, bytes)            \
+    extern const type name[elements];                                \
+    __asm__(".set " #name ", _mcu_mve_dense_weights + " #offset "\n" \
+            ".type " #name ", %object\n"                             \
+            ".size " #name ", " #bytes)
+MCU_CONSTANT(_mcu_mve_dense_dense_1_weights, uint32_t, 176, 0, 704);
+#undef MCU_CONSTANT
+/* clang-format on */
+
+/* ---- Kernels ---- */
+
+/* Those in assembly are one string each, some longer than C99 wants compilers to take. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+#endif
+
+/* y[f] = sat(round(float(sum) * factor[f]) + zero), with sum = bias[f] + sum of
+ * x[k] * w[f][k], both floats rounded to nearest.
+ * weights: the bytes of a row, parts, and of a part twos of tiles and 16 filters; of each two
+ * tiles of four filters bias[8], then of each 16 bytes of a row those of the eight filters; of
+ * each 16 filters tile t has t, 4 + t, 8 + t, 12 + t; the last 4 filters four by four in their
+ * order. Behind a part the factor, float32, and the number that rounds.
+ * scratch: the sums of a part. */
+MCU_KERNEL void _mcu_mve_dense_dense_mve(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
+                                         const uint32_t *weights MCU_UNUSED,
+                                         uint8_t *scratch MCU_UNUSED) {
+    /* clang-format off */
+    __asm__(".syntax unified\n"
+            "    push {r4-r8, r10, lr}\n"
+            "    vpush {d8-d15}\n"
+            "    vmov s28, r1\n"                    /* kept_y, y */
+            "    mov r1, r2\n"                      /* stream, weights */
+            "    mov r5, r0\n"                      /* row, x */
+            "    ldr r0, [r1], #4\n"                /* row_bytes, [stream], #4 */
+            "    vmov s29, r3\n"                    /* kept_sums, scratch */
+            "    ldr r0, [r1], #4\n"                /* parts, [stream], #4 */
+            /* Eight filters. */
+            "    vmov r3, s29\n"                    /* sums, kept_sums */
+            "    ldr r7, [r1], #4\n"                /* pairs_left, [stream], #4 */
+            "    vmov s31, r0\n"                    /* parts_left, parts */
+            "    ldr r2, [r1], #4\n"                /* groups, [stream], #4 */
+            "    mov r0, #8\n"                      /* bytes_left, #8 */
+            "    vmov s30, r2\n"                    /* kept_groups, groups */
+            "    vctp.8 r0\n"                       /* bytes_left */
+            "1:\n"
+            /* stream!, {sum0, sum1, sum2, sum3, sum4, sum5, sum6, sum7} */
+            "    ldmia r1!, {r0, r2, r4, r6, r8, r10, r12, lr}\n"
+            "    vldrb.u8 q0, [r5], #16\n"          /* v0, [row], #16 */
+            "    subs r7, r7, #1\n"                 /* pairs_left, pairs_left, #1 */
+            "    vldrw.u32 q1, [r1], #16\n"         /* v1, [stream], #16 */
+            "    vmladava.s8 r0, q0, q1\n"          /* sum0, v0, v1 */
+            "    vldrw.u32 q2, [r1], #16\n"         /* v2, [stream], #16 */
+            "    vmladava.s8 r2, q0, q2\n"          /* sum1, v0, v2 */
+            "    vldrw.u32 q3, [r1], #16\n"         /* v3, [stream], #16 */
+            "    vmladava.s8 r4, q0, q3\n"          /* sum2, v0, v3 */
+            "    vldrw.u32 q4, [r1], #16\n"         /* v4, [stream], #16 */
+            "    vmladava.s8 r6, q0, q4\n"          /* sum3, v0, v4 */
+            "    vldrw.u32 q5, [r1], #16\n"         /* v5, [stream], #16 */
+            "    vmladava.s8 r8, q0, q5\n"          /* sum4, v0, v5 */
+            "    vldrw.u32 q6, [r1], #16\n"         /* v6, [stream], #16 */
+            "    vmladava.s8 r10, q0, q6\n"         /* sum5, v0, v6 */
+            "    vldrw.u32 q1, [r1], #16\n"         /* v1, [stream], #16 */
+            "    vmladava.s8 r12, q0, q1\n"         /* sum6, v0, v1 */
+            "    vldrw.u32 q2, [r1], #16\n"         /* v2, [stream], #16 */
+            "    vmladava.s8 lr, q0, q2\n"          /* sum7, v0, v2 */
+            "    vldrb.u8 q4, [r1], #8\n"           /* v4, [stream], #8 */
+            "    vpst\n"
+            "    vldrbt.u8 q3, [r5], #16\n"         /* v3, [row], #16 */
+            "    vmladava.s8 r0, q3, q4\n"          /* sum0, v3, v4 */
+            "    vldrb.u8 q5, [r1], #8\n"           /* v5, [stream], #8 */
+            "    vmladava.s8 r2, q3, q5\n"          /* sum1, v3, v5 */
+            "    vldrb.u8 q6, [r1], #8\n"           /* v6, [stream], #8 */
+            "    vmladava.s8 r4, q3, q6\n"          /* sum2, v3, v6 */
+            "    vldrb.u8 q0, [r1], #8\n"           /* v0, [stream], #8 */
+            "    vmladava.s8 r6, q3, q0\n"          /* sum3, v3, v0 */
+            "    vldrb.u8 q1, [r1], #8\n"           /* v1, [stream], #8 */
+            "    vmladava.s8 r8, q3, q1\n"          /* sum4, v3, v1 */
+            "    vldrb.u8 q2, [r1], #8\n"           /* v2, [stream], #8 */
+            "    vmladava.s8 r10, q3, q2\n"         /* sum5, v3, v2 */
+            "    vldrb.u8 q4, [r1], #8\n"           /* v4, [stream], #8 */
+            "    vmladava.s8 r12, q3, q4\n"         /* sum6, v3, v4 */
+            "    vldrb.u8 q5, [r1], #8\n"           /* v5, [stream], #8 */
+            "    vmladava.s8 lr, q3, q5\n"          /* sum7, v3, v5 */
+            "    sub r5, r5, #32\n"                 /* row, row, #32 */
+            /* sums!, {sum0, sum1, sum2, sum3, sum4, sum5, sum6, sum7} */
+            "    stmia r3!, {r0, r2, r4, r6, r8, r10, r12, lr}\n"
+            "    bne 1b\n"
+            "    vmov r0, s28\n"                    /* output, kept_y */
+            "    vmov r3, s29\n"                    /* sums, kept_sums */
+            "    vmov r2, s30\n"                    /* groups, kept_groups */
+            /* To elements of the output: scaled, rounded, saturated. */
+            "    ldrd r4, r5, [r1], #8\n"           /* factor, rounding, [stream], #8 */
+            "    movw r1, #3\n"                     /* zero_point, #3 */
+            "    dls lr, r2\n"                      /* rounds_left, groups */
+            "2:\n"
+            "    vldrw.u32 q0, [r3]\n"              /* even0, [sums] */
+            "    vcvt.f32.s32 q0, q0\n"             /* even0, even0 */
+            "    vldrw.u32 q4, [r3, #32]\n"         /* other0, [sums, #32] */
+            "    vcvt.f32.s32 q4, q4\n"             /* other0, other0 */
+            "    vldrw.u32 q2, [r3, #16]\n"         /* odd0, [sums, #16] */
+            "    vmul.f32 q0, q0, r4\n"             /* even0, even0, factor */
+            "    vldrw.u32 q5, [r3, #48]\n"         /* other1, [sums, #48] */
+            "    vmul.f32 q4, q4, r4\n"             /* other0, other0, factor */
+            "    add r3, r3, #64\n"                 /* sums, sums, #64 */
+            "    vcvt.f32.s32 q2, q2\n"             /* odd0, odd0 */
+            "    vcvt.f32.s32 q5, q5\n"             /* other1, other1 */
+            "    vadd.f32 q0, q0, r5\n"             /* even0, even0, rounding */
+            "    vadd.f32 q4, q4, r5\n"             /* other0, other0, rounding */
+            "    vmul.f32 q2, q2, r4\n"             /* odd0, odd0, factor */
+            "    vmovnt.i32 q0, q4\n"               /* even0, other0 */
+            "    vmul.f32 q5, q5, r4\n"             /* other1, other1, factor */
+            "    vadd.i16 q0, q0, r1\n"             /* even0, even0, zero_point */
+            "    vadd.f32 q2, q2, r5\n"             /* odd0, odd0, rounding */
+            "    vqmovnb.s16 q0, q0\n"              /* even0, even0 */
+            "    vadd.f32 q5, q5, r5\n"             /* other1, other1, rounding */
+            "    vmovnt.i32 q2, q5\n"               /* odd0, other1 */
+            "    vadd.i16 q2, q2, r1\n"             /* odd0, odd0, zero_point */
+            "    vqmovnt.s16 q0, q2\n"              /* even0, odd0 */
+            "    vstrb.8 q0, [r0], #16\n"           /* even0, [output], #16 */
+            "    le lr, 2b\n"                       /* rounds_left, 2 */
+            "    vldrw.u32 q4, [r3]\n"              /* other0, [sums] */
+            "    vcvt.f32.s32 q4, q4\n"             /* other0, other0 */
+            "    add r3, r3, #16\n"                 /* sums, sums, #16 */
+            "    vmul.f32 q4, q4, r4\n"             /* other0, other0, factor */
+            "    vadd.f32 q4, q4, r5\n"             /* other0, other0, rounding */
+            "    vadd.i16 q4, q4, r1\n"             /* other0, other0, zero_point */
+            "    vqmovnb.s16 q4, q4\n"              /* other0, other0 */
+            "    vstrb.32 q4, [r0], #4\n"           /* other0, [output], #4 */
+            "    vpop {d8-d15}\n"
+            "    pop {r4-r8, r10, pc}\n");
+    /* clang-format on */
+}
+
+/* ---- The layers, in the order of execution ---- */
+
+/* clang-format off */
+static void _mcu_mve_dense_layers(mcu_instance_t *instance) {
+    uint8_t *const ws = instance->workspace;
+
+    /* dense_1: Gemm, gemm_5_11 (5 nodes): int8[1,24] -> int8[1,20]; 480 MACs */
+    int8_t *const int8 = (int8_t *)(ws + 0);
+    int8_t *const dense_1 = (int8_t *)(ws + 0);
+    uint8_t *const dense_1_scratch = (uint8_t *)(ws + 32);
+    MCU_LAYER(0, _mcu_mve_dense_dense_mve(int8, dense_1, _mcu_mve_dense_dense_1_weights,
+                                          dense_1_scratch));
+}
+
+/* clang-format on */
+
+static int32_t _mcu_mve_dense_run_func(void *args, void *arg_type_ids, int32_t num_args,
+                                       void *out_ret_value, void *out_ret_tcode,
+                                       void *resource_handle) {
+    (void)out_ret_value;
+    (void)out_ret_tcode;
+    const mcu_model_t *const model = &_mcu_network_mve_dense;
+    const int32_t status =
+        _mcu_run_begin(model, NULL, args, arg_type_ids, num_args, resource_handle);
+    if (status != MCU_OK) {
+        return status;
+    }
+    _mcu_mve_dense_layers(resource_handle);
+    return _mcu_run_end(model, NULL, args, resource_handle);
+}
+
+/* ---- The descriptor ---- */
+
+static const int64_t _mcu_mve_dense_input0_shape[1] = {24};
+static const mcu_tensor_info_t _mcu_mve_dense_inputs[1] = {
+    {
+        .name = "int8",
+        .shape = _mcu_mve_dense_input0_shape,
+        .place = {0, 0, 24},
+        .scale = 1.0e+0F,
+        .zero_point = -128,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+static const int64_t _mcu_mve_dense_output0_shape[1] = {20};
+static const mcu_tensor_info_t _mcu_mve_dense_outputs[1] = {
+    {
+        .name = "int8_y",
+        .shape = _mcu_mve_dense_output0_shape,
+        .place = {0, 0, 20},
+        .scale = 1.9595918e+2F,
+        .zero_point = 3,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+/* clang-format off */
+/* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
+static const mcu_region_t _mcu_mve_dense_regions[1] = {
+    {0, 0, 20}, /* 0 */
+};
+
+/* Of each layer: its first output in the table above, and how many it has. */
+static const mcu_layer_info_t _mcu_mve_dense_layer_infos[1] = {
+    {0, 1},
+};
+/* clang-format on */
+
+const mcu_model_t _mcu_network_mve_dense = {
+    .run_func = _mcu_mve_dense_run_func,
+    .num_input_tensors = 1,
+    .num_output_tensors = 1,
+    .abi_version = MCU_MODEL_ABI_VERSION,
+    .workspace_size = MCU_MVE_DENSE_WORKSPACE_SIZE,
+    .workspace_alignment = MCU_MVE_DENSE_WORKSPACE_ALIGNMENT,
+    .num_layers = 1,
+    .name = "mve_dense",
+    .inputs = _mcu_mve_dense_inputs,
+    .outputs = _mcu_mve_dense_outputs,
+    .layers = _mcu_mve_dense_layer_infos,
+    .layer_outputs = _mcu_mve_dense_regions,
+    .extra_pools = NULL,
+    .partitions = NULL,
+    .kept = NULL,
+    .states = NULL,
+    .num_extra_pools = 0,
+    .num_partitions = 0,
+    .num_kept = 0,
+    .num_states = 0,
+    .private_place = {0, 0, 0},
+    .pointers = {0, 0, 0},
+    .hot = NULL,
+    .num_hot = 0,
+    .release_func = NULL,
+};
