@@ -33,19 +33,21 @@ class Tile:
 
     stream: where biases and weights are read; sums: behind the slot that is written next; windows:
     where either pixel's begins. pitch: bytes from a row of a window to the next. has_words: whether
-    windows and their rows begin at multiples of 4, whose loads reach farther.
+    windows and their rows begin at multiples of 4, whose loads reach farther. is_guarded: whether
+    nothing may be read behind a window's row. region: where windows are, as `Register` has it.
     """
 
     def __init__(
-        self, code: Assembly, product: VectorProduct, pitch: int = 0, *, has_words: bool
-    ) -> None:
+        self, code: Assembly, product: VectorProduct, pitch: int = 0, *, has_words: bool,
+        is_guarded: bool = True, region: str = "",
+    ) -> None:  # fmt: skip
         self._code, self._product, self._pitch = code, product, pitch
-        self._has_words = has_words
+        self._has_words, self._is_guarded = has_words, is_guarded and product.rest > 0
         # How far each window's register is from where it begins, and the slot from the sums'.
         self._ahead, self._slot = [0, 0], 0
         self.stream = code.register("stream", region="weights")
         self.sums = code.register("sums", region="sums")
-        self.windows = code.registers("window0 window1")
+        self.windows = code.registers("window0 window1", region=region)
         self._turns = code.register("turns_left")
         names = "".join(f"sum{pixel}{filter_} " for pixel in "ab" for filter_ in range(TILE))
         of = code.registers(names)
@@ -70,7 +72,7 @@ class Tile:
         behind the last slot; windows are where they were."""
         code, product = self._code, self._product
         code.note("Two pixels times four filters, tile by tile.")
-        if product.rest:
+        if self._is_guarded:
             count = code.register("bytes_left")
             code.mov(count, product.rest)
             code.vctp_8(count)
@@ -114,7 +116,7 @@ class Tile:
             add_number(code, window, to - self._ahead[pixel])
             self._ahead[pixel] = to
             at = begin + in_row * VECTOR - to
-        if in_row == product.row_vectors - 1 and product.rest:
+        if in_row == product.row_vectors - 1 and self._is_guarded:
             code.vpst()
             (code.vldrwt_u32 if self._has_words else code.vldrbt_u8)(into, window[at])
         elif self._has_words:

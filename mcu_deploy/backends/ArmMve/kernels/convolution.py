@@ -1,0 +1,250 @@
+"""Convolutions of int8, of any kernel, stride, dilation and padding: two pixels times four filters.
+
+Windows are where the image is, or a band of it with its padding; or they are brought together
+(vector_windows.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, assembly, workload
+from mcu_deploy.backends.interface import (
+    Constant,
+    Costs,
+    Layer,
+    Price,
+    Proposal,
+    SubgraphView,
+    Workload,
+)
+from mcu_deploy.backends.isa import Assembly, Register
+from mcu_deploy.backends.isa.mve.band import Band, Gather
+from mcu_deploy.backends.isa.mve.rounding import SLOT, Rounding
+from mcu_deploy.backends.isa.mve.tiles import Tile, add_number
+from mcu_deploy.backends.quantized.layers import read
+from mcu_deploy.backends.quantized.vector_windows import Windows, forms
+
+OPERATORS = ("Conv", "tflite::Conv")
+
+# Words of the scratch; behind them the sums of a pair, in front of which a slot is written that
+# nothing reads, then gathered windows, then the band.
+_WINDOW, _COLUMNS, _OUTPUT, _STREAM, _PAIRS, _ROW, _SOURCE, _BANDS = range(0, 32, 4)
+_SUMS = 32 + SLOT
+_BAND_BYTES = 4096
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A convolution by itself, 1x1 only where pointwise.py has none."""
+    layer = read(node)
+    if isinstance(layer, str):
+        return layer
+    if layer.is_depthwise or layer.is_pixelwise:
+        return ""
+    all_ = forms(layer, _BAND_BYTES)
+    if reason := all_[0].refusal():
+        return reason
+    return [_proposal(view, node, windows) for windows in all_]
+
+
+def _proposal(view: SubgraphView, node: Layer, windows: Windows) -> Proposal:
+    layer, product = windows.layer, windows.product
+    rows, columns = layer.window.kernel
+    code = assemble(windows)
+    stem = f"conv{rows}x{columns}_{windows.channels}x{product.filters}_mve"
+    price = Price(
+        Costs(layer.pixels * layer.weights.size, cycles=code.time(node.target),
+              flash=product.stream_bytes),
+        {f"{stem} {code.digest}": code.bytes},
+        scratch_bytes(windows),
+        (windows.in_place,),
+    )  # fmt: skip
+
+    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
+        return (workload(layers[0], stem, code, (Constant("weights", product.pack()),), price),)
+
+    title = f"conv{rows}x{columns}, vectors" + ", gathered windows" * windows.is_gathered
+    if windows.is_copied:
+        title += f", {windows.band} rows"
+    part = view.part([node.node.id])
+    return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title)
+
+
+def _band_at(windows: Windows) -> int:
+    return _SUMS + SLOT * windows.product.tiles + 2 * windows.gathered_bytes
+
+
+def scratch_bytes(windows: Windows) -> int:
+    return _band_at(windows) + windows.band_bytes
+
+
+def assemble(windows: Windows) -> Assembly:
+    """The kernel: image, output, the packed stream, scratch."""
+    return _Kernel(windows).assembled()
+
+
+class _Kernel:
+    def __init__(self, windows: Windows) -> None:
+        self._windows, self._product = windows, windows.product
+        self._is_odd = windows.pixels % 2 == 1
+        code = self._code = assembly()
+        self._x, self._y, self._weights, self._scratch = code.arguments("x y weights scratch")
+        self._frame = code.register("frame", region="frame")
+        where = "windows" if windows.is_gathered else "band" if windows.is_copied else ""
+        self._tile = Tile(
+            code, self._product, windows.row_pitch, has_words=windows.has_words,
+            is_guarded=windows.is_guarded, region=where,
+        )  # fmt: skip
+        self._at, self._columns = code.registers("next_window columns_left")
+        self._left = code.register("pairs_left")
+        self._free = code.register("free")
+        self._outputs = code.registers("output0 output1")
+
+    def assembled(self) -> Assembly:
+        code, windows, frame = self._code, self._windows, self._frame
+        self._describe()
+        code.mov(frame, self._scratch)
+        code.str(self._y, frame[_OUTPUT])
+        code.str(self._weights, frame[_STREAM])
+        if not windows.is_copied:
+            code.mov(self._at, self._x)
+            self._pairs()
+            return code
+        band = Band(code, windows, windows.layer.zero_points[0])
+        window = windows.layer.window
+        bands = code.register("bands_left")
+        code.note("A band of the image: its padding, which stays, then its rows.")
+        code.mov(band.source, self._x)
+        row = window.input[1] * windows.channels
+        code.offset(band.source, -window.begin[0] * row, self._free)
+        code.mov(band.row, 0)
+        add_number(code, band.row, -window.begin[0])
+        self._place(band.place)
+        band.begin()
+        if windows.bands > 1:
+            code.mov(bands, windows.bands)
+            code.str(bands, frame[_BANDS])
+        with code.repeat(windows.bands) if windows.bands > 1 else nullcontext():
+            band.fill()
+            if windows.bands > 1:
+                code.str(band.row, frame[_ROW])
+                code.str(band.source, frame[_SOURCE])
+            self._place(self._at)
+            self._pairs()
+            if windows.bands > 1:
+                code.note("The next band.")
+                code.ldr(band.row, frame[_ROW])
+                code.ldr(band.source, frame[_SOURCE])
+                code.ldr(bands, frame[_BANDS])
+                self._place(band.place)
+                code.subs(bands, bands, 1)
+                code.str(bands, frame[_BANDS])
+        return code
+
+    def _place(self, into: Register) -> None:
+        """Where the band begins."""
+        self._code.mov(into, self._frame)
+        add_number(self._code, into, _band_at(self._windows))
+
+    def _pairs(self) -> None:
+        """All pixels of a band, two at a time."""
+        code, windows, frame, tile = self._code, self._windows, self._frame, self._tile
+        left, (first, second) = self._left, tile.windows
+        filters = self._product.filters
+        pairs = -(-windows.pixels // 2)
+        gather = None
+        if windows.is_gathered:
+            gather = Gather(code, windows, "band" if windows.is_copied else "")
+        code.mov(self._columns, windows.layer.window.output[1])
+        code.mov(left, pairs)
+        code.strd(self._at, self._columns, frame[_WINDOW])
+        code.str(left, frame[_PAIRS])
+        with code.repeat(pairs):
+            code.note("The windows of two pixels.")
+            code.ldrd(self._at, self._columns, frame[_WINDOW])
+            if self._is_odd:
+                code.ldr(left, frame[_PAIRS])
+            if gather is None:
+                code.mov(first, self._at)
+                self._step()
+                self._mov_second(second, self._at, first)
+            else:
+                code.add(first, frame, _SUMS)
+                add_number(code, first, SLOT * self._product.tiles)
+                code.add(second, first, windows.gathered_bytes)
+                gather.begin()
+                gather.window(self._at, first)
+                at = code.register("first_window")
+                if self._is_odd:
+                    code.mov(at, self._at)
+                self._step()
+                if self._is_odd:
+                    code.cmp(left, 1)
+                    code.it("eq")
+                    code.moveq(self._at, at)
+                gather.window(self._at, second)
+            self._step()
+            code.strd(self._at, self._columns, frame[_WINDOW])
+            code.ldr(tile.stream, frame[_STREAM])
+            code.add(tile.sums, frame, _SUMS)
+            code.reads(self._product.stream_bytes)
+            tile.assemble()
+            add_number(code, tile.sums, -SLOT * self._product.tiles)
+            code.sub(frame, tile.sums, _SUMS)
+            code.ldr(self._outputs[0], frame[_OUTPUT])
+            code.ldr(left, frame[_PAIRS])
+            code.mov(self._free, self._outputs[0])
+            add_number(code, self._free, filters)
+            self._mov_second(self._outputs[1], self._free, self._outputs[0])
+            Rounding(code, self._product, tile.sums, tile.stream, self._outputs).assemble()
+            code.note("The next two pixels.")
+            code.str(self._outputs[1], frame[_OUTPUT])
+            code.subs(left, left, 1)
+            code.str(left, frame[_PAIRS])
+
+    def _step(self) -> None:
+        """To the next window, which may be in the next row."""
+        code, windows = self._code, self._windows
+        jump = abs(windows.jump)
+        is_far = jump > 4095
+        if is_far:
+            code.number(self._free, jump)
+        add_number(code, self._at, windows.step)
+        code.subs(self._columns, self._columns, 1)
+        code.itt("eq")
+        (code.subeq if windows.jump < 0 else code.addeq)(
+            self._at, self._at, self._free if is_far else jump
+        )
+        code.moveq(self._columns, windows.layer.window.output[1])
+
+    def _mov_second(self, to: Register, of: Register, first: Register) -> None:
+        """What is the second pixel's; of a last pair that has one pixel, both are the first."""
+        code = self._code
+        code.mov(to, of)
+        if self._is_odd:
+            code.cmp(self._left, 1)
+            code.it("eq")
+            code.moveq(to, first)
+
+    def _describe(self) -> None:
+        code, windows = self._code, self._windows
+        code.note(
+            "y[p][f] = sat(round(float(sum) * factor[f]) + zero), with sum = bias[f] + sum of"
+        )
+        code.note(
+            "window[p][k] * w[f][k], both floats rounded to nearest; k: row, column, channel."
+        )
+        for line in self._product.description():
+            code.note(line)
+        more = "of each tile the sums of one pixel and of the other"
+        if windows.is_gathered:
+            more += "; two windows"
+        if windows.is_copied:
+            more += f"; {windows.held} rows of the image, with its padding"
+        code.note(
+            "scratch, in words: the next window, windows left in its row, y, the stream, pairs that "
+            "are left, the image's next row, where that is, bands that are left; behind 32 bytes "
+            f"that nothing reads, {more}."
+        )

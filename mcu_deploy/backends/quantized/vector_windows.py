@@ -1,0 +1,195 @@
+"""Where the windows of a convolution lie, whose bytes vectors multiply.
+
+The image is read as it is where it has no padding. Else a band of its rows is copied to the
+scratch, with its padding, as many as some rows of the output need. There a row of a window is bytes
+that are neighbours, and windows are multiplied where they are; or their rows are gathered, so that
+they are neighbours too: of narrow ones fewer vectors are left half empty then.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+
+from mcu_deploy.backends.interface import InPlace
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.quantized.layers import Convolution
+from mcu_deploy.backends.quantized.vector_product import VECTOR, VectorProduct
+
+_MOST_ROW = 1 << 16  # bytes from one row of a window to the next
+_MOST_GATHERED = 512  # bytes of a window
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """is_gathered: whether rows of windows are brought together. band: rows of the output at a
+    time; all of them, where the image is read as it is."""
+
+    layer: Convolution
+    is_gathered: bool
+    band: int
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether a band is in the scratch."""
+        return self.layer.window.padded
+
+    @property
+    def channels(self) -> int:
+        return self.layer.x.shape[1]
+
+    @property
+    def bands(self) -> int:
+        return self.layer.window.output[0] // self.band
+
+    @property
+    def held(self) -> int:
+        """Rows of a band."""
+        window = self.layer.window
+        return (self.band - 1) * window.strides[0] + (
+            (window.kernel[0] - 1) * window.dilations[0] + 1
+        )
+
+    @property
+    def columns(self) -> int:
+        """Of a row in memory, padding included."""
+        window = self.layer.window
+        if not self.is_copied:
+            return window.input[1]
+        return (window.output[1] - 1) * window.strides[1] + (
+            (window.kernel[1] - 1) * window.dilations[1] + 1
+        )
+
+    @property
+    def taken(self) -> int:
+        """Columns of the image that a band has."""
+        window = self.layer.window
+        return min(window.input[1], self.columns - window.begin[1])
+
+    @property
+    def pitch(self) -> int:
+        """Bytes from a row to the next: whole words where pixels are."""
+        return self.columns * self.channels
+
+    @property
+    def has_row_padding(self) -> bool:
+        """Whether rows have padding in front of or behind the image's columns."""
+        return self.taken < self.columns
+
+    @property
+    def band_bytes(self) -> int:
+        """Of the scratch: what vectors read behind the last row included."""
+        return self.held * self.pitch + VECTOR if self.is_copied else 0
+
+    @property
+    def step(self) -> int:
+        """Bytes from a window to the next one in its row."""
+        return self.layer.window.strides[1] * self.channels
+
+    @property
+    def jump(self) -> int:
+        """Bytes from behind the last window of a row, a step on, to the first one of the next."""
+        window = self.layer.window
+        return window.strides[0] * self.pitch - window.output[1] * self.step
+
+    @property
+    def pixels(self) -> int:
+        """Of the output, of a band."""
+        return self.band * self.layer.window.output[1]
+
+    @functools.cached_property
+    def pieces(self) -> tuple[tuple[int, ...], int]:
+        """Where what is neighbours in a window begins, counted from the window, and its bytes."""
+        window = self.layer.window
+        rows = [k * window.dilations[0] * self.pitch for k in range(window.kernel[0])]
+        across, apart = window.kernel[1], window.dilations[1]
+        if apart == 1 or across == 1:
+            return tuple(rows), across * self.channels
+        taps = [k * apart * self.channels for k in range(across)]
+        return tuple(row + tap for row in rows for tap in taps), self.channels
+
+    @property
+    def product(self) -> VectorProduct:
+        filters = len(self.layer.weights)
+        of = self.layer.weights.transpose(0, 2, 3, 1)
+        pieces, bytes_ = self.pieces
+        rows = 1 if self.is_gathered else len(pieces)
+        return VectorProduct(self.layer, of.reshape(filters, rows, len(pieces) * bytes_ // rows))
+
+    @property
+    def row_pitch(self) -> int:
+        """Bytes from a row of a window to the next."""
+        return self.layer.window.dilations[0] * self.pitch
+
+    @property
+    def has_words(self) -> bool:
+        return self.is_gathered or self.channels % 4 == 0
+
+    @property
+    def gathered_bytes(self) -> int:
+        """Of a gathered window, and what is written behind it."""
+        pieces, bytes_ = self.pieces
+        return -(-(len(pieces) * bytes_) // VECTOR) * VECTOR + VECTOR if self.is_gathered else 0
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether windows are where nothing may be read behind them."""
+        return not (self.is_gathered or self.is_copied)
+
+    @property
+    def in_place(self) -> InPlace:
+        """A pair of pixels is read before it is written, or a band."""
+        window, filters = self.layer.window, len(self.layer.weights)
+        down, across = window.output
+        row = window.input[1] * self.channels
+        of_row = self.band if self.is_copied else 1
+        top = np.arange(down) // of_row * of_row * window.strides[0] - window.begin[0]
+        first = np.clip(top, 0, window.input[0] - 1) * row
+        if self.is_copied:
+            first[np.arange(down) % self.band > 0] = overlap.NOTHING
+            ends = (np.arange(down) + 1) * across * filters
+        else:
+            # Pairs go over the ends of rows.
+            pixels = np.arange(0, down * across, 2)
+            first = first[pixels // across] + pixels % across * self.step
+            ends = np.minimum(pixels + 2, down * across) * filters
+        distance = overlap.distance(ends, first)
+        return InPlace(0, 0, max(distance, -self.layer.x.bytes))
+
+    def refusal(self) -> str:
+        """Why no kernel has such windows, a clause; empty where one has."""
+        window = self.layer.window
+        pieces, bytes_ = self.pieces
+        if self.layer.groups > 1:
+            return "it takes no groups"
+        if self.layer.x.shape[0] != 1:
+            return f"it convolves one image, and the batch has {self.layer.x.shape[0]}"
+        if min(*window.begin, *window.end) < 0:
+            return "its padding is negative"
+        if max(self.row_pitch, abs(self.jump)) >= _MOST_ROW or self.step > 4095:
+            return "rows of its image are too far from each other"
+        if self.is_gathered and len(pieces) * bytes_ > _MOST_GATHERED:
+            return "its windows are too large to be gathered"
+        if not self.is_gathered and window.dilations[1] > 1 and window.kernel[1] > 1:
+            return "the columns of its windows are no neighbours"
+        return self.product.refusal()
+
+
+def forms(layer: Convolution, most_band: int) -> list[Windows]:
+    """Those that are worth a price: with bands of a row, and with those of at most so many
+    bytes."""
+    found = []
+    down = layer.window.output[0]
+    for is_gathered in (False, True):
+        if is_gathered and layer.window.kernel == (1, 1):
+            continue
+        whole = Windows(layer, is_gathered, down)
+        if not whole.is_copied:
+            found.append(whole)
+            continue
+        all_ = [Windows(layer, is_gathered, n) for n in range(1, down + 1) if down % n == 0]
+        small = [one for one in all_ if one.band_bytes <= most_band]
+        found += [all_[0], *([small[-1]] if len(small) > 1 else [])]
+    return [one for one in found if not one.refusal()] or found[:1]
