@@ -713,8 +713,8 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(const int8_t *x MCU_UN
             "    ldr lr, [r6, #92]\n"               /* rows_left, [taps, #92] */
             "    ldr r9, [r6, #112]\n"              /* pitch, [taps, #112] */
             "    ldr r6, [r6, #116]\n"              /* patch_pitch, [taps, #116] */
-            "    vmov d0, r0, r1\n"                 /* source_column, source, column */
-            "    vmov d1, r2, r8\n"                 /* row_begun, row, begun */
+            "    vmov d0, r0, r1\n"                 /* saved0, source, column */
+            "    vmov d1, r2, r8\n"                 /* saved1, row, begun */
             "26:\n"
             "    cmp r4, r12\n"                     /* patch_row, height */
             "    bhs 27f\n"
@@ -732,8 +732,8 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(const int8_t *x MCU_UN
             "    add r4, r4, #1\n"                  /* patch_row, patch_row, #1 */
             "    subs lr, lr, #1\n"                 /* rows_left, rows_left, #1 */
             "    bne 26b\n"
-            "    vmov r0, r1, d0\n"                 /* source, column, source_column */
-            "    vmov r2, r8, d1\n"                 /* row, begun, row_begun */
+            "    vmov r0, r1, d0\n"                 /* source, column, saved0 */
+            "    vmov r2, r8, d1\n"                 /* row, begun, saved1 */
             "25:\n"
             "    vmov r6, s5\n"                     /* taps, numbers */
             "    add r3, r6, #48\n"                 /* at, taps, #48 */

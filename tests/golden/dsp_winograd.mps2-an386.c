@@ -369,54 +369,56 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             /* A window that leaves the image is copied, with the zero point around it. */
             "    movw r6, #868\n"                   /* patch, #868 */
             "    add r6, r8, r6\n"                  /* patch, frame, patch */
-            "    ldr r3, [r8, #96]\n"               /* zeros0, [frame, #96] */
-            "    mov r4, r3\n"                      /* zeros1, zeros0 */
-            "    mov r5, r3\n"                      /* zeros2, zeros0 */
-            "    mov r12, r3\n"                     /* zeros3, zeros0 */
+            "    movw r12, #128\n"                  /* patch_end, #128 */
+            "    add r12, r12, r6\n"                /* patch_end, patch_end, patch */
             "    mov r7, r6\n"                      /* at, patch */
-            "    add lr, r6, #128\n"                /* patch_end, patch, #128 */
-            "12:\n"
-            "    stmia r7!, {r3-r5, r12}\n"         /* at!, {zeros0, zeros1, zeros2, zeros3} */
-            "    cmp r7, lr\n"                      /* at, patch_end */
-            "    bne 12b\n"
-            /* Of its columns so many are outside on the left, and inside behind these. */
+            "    ldr r3, [r8, #96]\n"               /* zeros, [frame, #96] */
+            "    pkhbt r3, r3, r3, lsl #16\n"       /* zeros, zeros, zeros, lsl #16 */
+            "    mov r4, r3\n"                      /* zeros1, zeros */
+            "    mov r5, r3\n"                      /* zeros2, zeros */
+            "    mov lr, r3\n"                      /* zeros3, zeros */
+            "10:\n"
+            "    stmia r7!, {r3-r5, lr}\n"          /* at!, {zeros, zeros1, zeros2, zeros3} */
+            "    stmia r7!, {r3-r5, lr}\n"          /* at!, {zeros, zeros1, zeros2, zeros3} */
+            "    cmp r7, r12\n"                     /* at, patch_end */
+            "    bne 10b\n"
             "    rsb r4, r1, #0\n"                  /* outside, column, #0 */
             "    bic r4, r4, r4, asr #31\n"         /* outside, outside, outside, asr #31 */
             "    ldr r3, [r8, #88]\n"               /* inside, [frame, #88] */
             "    sub r3, r3, r1\n"                  /* inside, inside, column */
-            "    cmp r3, #4\n"                      /* inside, #4 */
+            "    movw r1, #4\n"                     /* span, #4 */
+            "    cmp r3, r1\n"                      /* inside, span */
             "    it gt\n"
-            "    movgt r3, #4\n"                    /* inside, #4 */
+            "    movgt r3, r1\n"                    /* inside, span */
             "    subs r3, r3, r4\n"                 /* inside, inside, outside */
-            "    ble 10f\n"
-            "    mov r1, #8\n"                      /* channels, #8 */
-            "    mul r3, r3, r1\n"                  /* row_bytes, inside, channels */
-            "    mul r1, r4, r1\n"                  /* lead, outside, channels */
-            "    add r0, r0, r1\n"                  /* row_x, source, lead */
-            "    add r1, r6, r1\n"                  /* row_patch, patch, lead */
-            "    add r4, r2, #4\n"                  /* row_end, row, #4 */
-            "    vmov s0, r4\n"                     /* row_end_kept, row_end */
-            "    ldr r12, [r8, #68]\n"              /* pitch, [frame, #68] */
-            "    ldr r5, [r8, #92]\n"               /* height, [frame, #92] */
+            "    ble 11f\n"
+            "    movw r1, #8\n"                     /* channels, #8 */
+            "    mul r3, r3, r1\n"                  /* inside, inside, channels */
+            "    mul r4, r4, r1\n"                  /* outside, outside, channels */
+            "    add r0, r0, r4\n"                  /* inside_source, source, outside */
+            "    add r6, r6, r4\n"                  /* patch, patch, outside */
+            "    mov r1, r2\n"                      /* patch_row, row */
+            "    ldr r2, [r8, #92]\n"               /* height, [frame, #92] */
+            "    movw r4, #4\n"                     /* rows_left, #4 */
+            "    ldr r7, [r8, #68]\n"               /* pitch, [frame, #68] */
+            "    movw lr, #32\n"                    /* patch_pitch, #32 */
+            "12:\n"
+            "    cmp r1, r2\n"                      /* patch_row, height */
+            "    bhs 13f\n"
+            "    mov r5, r3\n"                      /* left, inside */
+            "    subs r5, r5, #4\n"                 /* left, left, #4 */
+            "16:\n"
+            "    ldr r12, [r0, r5]\n"               /* copied, [inside_source, left] */
+            "    str r12, [r6, r5]\n"               /* copied, [patch, left] */
+            "    subs r5, r5, #4\n"                 /* left, left, #4 */
+            "    bhs 16b\n"
             "13:\n"
-            "    cmp r2, r5\n"                      /* row, height */
-            "    bhs 11f\n"
-            "    mov r4, r3\n"                      /* left, row_bytes */
-            "    mov r6, r0\n"                      /* from, row_x */
-            "    mov r7, r1\n"                      /* to, row_patch */
-            "14:\n"
-            "    ldr lr, [r6], #4\n"                /* copied0, [from], #4 */
-            "    str lr, [r7], #4\n"                /* copied0, [to], #4 */
-            "    subs r4, r4, #4\n"                 /* left, left, #4 */
-            "    bne 14b\n"
+            "    add r0, r0, r7\n"                  /* inside_source, inside_source, pitch */
+            "    add r6, r6, lr\n"                  /* patch, patch, patch_pitch */
+            "    add r1, r1, #1\n"                  /* patch_row, patch_row, #1 */
+            "    subs r4, r4, #1\n"                 /* rows_left, rows_left, #1 */
+            "    bne 12b\n"
             "11:\n"
-            "    add r0, r0, r12\n"                 /* row_x, row_x, pitch */
-            "    add r1, r1, #32\n"                 /* row_patch, row_patch, #32 */
-            "    add r2, r2, #1\n"                  /* row, row, #1 */
-            "    vmov r4, s0\n"                     /* row_end, row_end_kept */
-            "    cmp r2, r4\n"                      /* row, row_end */
-            "    bne 13b\n"
-            "10:\n"
             "    vmov r8, s30\n"                    /* frame, frame_kept */
             "    movw r6, #868\n"                   /* patch, #868 */
             "    add r0, r8, r6\n"                  /* source, frame, patch */
@@ -430,7 +432,7 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    vmov r2, s31\n"                    /* stream, stream_begin */
             "    add r10, r8, #100\n"               /* position, frame, #100 */
             /* Two filters: products of 16 positions, which give four outputs of each window. */
-            "16:\n"
+            "18:\n"
             "    ldmia r2!, {r6, r12}\n"            /* stream!, {even_bias, odd_bias} */
             /* Row 1, columns 1 and 2: their sum and difference. */
             "    ldmia r2!, {r0, r3, r9}\n"         /* stream!, {u0, u1, u2} */
@@ -896,8 +898,8 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             /* scales, {even_scale, even_addend, odd_scale, odd_addend} */
             "    ldmia r0, {r0, r1, r4, r9}\n"
             "    cmp r1, #0\n"                      /* even_addend, #0 */
-            "    beq 17f\n"
-            "18:\n"
+            "    beq 19f\n"
+            "20:\n"
             "    smmla lr, lr, r0, r1\n"            /* even0, even0, even_scale, even_addend */
             "    smmla r5, r5, r0, r1\n"            /* even1, even1, even_scale, even_addend */
             "    smmla r6, r6, r0, r1\n"            /* even2, even2, even_scale, even_addend */
@@ -910,7 +912,7 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    ssat r8, #8, r8, asr #6\n"         /* odd0, #8, odd0, asr #6 */
             "    ssat r7, #8, r7, asr #6\n"         /* odd1, #8, odd1, asr #6 */
             "    ssat r12, #8, r12, asr #6\n"       /* odd2, #8, odd2, asr #6 */
-            "19:\n"
+            "21:\n"
             /* Stored: of each window both filters at once. */
             "    bfi lr, r8, #8, #8\n"              /* even0, odd0, #8, #8 */
             "    bfi r5, r7, #8, #8\n"              /* even1, odd1, #8, #8 */
@@ -969,8 +971,8 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             /* scales, {even_scale, even_addend, odd_scale, odd_addend} */
             "    ldmia r0, {r0, r1, r4, r9}\n"
             "    cmp r1, #0\n"                      /* even_addend, #0 */
-            "    beq 20f\n"
-            "21:\n"
+            "    beq 22f\n"
+            "23:\n"
             "    smmla lr, lr, r0, r1\n"            /* even0, even0, even_scale, even_addend */
             "    smmla r5, r5, r0, r1\n"            /* even1, even1, even_scale, even_addend */
             "    smmla r6, r6, r0, r1\n"            /* even2, even2, even_scale, even_addend */
@@ -983,7 +985,7 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    ssat r8, #8, r8, asr #6\n"         /* odd0, #8, odd0, asr #6 */
             "    ssat r7, #8, r7, asr #6\n"         /* odd1, #8, odd1, asr #6 */
             "    ssat r12, #8, r12, asr #6\n"       /* odd2, #8, odd2, asr #6 */
-            "22:\n"
+            "24:\n"
             /* Stored: of each window both filters at once. */
             "    bfi lr, r8, #8, #8\n"              /* even0, odd0, #8, #8 */
             "    bfi r5, r7, #8, #8\n"              /* even1, odd1, #8, #8 */
@@ -1118,8 +1120,8 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             /* scales, {even_scale, even_addend, odd_scale, odd_addend} */
             "    ldmia r0, {r0, r1, r4, r9}\n"
             "    cmp r1, #0\n"                      /* even_addend, #0 */
-            "    beq 23f\n"
-            "24:\n"
+            "    beq 25f\n"
+            "26:\n"
             "    smmla lr, lr, r0, r1\n"            /* even0, even0, even_scale, even_addend */
             "    smmla r5, r5, r0, r1\n"            /* even1, even1, even_scale, even_addend */
             "    smmla r6, r6, r0, r1\n"            /* even2, even2, even_scale, even_addend */
@@ -1132,7 +1134,7 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    ssat r8, #8, r8, asr #6\n"         /* odd0, #8, odd0, asr #6 */
             "    ssat r7, #8, r7, asr #6\n"         /* odd1, #8, odd1, asr #6 */
             "    ssat r12, #8, r12, asr #6\n"       /* odd2, #8, odd2, asr #6 */
-            "25:\n"
+            "27:\n"
             /* Stored: of each window both filters at once. */
             "    bfi lr, r8, #8, #8\n"              /* even0, odd0, #8, #8 */
             "    bfi r5, r7, #8, #8\n"              /* even1, odd1, #8, #8 */
@@ -1191,8 +1193,8 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             /* stream!, {even_scale, even_addend, odd_scale, odd_addend} */
             "    ldmia r2!, {r0, r1, r4, r9}\n"
             "    cmp r1, #0\n"                      /* even_addend, #0 */
-            "    beq 26f\n"
-            "27:\n"
+            "    beq 28f\n"
+            "29:\n"
             "    smmla lr, lr, r0, r1\n"            /* even0, even0, even_scale, even_addend */
             "    smmla r5, r5, r0, r1\n"            /* even1, even1, even_scale, even_addend */
             "    smmla r6, r6, r0, r1\n"            /* even2, even2, even_scale, even_addend */
@@ -1205,7 +1207,7 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    ssat r8, #8, r8, asr #6\n"         /* odd0, #8, odd0, asr #6 */
             "    ssat r7, #8, r7, asr #6\n"         /* odd1, #8, odd1, asr #6 */
             "    ssat r12, #8, r12, asr #6\n"       /* odd2, #8, odd2, asr #6 */
-            "28:\n"
+            "30:\n"
             /* Stored: of each window both filters at once. */
             "    bfi lr, r8, #8, #8\n"              /* even0, odd0, #8, #8 */
             "    bfi r5, r7, #8, #8\n"              /* even1, odd1, #8, #8 */
@@ -1221,31 +1223,31 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    ldr r0, [r3, #12]\n"               /* filters_left, [targets, #12] */
             "    subs r0, r0, #1\n"                 /* filters_left, filters_left, #1 */
             "    str r0, [r3, #12]\n"               /* filters_left, [targets, #12] */
-            "    bne 16b\n"
-            "    b 15f\n"
-            "17:\n"
+            "    bne 18b\n"
+            "    b 17f\n"
+            "19:\n"
             "    vmov s6, r2\n"                     /* resumed, stream */
             "    add r2, r2, #176\n"                /* stream, stream, #176 */
             /* Sums that are rounded too late, which a word names, become the next. */
-            "30:\n"
+            "32:\n"
             "    ldmia r2!, {r1, r3, r11}\n"        /* stream!, {even_addend, late, next_addend} */
-            "    cbnz r1, 31f\n"                    /* even_addend, 31 */
+            "    cbnz r1, 33f\n"                    /* even_addend, 33 */
             "    cmp r3, lr\n"                      /* late, even0 */
             "    itt ne\n"
             "    cmpne r3, r5\n"                    /* late, even1 */
             "    cmpne r3, r6\n"                    /* late, even2 */
-            "    beq 33f\n"
-            "32:\n"
+            "    beq 35f\n"
+            "34:\n"
             "    movs r1, r11\n"                    /* even_addend, next_addend */
-            "    beq 30b\n"
+            "    beq 32b\n"
             "    vmov r2, s6\n"                     /* stream, resumed */
-            "    b 18b\n"
-            "31:\n"
+            "    b 20b\n"
+            "33:\n"
             "    cmp r3, r8\n"                      /* late, odd0 */
             "    itt ne\n"
             "    cmpne r3, r7\n"                    /* late, odd1 */
             "    cmpne r3, r12\n"                   /* late, odd2 */
-            "    bne 32b\n"
+            "    bne 34b\n"
             "    cmp r3, r8\n"                      /* late, odd0 */
             "    it eq\n"
             "    addeq r8, r8, #4\n"                /* odd0, odd0, #4 */
@@ -1255,8 +1257,8 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    cmp r3, r12\n"                     /* late, odd2 */
             "    it eq\n"
             "    addeq r12, r12, #4\n"              /* odd2, odd2, #4 */
-            "    b 32b\n"
-            "33:\n"
+            "    b 34b\n"
+            "35:\n"
             "    cmp r3, lr\n"                      /* late, even0 */
             "    it eq\n"
             "    addeq lr, lr, #4\n"                /* even0, even0, #4 */
@@ -1266,30 +1268,30 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    cmp r3, r6\n"                      /* late, even2 */
             "    it eq\n"
             "    addeq r6, r6, #4\n"                /* even2, even2, #4 */
-            "    b 32b\n"
-            "20:\n"
+            "    b 34b\n"
+            "22:\n"
             "    vmov s6, r2\n"                     /* resumed, stream */
             "    add r2, r2, #144\n"                /* stream, stream, #144 */
             /* Sums that are rounded too late, which a word names, become the next. */
-            "34:\n"
+            "36:\n"
             "    ldmia r2!, {r1, r3, r11}\n"        /* stream!, {even_addend, late, next_addend} */
-            "    cbnz r1, 35f\n"                    /* even_addend, 35 */
+            "    cbnz r1, 37f\n"                    /* even_addend, 37 */
             "    cmp r3, lr\n"                      /* late, even0 */
             "    itt ne\n"
             "    cmpne r3, r5\n"                    /* late, even1 */
             "    cmpne r3, r6\n"                    /* late, even2 */
-            "    beq 37f\n"
-            "36:\n"
+            "    beq 39f\n"
+            "38:\n"
             "    movs r1, r11\n"                    /* even_addend, next_addend */
-            "    beq 34b\n"
+            "    beq 36b\n"
             "    vmov r2, s6\n"                     /* stream, resumed */
-            "    b 21b\n"
-            "35:\n"
+            "    b 23b\n"
+            "37:\n"
             "    cmp r3, r8\n"                      /* late, odd0 */
             "    itt ne\n"
             "    cmpne r3, r7\n"                    /* late, odd1 */
             "    cmpne r3, r12\n"                   /* late, odd2 */
-            "    bne 36b\n"
+            "    bne 38b\n"
             "    cmp r3, r8\n"                      /* late, odd0 */
             "    it eq\n"
             "    addeq r8, r8, #4\n"                /* odd0, odd0, #4 */
@@ -1299,8 +1301,8 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    cmp r3, r12\n"                     /* late, odd2 */
             "    it eq\n"
             "    addeq r12, r12, #4\n"              /* odd2, odd2, #4 */
-            "    b 36b\n"
-            "37:\n"
+            "    b 38b\n"
+            "39:\n"
             "    cmp r3, lr\n"                      /* late, even0 */
             "    it eq\n"
             "    addeq lr, lr, #4\n"                /* even0, even0, #4 */
@@ -1310,71 +1312,30 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    cmp r3, r6\n"                      /* late, even2 */
             "    it eq\n"
             "    addeq r6, r6, #4\n"                /* even2, even2, #4 */
-            "    b 36b\n"
-            "23:\n"
+            "    b 38b\n"
+            "25:\n"
             "    vmov s6, r2\n"                     /* resumed, stream */
             "    add r2, r2, #48\n"                 /* stream, stream, #48 */
             /* Sums that are rounded too late, which a word names, become the next. */
-            "38:\n"
-            "    ldmia r2!, {r1, r3, r11}\n"        /* stream!, {even_addend, late, next_addend} */
-            "    cbnz r1, 39f\n"                    /* even_addend, 39 */
-            "    cmp r3, lr\n"                      /* late, even0 */
-            "    itt ne\n"
-            "    cmpne r3, r5\n"                    /* late, even1 */
-            "    cmpne r3, r6\n"                    /* late, even2 */
-            "    beq 41f\n"
             "40:\n"
-            "    movs r1, r11\n"                    /* even_addend, next_addend */
-            "    beq 38b\n"
-            "    vmov r2, s6\n"                     /* stream, resumed */
-            "    b 24b\n"
-            "39:\n"
-            "    cmp r3, r8\n"                      /* late, odd0 */
-            "    itt ne\n"
-            "    cmpne r3, r7\n"                    /* late, odd1 */
-            "    cmpne r3, r12\n"                   /* late, odd2 */
-            "    bne 40b\n"
-            "    cmp r3, r8\n"                      /* late, odd0 */
-            "    it eq\n"
-            "    addeq r8, r8, #4\n"                /* odd0, odd0, #4 */
-            "    cmp r3, r7\n"                      /* late, odd1 */
-            "    it eq\n"
-            "    addeq r7, r7, #4\n"                /* odd1, odd1, #4 */
-            "    cmp r3, r12\n"                     /* late, odd2 */
-            "    it eq\n"
-            "    addeq r12, r12, #4\n"              /* odd2, odd2, #4 */
-            "    b 40b\n"
-            "41:\n"
-            "    cmp r3, lr\n"                      /* late, even0 */
-            "    it eq\n"
-            "    addeq lr, lr, #4\n"                /* even0, even0, #4 */
-            "    cmp r3, r5\n"                      /* late, even1 */
-            "    it eq\n"
-            "    addeq r5, r5, #4\n"                /* even1, even1, #4 */
-            "    cmp r3, r6\n"                      /* late, even2 */
-            "    it eq\n"
-            "    addeq r6, r6, #4\n"                /* even2, even2, #4 */
-            "    b 40b\n"
-            "26:\n"
-            /* Sums that are rounded too late, which a word names, become the next. */
-            "42:\n"
             "    ldmia r2!, {r1, r3, r11}\n"        /* stream!, {even_addend, late, next_addend} */
-            "    cbnz r1, 43f\n"                    /* even_addend, 43 */
+            "    cbnz r1, 41f\n"                    /* even_addend, 41 */
             "    cmp r3, lr\n"                      /* late, even0 */
             "    itt ne\n"
             "    cmpne r3, r5\n"                    /* late, even1 */
             "    cmpne r3, r6\n"                    /* late, even2 */
-            "    beq 45f\n"
-            "44:\n"
+            "    beq 43f\n"
+            "42:\n"
             "    movs r1, r11\n"                    /* even_addend, next_addend */
-            "    beq 42b\n"
-            "    b 27b\n"
-            "43:\n"
+            "    beq 40b\n"
+            "    vmov r2, s6\n"                     /* stream, resumed */
+            "    b 26b\n"
+            "41:\n"
             "    cmp r3, r8\n"                      /* late, odd0 */
             "    itt ne\n"
             "    cmpne r3, r7\n"                    /* late, odd1 */
             "    cmpne r3, r12\n"                   /* late, odd2 */
-            "    bne 44b\n"
+            "    bne 42b\n"
             "    cmp r3, r8\n"                      /* late, odd0 */
             "    it eq\n"
             "    addeq r8, r8, #4\n"                /* odd0, odd0, #4 */
@@ -1384,8 +1345,8 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    cmp r3, r12\n"                     /* late, odd2 */
             "    it eq\n"
             "    addeq r12, r12, #4\n"              /* odd2, odd2, #4 */
-            "    b 44b\n"
-            "45:\n"
+            "    b 42b\n"
+            "43:\n"
             "    cmp r3, lr\n"                      /* late, even0 */
             "    it eq\n"
             "    addeq lr, lr, #4\n"                /* even0, even0, #4 */
@@ -1395,8 +1356,49 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    cmp r3, r6\n"                      /* late, even2 */
             "    it eq\n"
             "    addeq r6, r6, #4\n"                /* even2, even2, #4 */
-            "    b 44b\n"
-            "15:\n"
+            "    b 42b\n"
+            "28:\n"
+            /* Sums that are rounded too late, which a word names, become the next. */
+            "44:\n"
+            "    ldmia r2!, {r1, r3, r11}\n"        /* stream!, {even_addend, late, next_addend} */
+            "    cbnz r1, 45f\n"                    /* even_addend, 45 */
+            "    cmp r3, lr\n"                      /* late, even0 */
+            "    itt ne\n"
+            "    cmpne r3, r5\n"                    /* late, even1 */
+            "    cmpne r3, r6\n"                    /* late, even2 */
+            "    beq 47f\n"
+            "46:\n"
+            "    movs r1, r11\n"                    /* even_addend, next_addend */
+            "    beq 44b\n"
+            "    b 29b\n"
+            "45:\n"
+            "    cmp r3, r8\n"                      /* late, odd0 */
+            "    itt ne\n"
+            "    cmpne r3, r7\n"                    /* late, odd1 */
+            "    cmpne r3, r12\n"                   /* late, odd2 */
+            "    bne 46b\n"
+            "    cmp r3, r8\n"                      /* late, odd0 */
+            "    it eq\n"
+            "    addeq r8, r8, #4\n"                /* odd0, odd0, #4 */
+            "    cmp r3, r7\n"                      /* late, odd1 */
+            "    it eq\n"
+            "    addeq r7, r7, #4\n"                /* odd1, odd1, #4 */
+            "    cmp r3, r12\n"                     /* late, odd2 */
+            "    it eq\n"
+            "    addeq r12, r12, #4\n"              /* odd2, odd2, #4 */
+            "    b 46b\n"
+            "47:\n"
+            "    cmp r3, lr\n"                      /* late, even0 */
+            "    it eq\n"
+            "    addeq lr, lr, #4\n"                /* even0, even0, #4 */
+            "    cmp r3, r5\n"                      /* late, even1 */
+            "    it eq\n"
+            "    addeq r5, r5, #4\n"                /* even1, even1, #4 */
+            "    cmp r3, r6\n"                      /* late, even2 */
+            "    it eq\n"
+            "    addeq r6, r6, #4\n"                /* even2, even2, #4 */
+            "    b 46b\n"
+            "17:\n"
             "    vmov r8, s30\n"                    /* frame, frame_kept */
             "    ldr r0, [r8, #28]\n"               /* groups_left, [frame, #28] */
             "    subs r0, r0, #1\n"                 /* groups_left, groups_left, #1 */

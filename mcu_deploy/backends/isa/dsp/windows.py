@@ -10,6 +10,7 @@ from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
 from mcu_deploy.backends.isa.dsp.core import Tile
 from mcu_deploy.backends.isa.dsp.frames import Frame, Kernel
 from mcu_deploy.backends.isa.dsp.gather import Windows
+from mcu_deploy.backends.isa.dsp.patches import copy_window
 
 
 class Registers:
@@ -166,105 +167,14 @@ def _patch(code: Assembly, kernel: Kernel, names: Registers, begun: Register) ->
     code.note("One that leaves the image is copied, with the zero point around it.")
     layer, frame = kernel.layer, names.frame
     unit = max(unit for unit in (1, 4, 16) if layer.x.shape[1] % unit == 0)
-    width = kernel.gather.row_bytes // unit
-    into, end, at, down = code.registers("into patch_end at down_patch")
-    zeros = code.registers("zeros zeros1 zeros2 zeros3")
+    into, down = code.registers("into down_patch")
     code.ldr(into, begun[frame.patches - frame.downs])
     code.ldr(down, frame["down a patch"])
     code.str(down, begun[0])
     code.str(into, begun[frame.begins - frame.downs])
-    code.ldr(end, frame["patch"])
-    code.add(end, end, into)
-    code.mov(at, into)
-    code.ldr(zeros[0], frame["zeros"])
-    code.pkhbt(zeros[0], zeros[0], zeros[0].lsl(16))
-    for other in zeros[1:]:
-        code.mov(other, zeros[0])
-    with code.repeat(kernel.patch_bytes // 32):
-        code.stmia(at.moving, zeros)
-        code.stmia(at.moving, zeros)
-        code.cmp(at, end)
-    nothing = code.label()
-    # What of its rows is inside, in columns first: how many are outside in front, and inside.
-    outside, size, span = code.registers("outside inside span")
-    code.rsb(outside, names.column, 0)
-    code.bic(outside, outside, outside.asr(31))
-    code.ldr(size, frame["width"])
-    code.sub(size, size, names.column)
-    code.ldr(span, frame["span"])
-    code.cmp(size, span)
-    code.it("gt")
-    code.movgt(size, span)
-    code.subs(size, size, outside)
-    code.ble(nothing)
-    channels, source, row = code.registers("channels inside_source patch_row")
-    height, rows_left, pitch, into_pitch = code.registers("height rows_left pitch patch_pitch")
-    code.ldr(channels, frame["channels"])
-    code.mul(size, size, channels)
-    code.mul(outside, outside, channels)
-    code.add(source, names.source, outside)
-    code.add(into, into, outside)
-    code.mov(row, names.row)
-    code.ldr(height, frame["height"])
-    code.ldr(rows_left, frame["rows"])
-    code.ldr(pitch, frame["down the image"])
-    code.ldr(into_pitch, frame["row of a patch"])
-    kept = (names.source, names.column), (names.row, begun)
-    saved = code.registers("source_column row_begun", kind=Kind.DOUBLE)
-    if unit == 16:
-        for two, pair in zip(saved, kept, strict=True):
-            code.vmov(two, *pair)
-    with code.repeat(layer.window.kernel[0]):
-        above = code.label()
-        code.cmp(row, height)
-        code.bhs(above)
-        if unit == 16:
-            row_end, words = code.register("row_end"), code.registers("a b c d")
-            code.add(row_end, source, size)
-            with code.repeat(width):
-                code.ldmia(source.moving, words)
-                code.stmia(into.moving, words)
-                code.cmp(source, row_end)
-            code.sub(source, source, size)
-            code.sub(into, into, size)
-        else:
-            left = code.register("left")
-            code.mov(left, size)
-            _row(code, source, into, left, width, unit)
-        code.place(above)
-        code.add(source, source, pitch)
-        code.add(into, into, into_pitch)
-        code.add(row, row, layer.window.dilations[0])
-        code.subs(rows_left, rows_left, 1)
-    if unit == 16:
-        for two, pair in zip(saved, kept, strict=True):
-            code.vmov(*pair, two)
-    code.place(nothing)
+    copy_window(
+        code, (names.source, names.column, names.row), into, frame, unit,
+        (kernel.patch_bytes, kernel.gather.row_bytes // unit, layer.window.kernel[0]),
+        layer.window.dilations[0], ((names.source, names.column), (names.row, begun)),
+    )  # fmt: skip
     code.vmov(names.tile.taps, names.numbers)
-
-
-def _row(
-    code: Assembly, source: Register, into: Register, left: Register, width: int, unit: int
-) -> None:
-    """Copies so many bytes as are left, from the last to the first: words, then bytes."""
-    some, done, copied = code.label(), code.label(), code.register("copied")
-    words = width * unit // 4
-    if words:
-        code.subs(left, left, 4)
-        if unit == 1:
-            code.blo(some)
-        with code.repeat(words, "bhs"):
-            code.ldr(copied, source[left])
-            code.str(copied, into[left])
-            code.subs(left, left, 4)
-    if unit == 4:
-        return
-    if words:
-        code.place(some)
-        code.adds(left, left, 4)
-        code.beq(done)
-    with code.repeat(width % 4 or 1):
-        code.subs(left, left, 1)
-        code.ldrb(copied, source[left])
-        code.strb(copied, into[left])
-    code.place(done)

@@ -53,7 +53,8 @@ class _Tile:
     registers, begin: of the stream; resumed: where it goes on behind late sums.
     """
 
-    def __init__(self, code: Assembly) -> None:
+    def __init__(self, code: Assembly, shape: Shape, coverage: Coverage, names: Windows) -> None:
+        self.code, self.shape, self.coverage, self.names = code, shape, coverage, names
         self.stream, self.position, self.targets = code.registers("stream position targets")
         self.sums = Sums.of(code)
         self.biases = code.registers("even_bias odd_bias")
@@ -78,7 +79,7 @@ def assemble(shape: Shape, coverage: Coverage) -> Assembly:
     far as no window that comes is written over (`Winograd.distance`).
     """
     code = Assembly()
-    names, tile = Windows(code), _Tile(code)
+    tile = _Tile(code, shape, coverage, names := Windows(code))
     frame = names.frame
     x, y, weights, scratch = code.arguments("x y weights scratch")
     at, address, left, groups = code.registers("numbers address filters_left groups_left")
@@ -103,7 +104,7 @@ def assemble(shape: Shape, coverage: Coverage) -> Assembly:
         code.str(left, frame[LEFT])
         code.vmov(tile.stream, tile.begin)
         code.add(tile.position, frame, FRAME)
-        _products(code, shape, coverage, names, tile)
+        _products(tile)
         code.vmov(frame, names.kept)
         code.ldr(groups, names.number("groups"))
         code.subs(groups, groups, 1)
@@ -155,10 +156,9 @@ def _describe(code: Assembly, shape: Shape) -> None:
     code.note("In place: three windows are read before their outputs are written.")
 
 
-def _products(
-    code: Assembly, shape: Shape, coverage: Coverage, names: Windows, tile: _Tile
-) -> None:
+def _products(tile: _Tile) -> None:
     """All filters, of the windows at `position` and the stream."""
+    code, shape = tile.code, tile.shape
     after = code.label()
     labels: list[_Labels] = []
     pixels = iter(range(4))
@@ -169,9 +169,9 @@ def _products(
         code.ldmia(stream.moving, tile.biases)
         for row in ROWS:
             code.note(f"Row {row}, columns 1 and 2: their sum and difference.")
-            _multiply(code, shape, tile, tile.biases if row == 1 else (None, None))
+            _multiply(tile, tile.biases if row == 1 else (None, None))
             _keep(code, tile.difference, sums)
-            _multiply(code, shape, tile)
+            _multiply(tile)
             _take(code, held, tile.difference)
             # a - b is 2 a - (a + b).
             for a, b in zip(sums, held, strict=True):
@@ -185,7 +185,7 @@ def _products(
                     _take(code, held, below if row else above)
                     for a, b in zip(sums, held, strict=True):
                         code.add(a, a, b)
-                _multiply(code, shape, tile)
+                _multiply(tile)
                 if row == 2:
                     code.note("Of rows 1 and 2 the difference, for below, and the sum, for above.")
                     _take(code, held, above)
@@ -194,14 +194,14 @@ def _products(
                 if row in (1, 2):
                     _keep(code, above, sums)
                 else:
-                    labels.append(_round(code, shape, tile, pixel := next(pixels)))
-                    _store(code, shape, names, tile, pixel)
+                    labels.append(_round(tile, pixel := next(pixels)))
+                    _store(tile, pixel)
         code.sub(tile.position, tile.position, shape.transformed_bytes)
         code.ldr(left, tile.targets[LEFT - TARGETS[1]])
         code.subs(left, left, 1)
         code.str(left, tile.targets[LEFT - TARGETS[1]])
     code.b(after)
-    _slowly(code, shape, coverage, tile, labels)
+    _slowly(tile, labels)
     code.place(after)
 
 
@@ -210,28 +210,27 @@ def _left(shape: Shape, pixel: int) -> int:
     return (5, 4, 1, 0)[pixel] * 4 * shape.channels
 
 
-def _slowly(
-    code: Assembly, shape: Shape, coverage: Coverage, tile: _Tile, labels: Sequence[_Labels]
-) -> None:
+def _slowly(tile: _Tile, labels: Sequence[_Labels]) -> None:
     """Two filters without an addend (see `Pair`), for each pixel; but for the last one the stream
     goes back."""
+    code, shape, unsolved_pairs = tile.code, tile.shape, tile.coverage.unsolved
     in_common, number = code.label(), code.register("pixel")
     *_, rest = tile.scales
     for pixel, (slow, scale, _) in enumerate(labels):
         code.place(slow)
         unsolved = None if shape.is_solved else code.label()
         if not shape.rounds_twice:
-            _late(code, shape, coverage, tile, pixel, scale, unsolved)
+            _late(tile, pixel, scale, unsolved)
         if unsolved is not None:
-            with code.times(coverage.unsolved):
+            with code.times(unsolved_pairs):
                 code.place(unsolved)
-                _back(code, shape, tile, pixel)
+                _back(tile, pixel)
                 code.mov(number, pixel)
                 if pixel < 3:
                     code.b(in_common)
     if shape.is_solved:
         return
-    with code.times(4 * coverage.unsolved):
+    with code.times(4 * unsolved_pairs):
         code.place(in_common)
         code.note("No integers round these filters.")
         scales = tile.scales[::2]
@@ -253,48 +252,36 @@ def _slowly(
         code.b(to[3])
 
 
-def _late(
-    code: Assembly,
-    shape: Shape,
-    coverage: Coverage,
-    tile: _Tile,
-    pixel: int,
-    scale: Label,
-    unsolved: Label | None,
-) -> None:
+def _late(tile: _Tile, pixel: int, scale: Label, unsolved: Label | None) -> None:
     """Late sums of one pixel, by the words behind the scales."""
-    if left := _left(shape, pixel):
-        with code.times(coverage.late):
+    code, late = tile.code, tile.coverage.late
+    if left := _left(tile.shape, pixel):
+        with code.times(late):
             code.vmov(tile.resumed, tile.stream)
             code.add(tile.stream, tile.stream, left + 16)
 
     def go_on() -> None:
-        _back(code, shape, tile, pixel)
+        _back(tile, pixel)
         code.b(scale)
 
     lanes, addend = (LANES, LANES), tile.scales[1]
-    to_next(code, tile.sums, tile.stream, addend, lanes, coverage.late, go_on, unsolved)
+    to_next(code, tile.sums, tile.stream, addend, lanes, late, go_on, unsolved)
 
 
-def _back(code: Assembly, shape: Shape, tile: _Tile, pixel: int) -> None:
+def _back(tile: _Tile, pixel: int) -> None:
     """The stream, to where it was before `_late`."""
-    if _left(shape, pixel) and not shape.rounds_twice:
-        code.vmov(tile.stream, tile.resumed)
+    if _left(tile.shape, pixel) and not tile.shape.rounds_twice:
+        tile.code.vmov(tile.stream, tile.resumed)
 
 
-def _multiply(
-    code: Assembly,
-    shape: Shape,
-    tile: _Tile,
-    biases: Sequence[Register | None] = (),
-) -> None:
+def _multiply(tile: _Tile, biases: Sequence[Register | None] = ()) -> None:
     """The six sums of one position of three windows and two filters. biases: of both filters, with
     which they begin, from 0 where one is None; they go on if there are none."""
     steps = [
         Step([of], tile.v, side == 0, biases[side : side + 1] if pair == 0 else ())
-        for pair in range(shape.channels // 2) for side, of in enumerate(tile.sums)
+        for pair in range(tile.shape.channels // 2) for side, of in enumerate(tile.sums)
     ]  # fmt: skip
-    multiply(code, tile.position, tile.stream, steps, tile.u)
+    multiply(tile.code, tile.position, tile.stream, steps, tile.u)
 
 
 def _keep(code: Assembly, kept: Sequence[Register], six: Sequence[Register]) -> None:
@@ -315,10 +302,10 @@ def _add_and_subtract(code: Assembly, sums: Sequence[Register], held: Sequence[R
         code.add(a, b, a.lsl(1))
 
 
-def _round(code: Assembly, shape: Shape, tile: _Tile, pixel: int) -> _Labels:
+def _round(tile: _Tile, pixel: int) -> _Labels:
     """The sums to elements."""
+    code, shape, even_addend = tile.code, tile.shape, tile.scales[1]
     slow, scale, ready = (code.label() for _ in range(3))
-    even_addend = tile.scales[1]
     code.note(f"Each window's {_PIXELS[pixel]} output: scaled, shifted, saturated.")
     if left := _left(shape, pixel):
         at = code.register("scales")
@@ -334,14 +321,15 @@ def _round(code: Assembly, shape: Shape, tile: _Tile, pixel: int) -> _Labels:
     return slow, scale, ready
 
 
-def _store(code: Assembly, shape: Shape, names: Windows, tile: _Tile, pixel: int) -> None:
+def _store(tile: _Tile, pixel: int) -> None:
     """Two filters of three windows. Behind a window's right pixels their addresses move on."""
+    code = tile.code
     join(code, tile.sums, "window")
-    code.vmov(tile.targets, names.kept)
+    code.vmov(tile.targets, tile.names.kept)
     if pixel > 1:
         code.add(tile.targets, tile.targets, TARGETS[1])
     code.ldmia(tile.targets, tile.target)
     for even, target in zip(tile.sums.even, tile.target, strict=True):
-        code.strh(even, target.after(2) if pixel % 2 else target[-shape.filters])
+        code.strh(even, target.after(2) if pixel % 2 else target[-tile.shape.filters])
     if pixel % 2:
         code.stmia(tile.targets, tile.target)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mcu_deploy.backends.isa import Assembly, Kind, Memory, Register
+from mcu_deploy.backends.isa.dsp.patches import copy_window
 
 ROWS = (1, 2, 0, 3)  # of V, in the order of the schedule; of columns too
 POSITIONS = tuple((row, column) for row in ROWS for column in ROWS)
@@ -189,70 +190,20 @@ def transform(code: Assembly, shape: Shape, coverage: Coverage, names: Windows) 
 
 def _patch(code: Assembly, shape: Shape, coverage: Coverage, names: Windows) -> None:
     """Copies the window at `source` to the patch, which is the window then."""
-    pixel, at_patch = shape.channels, FRAME + shape.transformed_bytes
-    words = 4 if pixel % 16 == 0 else 1
-    copied = round(coverage.border_columns * pixel / (4 * words))
-    nothing, skipped = code.label(), code.label()
-    row, number = names.row, names.number
-    patch, at, patch_end = code.registers("patch at patch_end")
-    zeros = code.registers("zeros0 zeros1 zeros2 zeros3")
+    pixel, at_patch, patch = shape.channels, FRAME + shape.transformed_bytes, code.register("patch")
+    unit = 16 if pixel % 16 == 0 else 4
     code.note("A window that leaves the image is copied, with the zero point around it.")
     code.movw(patch, at_patch)
     code.add(patch, names.frame, patch)
-    code.ldr(zeros[0], number("zeros"))
-    for other in zeros[1:]:
-        code.mov(other, zeros[0])
-    code.mov(at, patch)
-    code.add(patch_end, patch, shape.patch_bytes)
-    with code.repeat(shape.patch_bytes // 16):
-        code.stmia(at.moving, zeros)
-        code.cmp(at, patch_end)
-    outside, inside, channels, height = code.registers("outside inside channels height")
-    row_bytes, lead, x, into, row_end = code.registers("row_bytes lead row_x row_patch row_end")
-    rows_end = code.register("row_end_kept", kind=Kind.SINGLE)
-    code.note("Of its columns so many are outside on the left, and inside behind these.")
-    code.rsb(outside, names.column, 0)
-    code.bic(outside, outside, outside.asr(31))
-    code.ldr(inside, number("width"))
-    code.sub(inside, inside, names.column)
-    code.cmp(inside, 4)
-    code.it("gt")
-    code.movgt(inside, 4)
-    code.subs(inside, inside, outside)
-    code.ble(nothing)
-    code.mov(channels, pixel)
-    code.mul(row_bytes, inside, channels)
-    code.mul(lead, outside, channels)
-    code.add(x, names.source, lead)
-    code.add(into, patch, lead)
-    code.add(row_end, row, 4)
-    code.vmov(rows_end, row_end)
-    code.ldr(names.pitch, number("pitch"))
-    code.ldr(height, number("height"))
-    left, from_, to = code.registers("left from to")
-    data = code.registers("copied0 copied1 copied2 copied3")
-    with code.repeat(4):
-        code.cmp(row, height)
-        code.bhs(skipped)
-        with code.times(coverage.border_rows / 4):
-            code.mov(left, row_bytes)
-            code.mov(from_, x)
-            code.mov(to, into)
-            with code.repeat(max(1, copied)):
-                if words == 4:
-                    code.ldmia(from_.moving, data)
-                    code.stmia(to.moving, data)
-                else:
-                    code.ldr(data[0], from_.after(4))
-                    code.str(data[0], to.after(4))
-                code.subs(left, left, 4 * words)
-        code.place(skipped)
-        code.add(x, x, names.pitch)
-        code.add(into, into, 4 * pixel)
-        code.add(row, row, 1)
-        code.vmov(row_end, rows_end)
-        code.cmp(row, row_end)
-    code.place(nothing)
+    numbers: dict[str, Memory | int] = {
+        **{name: names.number(name) for name in ("zeros", "width", "height")},
+        "down the image": names.number("pitch"), "row of a patch": 4 * pixel,
+        "patch": shape.patch_bytes, "span": 4, "rows": 4, "channels": pixel,
+    }  # fmt: skip
+    # Of the rows and columns of a window so many are inside.
+    width = coverage.border_rows / 4 * coverage.border_columns * pixel / unit
+    place = names.source, names.column, names.row
+    copy_window(code, place, patch, numbers, unit, (shape.patch_bytes, width, 4))
     code.vmov(names.frame, names.kept)
     code.movw(patch, at_patch)
     code.add(names.source, names.frame, patch)
