@@ -156,7 +156,7 @@ class Tile:
             else:
                 filters = zip(self.sums, self.scales[::2], (1, product.lanes), strict=True)
                 saturate = product.layer.saturate
-                round_each_twice(code, saturate, [*filters], rest, may_be_0=True)
+                round_each_twice(code, saturate, [*filters], rest)
             back()
             store()
 

@@ -238,7 +238,7 @@ def _slowly(tile: _Tile, labels: Sequence[_Labels]) -> None:
             kept = code.register("pixel_kept", kind=Kind.SINGLE)
             code.vmov(kept, number)
             filters = [(of, by, LANES) for of, by in zip(tile.sums, scales, strict=True)]
-            round_each_twice(code, shape.saturate, filters, rest, may_be_0=True)
+            round_each_twice(code, shape.saturate, filters, rest)
             code.vmov(number, kept)
         else:
             groups = [(of, [by]) for of, by in zip(tile.sums, scales, strict=True)]
