@@ -58,11 +58,8 @@ def proposal(
 ) -> Proposal:
     """A part that one kernel computes. constant_bytes: of constants that are not packed yet, or of
     all; operands, count: as `workload` has them; the rest is as in `Proposal` and `Price`."""
-    if constant_bytes is None:
-        assert not callable(constants)
-        constant_bytes = sum(constant.value.nbytes for constant in constants)
     price = Price(
-        Costs(macs, cycles=code.time(target), flash=constant_bytes),
+        Costs(macs, cycles=code.time(target), flash=_bytes(constants, constant_bytes)),
         {f"{stem} {code.digest}": code.bytes},
         scratch_bytes, tuple(in_place),
     )  # fmt: skip
@@ -81,11 +78,19 @@ def chain(
     body: str,
     constants: Constants,
     helpers: Callable[[Target], Sequence[CFunction]],
-    price: Price,
     title: str,
+    *,
+    code: Mapping[str, int],
+    macs: int,
+    cycles: int,
+    scratch_bytes: int,
+    in_place: Sequence[InPlace],
+    constant_bytes: int | None = None,
 ) -> Proposal:
     """A part of several layers, by a driver in C. helpers: what it calls, which is made if the
-    proposal wins."""
+    proposal wins; the rest is as `proposal` and `Price` have it."""
+    costs = Costs(macs, cycles=cycles, flash=_bytes(constants, constant_bytes))
+    price = Price(costs, code, scratch_bytes, tuple(in_place))
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
         (layer,) = layers
@@ -93,6 +98,13 @@ def chain(
         return (workload(layer, stem, body, _packed(constants), price, (*once.values(),)),)
 
     return Proposal(part, price, make, replacement, CHANNELS_LAST, title)
+
+
+def _bytes(constants: Constants, known: int | None) -> int:
+    if known is not None:
+        return known
+    assert not callable(constants)
+    return sum(constant.value.nbytes for constant in constants)
 
 
 def _packed(constants: Constants) -> tuple[Constant, ...]:

@@ -18,15 +18,7 @@ from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import (
     stem_of,
 )
 from mcu_deploy.backends.ArmDsp.workloads import chain, function_of
-from mcu_deploy.backends.interface import (
-    Constant,
-    Costs,
-    InPlace,
-    Layer,
-    Price,
-    Proposal,
-    SubgraphView,
-)
+from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa.dsp import pool_code
 from mcu_deploy.backends.isa.dsp.frames import numbers
 from mcu_deploy.backends.quantized import pool_layer, pool_rounding
@@ -63,17 +55,6 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     )
     body = body_of(strips, between, None, stems)
     rows = pooled.time(before.layer.target)
-    price = Price(
-        Costs(
-            before.layer.pixels * before.product.filters * before.layer.weights[0].size,
-            cycles=round(strips.cycles_before + strips.count * rows) + between.cycles,
-            flash=sum(constant.value.nbytes for constant in constants),
-        ),
-        {stems[0]: convolved.bytes, stems[1]: pooled.bytes, **between.code, body: _CODE_BYTES},
-        strips.scratch_bytes,
-        (InPlace(0, 0, strips.distance),),
-    )
-
     part = view.part([*between.nodes, last.node.id])
     names = "conv{}x{}".format(*before.layer.window.kernel), pool.title
     made = chain(
@@ -83,6 +64,13 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
             function_of(stems[1], pool.x, pool.y, pooled, target, "constants", strips.count),
             *between.helpers,
         ],
-        price, f"{between.titled(*names)} in strips",
+        f"{between.titled(*names)} in strips",
+        code={
+            stems[0]: convolved.bytes, stems[1]: pooled.bytes, **between.code, body: _CODE_BYTES
+        },
+        macs=before.layer.pixels * before.product.filters * before.layer.weights[0].size,
+        cycles=round(strips.cycles_before + strips.count * rows) + between.cycles,
+        scratch_bytes=strips.scratch_bytes,
+        in_place=[InPlace(0, 0, strips.distance)],
     )  # fmt: skip
     return [made]

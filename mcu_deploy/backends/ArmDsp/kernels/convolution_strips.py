@@ -22,10 +22,8 @@ from mcu_deploy.backends.ArmDsp.workloads import KIT, chain, function_of
 from mcu_deploy.backends.interface import (
     CFunction,
     Constant,
-    Costs,
     InPlace,
     Layer,
-    Price,
     Proposal,
     SubgraphView,
     Target,
@@ -287,16 +285,6 @@ def _proposal(
     stem = "_".join(("conv_conv", *([sum_.layer.op.lower()] if sum_ else []), "strips_dsp"))
     body = body_of(strips, between, sum_, stems)
     added = sum_.code.time(sum_.layer.target) if sum_ else 0
-    price = Price(
-        Costs(
-            sum(k.layer.pixels * k.product.filters * k.layer.weights[0].size for k in kernels),
-            cycles=round(strips.cycles + added) + between.cycles,
-            flash=sum(constant.value.nbytes for constant in constants),
-        ),
-        {**code, **between.code, body: _CODE_BYTES},
-        strips.scratch_bytes,
-        (InPlace(0, 0, strips.distance),),
-    )
 
     def helpers(target: Target) -> Sequence[CFunction]:
         called = [
@@ -307,8 +295,15 @@ def _proposal(
             called.append(pairs.function(sum_.layer, sum_.stem, sum_.code, sum_.walk))
         return [*called, *between.helpers]
 
-    replacement = fused(part, "ConvolutionStrips")
-    return chain(part, replacement, stem, body, constants, helpers, price, f"{title} in strips")
+    return chain(
+        part, fused(part, "ConvolutionStrips"), stem, body, constants, helpers,
+        f"{title} in strips",
+        code={**code, **between.code, body: _CODE_BYTES},
+        macs=sum(k.layer.pixels * k.product.filters * k.layer.weights[0].size for k in kernels),
+        cycles=round(strips.cycles + added) + between.cycles,
+        scratch_bytes=strips.scratch_bytes,
+        in_place=[InPlace(0, 0, strips.distance)],
+    )  # fmt: skip
 
 
 def stem_of(kernel: Kernel, code: Assembly) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mcu_deploy.backends.ArmDsp.chains import followed, fused
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
 from mcu_deploy.backends.ArmDsp.workloads import chain, function_of
-from mcu_deploy.backends.interface import Constant, Costs, Layer, Price, Proposal, SubgraphView
+from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.quantized.layers import Convolution, read
 
 OPERATORS = ("Conv", "tflite::Conv")
@@ -45,17 +45,6 @@ def _proposal(
         scratch = -(-scratch // 4) * 4
         middle = f"scratch + {scratch}"
         scratch += behind.x.bytes
-    price = Price(
-        Costs(
-            behind.pixels * channels * (9 + filters),
-            cycles=kernel.cycles + code.time(behind.target),
-            flash=kernel.constant_bytes + product.constant_bytes,
-        ),
-        {**kernel.bytes, f"{behind_stem} {code.digest}": code.bytes, stem: _DRIVER_BYTES},
-        scratch,
-        kernel.in_place if middle == "y" else (),
-    )
-
     body = (
         f"{{\n    {ctype} *const middle = ({ctype} *)({middle});\n"
         f"    ${kernel.stem}(x, middle, taps, scratch);\n"
@@ -67,5 +56,11 @@ def _proposal(
         lambda target: [
             kernel.function(target), function_of(behind_stem, behind.x, behind.y, code, target)
         ],
-        price, f"depthwise3x3 + {pointwise.title(is_double)}",
+        f"depthwise3x3 + {pointwise.title(is_double)}",
+        code={**kernel.bytes, f"{behind_stem} {code.digest}": code.bytes, stem: _DRIVER_BYTES},
+        macs=behind.pixels * channels * (9 + filters),
+        cycles=kernel.cycles + code.time(behind.target),
+        constant_bytes=kernel.constant_bytes + product.constant_bytes,
+        scratch_bytes=scratch,
+        in_place=kernel.in_place if middle == "y" else (),
     )  # fmt: skip

@@ -13,15 +13,7 @@ from mcu_deploy.backends.ArmDsp.chains import followed, fused
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise, tables
 from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import Part, Strips, body_of
 from mcu_deploy.backends.ArmDsp.workloads import chain, function_of
-from mcu_deploy.backends.interface import (
-    Constant,
-    Costs,
-    InPlace,
-    Layer,
-    Price,
-    Proposal,
-    SubgraphView,
-)
+from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.lines import BareLines
 
@@ -88,21 +80,6 @@ def _proposal(
     stem = f"conv1x1_{channels}x{filters}_depthwise3x3_dsp"
     stems = f"conv1x1_{channels}x{filters}_rows_dsp", kernel.stem
     body = body_of(strips, between, None, stems, ("weights", "taps"), _asked(before))
-    price = Price(
-        Costs(
-            before.pixels * channels * filters + 9 * behind.pixels * filters,
-            cycles=code.time(before.target) + between.cycles
-            + strips.count * (kernel.cycles + _STRIP_CYCLES),
-            flash=kernel.constant_bytes + product.constant_bytes + between.constant_bytes,
-        ),
-        {
-            f"{stems[0]} {code.digest}": code.bytes, body: _DRIVER_BYTES,
-            **kernel.bytes, **between.code,
-        },
-        strips.scratch_bytes,
-        (InPlace(0, 0, strips.distance),),
-    )  # fmt: skip
-
     return chain(
         part, fused(part, "PointwiseDepthwise"), stem, body,
         lambda: [Constant("weights", product.pack()), kernel.taps(), *between.constants],
@@ -110,7 +87,17 @@ def _proposal(
             kernel.function(target, strips.count),
             function_of(stems[0], before.x, before.y, code, target), *between.helpers,
         ],
-        price, between.titled(pointwise.title(is_double), "depthwise3x3"),
+        between.titled(pointwise.title(is_double), "depthwise3x3"),
+        code={
+            f"{stems[0]} {code.digest}": code.bytes, body: _DRIVER_BYTES,
+            **kernel.bytes, **between.code,
+        },
+        macs=before.pixels * channels * filters + 9 * behind.pixels * filters,
+        cycles=code.time(before.target) + between.cycles
+        + strips.count * (kernel.cycles + _STRIP_CYCLES),
+        constant_bytes=kernel.constant_bytes + product.constant_bytes + between.constant_bytes,
+        scratch_bytes=strips.scratch_bytes,
+        in_place=[InPlace(0, 0, strips.distance)],
     )  # fmt: skip
 
 
