@@ -14,6 +14,7 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.isa import Register
 from mcu_deploy.backends.isa.dsp import nests
 from mcu_deploy.backends.isa.dsp.gather import Gather, SharedGather
+from mcu_deploy.backends.isa.dsp.outputs import SLOT_BYTES
 from mcu_deploy.backends.isa.operands import Memory
 from mcu_deploy.backends.quantized.dense_product import STATE, DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution
@@ -92,7 +93,7 @@ class Kernel:
     @property
     def taps_bytes(self) -> int:
         """Of a group."""
-        slot = nests.SLOT_BYTES if self.tiles_together > 1 else 0
+        slot = SLOT_BYTES if self.tiles_together > 1 else 0
         return self.tiles_together * (self.product.tile_bytes + slot)
 
     @property

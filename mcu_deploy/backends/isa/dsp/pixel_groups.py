@@ -11,6 +11,7 @@ from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
 from mcu_deploy.backends.isa.dsp import nests
 from mcu_deploy.backends.isa.dsp.core import Tile
 from mcu_deploy.backends.isa.dsp.nests import Group
+from mcu_deploy.backends.isa.dsp.outputs import InOrder
 from mcu_deploy.backends.isa.dsp.widening import widen
 from mcu_deploy.backends.quantized.dense_product import DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution
@@ -88,7 +89,7 @@ class PixelGroups:
         whole = self.layer.pixels // 3
         runs = -(-whole // self.tiles) + (self.rest > 0)
         ends = code.registers("first_taps taps_end", kind=Kind.SINGLE)
-        group, outputs = Group(ends[0], ends[1], all_ / runs), nests.InOrder(tile)
+        group, outputs = Group(ends[0], ends[1], all_ / runs), InOrder(tile)
         x, y, weights, scratch = code.arguments("x y weights scratch")
         held, begin = code.registers("state stream_begin", kind=Kind.SINGLE)
         state, into, source, out, stop = code.registers("state into x out end")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mcu_deploy.backends.isa import Assembly, Label
 from mcu_deploy.backends.isa.dsp import nests
 from mcu_deploy.backends.isa.dsp.frames import Kernel
+from mcu_deploy.backends.isa.dsp.outputs import InSlots
 from mcu_deploy.backends.isa.dsp.windows import Registers
 
 # The word of the frame that says whether no more windows come, 0 or 1.
@@ -55,7 +56,7 @@ def multiply(code: Assembly, kernel: Kernel, names: Registers, finished: Label) 
         code.ldr(at, names.frame["filters"])
         code.vmov(names.filters, at)
         code.vmov(tile.stream, names.stream)
-        outputs = nests.InSlots(tile, names.filters)
+        outputs = InSlots(tile, names.filters)
         group = nests.Group(names.activations, names.next_tile, tiles)
         if kernel.product.is_in_turn:
             nests.in_turn(tile, group, outputs, kernel.taps_bytes // tiles)
