@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Iterator
 
+import any_order as unordered
 import pytest
-
-from mcu_deploy.plan import sequence
-from mcu_deploy.plan.ordering import best_order
 
 
 @pytest.fixture
-def any_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Dozens of layers that have nothing to do with each other can run in any order: the search for
-    the best one takes longer than all the rest."""
-    monkeypatch.setattr(sequence, "best_order", partial(best_order, effort=1000))
+def any_order() -> Iterator[None]:
+    """Layers that have nothing to do with each other run in any order."""
+    with unordered.any_order():
+        yield

@@ -21,7 +21,9 @@ from mcu_deploy.backends.ArmDsp.kernels import (
 )
 from mcu_deploy.options import Options
 
-pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+pytestmark = [
+    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,9 @@ from mcu_deploy.api.validating import validate
 from mcu_deploy.backends.ArmDsp.kernels import convolution, convolution_strips, winograd
 from mcu_deploy.options import Options
 
-pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+pytestmark = [
+    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
