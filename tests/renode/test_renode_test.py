@@ -8,10 +8,12 @@ import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from renode_runner import renode_platforms, renode_test
+from sampling import first, one_of_each_core
 
 from mcu_deploy.boards import list_boards
 
@@ -20,6 +22,7 @@ REPOSITORY = HERE.parents[1]
 SENSOR = REPOSITORY / "examples" / "renode_sensor"
 PAGE = REPOSITORY / "docs" / "renode-ci.md"
 BOARDS = [board.name for board in list_boards() if board.renode is not None]
+CORES = sorted(one_of_each_core(BOARDS))
 
 HANGS = 1800.0
 """Seconds after which a run is no slow one: with an idle machine all boards take 45."""
@@ -81,10 +84,12 @@ def listing(folder: Path) -> Path:
 
 @pytest.mark.needs_renode_test
 @pytest.mark.needs_arm_gcc
-def test_every_board(tmp_path: Path) -> None:
-    results = in_renode(tmp_path, HERE / "boards.robot")
+@pytest.mark.parametrize(("words", "boards"), first([(("--include", "core"), CORES), ((), BOARDS)]))
+def test_boards(words: Sequence[str], boards: Sequence[str], tmp_path: Path) -> None:
+    """In the sample one of each core."""
+    results = in_renode(tmp_path, *words, HERE / "boards.robot")
     assert {name: why for name, why in results.items() if why} == {}
-    assert len(results) == len(BOARDS)
+    assert len(results) == len(boards)
 
 
 @pytest.mark.matrix
@@ -144,8 +149,9 @@ def test_the_keywords_are_those_of_the_page(tmp_path: Path) -> None:
 
 def test_every_board_of_renode_is_in_the_suite() -> None:
     suite = (HERE / "boards.robot").read_text()
-    cases = re.findall(r"^\S.*? {2,}(\w+) {2,}\w.* {2,}\d+$", suite, re.M)
-    assert sorted(cases) == sorted(BOARDS)
+    case = r"^\S.*? {2,}(\w+) {2,}\w.* {2,}\d+$"
+    assert sorted(re.findall(case, suite, re.M)) == sorted(BOARDS)
+    assert sorted(re.findall(rf"{case}\n +\[Tags\] +core$", suite, re.M)) == sorted(CORES)
 
 
 ADDRESS = re.compile(r"\b(?:https?|ftp)://")
