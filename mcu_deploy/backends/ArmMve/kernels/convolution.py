@@ -244,7 +244,7 @@ class _Kernel:
         if windows.is_copied:
             more += f"; {windows.held} rows of the image, with its padding"
         code.note(
-            "scratch, in words: the next window, windows left in its row, y, the stream, pairs that are "
-            "left, the image's next row, where that is, bands that are left; behind 32 bytes "
+            "scratch, in words: the next window, windows left in its row, y, the stream, pairs "
+            "that are left, the image's next row, where that is, bands that are left; behind 32 bytes "
             f"that nothing reads, {more}."
         )
