@@ -245,6 +245,6 @@ class _Kernel:
             more += f"; {windows.held} rows of the image, with its padding"
         code.note(
             "scratch, in words: the next window, windows left in its row, y, the stream, pairs "
-            "that are left, the image's next row, where that is, bands that are left; behind 32 bytes "
-            f"that nothing reads, {more}."
+            "that are left, the image's next row, where that is, bands that are left; behind 32 "
+            f"bytes that nothing reads, {more}."
         )
