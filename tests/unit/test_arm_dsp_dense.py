@@ -187,3 +187,16 @@ def test_a_factor_that_the_second_rounding_does_not_shift_is_refused(tmp_path: P
     found = ArmDsp().propose(view_of_all(graph), M4)
     assert not found.proposals
     assert set(found.refused.values()) == {"a factor of it is too large"}
+
+
+def test_a_core_with_two_issues_loads_words_beside_products(tmp_path: Path) -> None:
+    """A block is 16 products; lists, and an address that it is entered by, would take 26 cycles."""
+    by_core = {}
+    for core in ("cortex-m4", "cortex-m7"):
+        target = Target(core, fpu=True, dsp=True)
+        found = proposed([WIDE], tmp_path, target).proposals
+        by_core[core] = {p.title: p.price.costs.cycles for p in found}
+    most = 22 / 32 * WIDE.macs
+    assert by_core["cortex-m7"]["dense"] < most < by_core["cortex-m4"]["dense"]
+    assert fully_connected.enters(M4, 1) and not fully_connected.enters(target, 1)
+    assert fully_connected.enters(target, 2)

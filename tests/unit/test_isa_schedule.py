@@ -129,6 +129,13 @@ def test_products_are_issued_with_loads() -> None:
     assert not any(i.name == "ldmia" for i in ordered)
 
 
+def test_a_list_of_a_certain_width_is_split_as_any_other() -> None:
+    code = [parsed(line.replace("ldmia", "ldmia.w")) for line in _PRODUCTS.split("\n") if line]
+    ordered = [i for i in scheduled(tuple(code), M7) if isinstance(i, Instruction)]
+    assert cycles(issues_of(ordered), is_loop=True) == 9, printed(ordered)
+    assert not any(i.name == "ldmia" for i in ordered)
+
+
 def test_bases_move_on_in_one_order_whatever_the_hashes_are() -> None:
     bases = [f"r{n}" for n in (11, 9, 12, 10)]
     code = [parsed(f"ldmia {base}!, {{r0, r1}}") for base in bases]

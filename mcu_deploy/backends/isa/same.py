@@ -106,7 +106,7 @@ class _Symbols:
 
     def _load(self, instruction: Instruction) -> bool:
         """Of whole words whose addresses are numbers from a base."""
-        if instruction.mnemonic not in ("ldr", "ldmia", "ldm", "ldrd"):
+        if instruction.mnemonic.removesuffix(".w") not in ("ldr", "ldmia", "ldm", "ldrd"):
             return False
         first, last = instruction.operands[0], instruction.operands[-1]
         if isinstance(last, Memory):

@@ -213,7 +213,7 @@ def _split(code: Sequence[Instruction]) -> list[Instruction]:
 def _loaded(instruction: Instruction) -> tuple[Register, tuple[Register, ...], bool] | None:
     """Of an LDMIA of core registers that leaves its base: the base, the registers, and whether the
     base moves on."""
-    if instruction.mnemonic not in ("ldmia", "ldm"):
+    if instruction.mnemonic.removesuffix(".w") not in ("ldmia", "ldm"):
         return None
     base, registers = instruction.operands
     assert isinstance(registers, Registers)

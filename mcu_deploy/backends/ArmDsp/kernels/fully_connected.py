@@ -32,6 +32,7 @@ from mcu_deploy.backends.interface import (
     LayoutRule,
     Proposal,
     SubgraphView,
+    Target,
     layer_of,
 )
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
@@ -44,6 +45,7 @@ from mcu_deploy.backends.isa.dsp.rounding import (
 )
 from mcu_deploy.backends.isa.dsp.tile import multiply_row, pairs, take_apart
 from mcu_deploy.backends.isa.dsp.widening import Row, rest_offset, widen_row
+from mcu_deploy.backends.isa.models import MODELS
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.quantized.dense import (
     BLOCKS,
@@ -87,7 +89,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     return [
         _proposal(
             view, node, layer, n,
-            pack(layer, shift, common, n), assemble(layer, shift, common, n),
+            pack(layer, shift, common, n),
+            assemble(layer, shift, common, n, enters(node.target, n)),
         )
         for n in unrolled
     ]  # fmt: skip
@@ -107,6 +110,14 @@ def unrolled_blocks(
         if is_near and assemble(layer, shift, common, count).bytes <= most_bytes:
             return count
     return 1
+
+
+def enters(target: Target, unrolled: int) -> bool:
+    """Whether the blocks are entered by an address. A single one need not be: it is where code of
+    several cores is to be the same, but not where lists are to be split, as places that jumps by an
+    address go to are counted in bytes."""
+    model = MODELS.get(target.core)
+    return unrolled > 1 or model is None or not model.splits_lists
 
 
 def _pays(view: SubgraphView, node: Layer, unrolled: int) -> bool:
@@ -202,12 +213,14 @@ class _Group:
     the four, scale and addend, or the words of a group that has no such.
     """
 
-    def __init__(self, code: Assembly, common: Rounding | None) -> None:
+    def __init__(self, code: Assembly, common: Rounding | None, is_entered: bool) -> None:
+        self.is_entered = is_entered
         self.taps, self.stream, self.limit = code.registers("taps stream limit")
         self.sums = code.registers("even0 odd0 even1 odd1")
         self.x = code.registers("x02 x13 x46 x57")
         self.words = code.registers("w02 w13 w46 w57")
-        self.ends = self.out, self.end, self.entry = code.registers("out out_end entry")
+        self.out, self.end, self.entry = code.registers("out out_end entry")
+        self.ends = [self.out, self.end, *([self.entry] if is_entered else [])]
         self.common: list[Register] = []
         self.own: list[Register] = []
         if common is None:
@@ -218,8 +231,10 @@ class _Group:
             self.common = code.registers("even_scale even_addend odd_scale odd_addend")
 
 
-def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -> Assembly:
-    """The kernel: x, y, the packed stream, scratch.
+def assemble(
+    layer: Dense, shift: int, common: Rounding | None, unrolled: int, is_entered: bool = True
+) -> Assembly:
+    """The kernel: x, y, the packed stream, scratch. is_entered: as `enters` has it.
 
     y[r][k] = sat(((sum of x[r] * w[k] + start[k]) * scale >> 32) + addend >> shift), or as TFLite
     rounds twice, or in float32. The stream is that of `pack`; the scratch has a row, widened to
@@ -227,7 +242,7 @@ def assemble(layer: Dense, shift: int, common: Rounding | None, unrolled: int) -
     were read, the scratch the row that is read: `scratch_distance`.
     """
     code = Assembly()
-    kept, group = _Kept(code), _Group(code, common)
+    kept, group = _Kept(code), _Group(code, common, is_entered)
     blocks = [code.label() for _ in range(unrolled)]
     _describe(code, layer, common)
     _begin(code, kept, group, layer, blocks[0])
@@ -261,7 +276,8 @@ def _groups(
     def begin() -> None:
         code.vmov(group.taps, kept.row)
         code.ldmia(group.stream.moving, group.sums)
-        code.bx(group.entry, to=blocks)
+        if group.is_entered:
+            code.bx(group.entry, to=blocks)
 
     begin()
     code.place(blocks[0])
@@ -296,6 +312,8 @@ def _groups(
         _store(code, group, -len(layer.weights) % OUTPUTS)
         code.beq(last)
         begin()
+        if not group.is_entered:
+            code.b(blocks[0])
     if common is None:
         with code.rarely():
             code.place(unsolved)
@@ -357,9 +375,10 @@ def _begin(code: Assembly, kept: _Kept, group: _Group, layer: Dense, blocks: Lab
     else:
         code.mov(group.out, y)
         code.add(group.end, y, outputs)
-    code.adr_w(group.entry, blocks)
-    code.add(group.entry, group.entry, skipped)
-    code.orr(group.entry, group.entry, 1)
+    if group.is_entered:
+        code.adr_w(group.entry, blocks)
+        code.add(group.entry, group.entry, skipped)
+        code.orr(group.entry, group.entry, 1)
     if group.common:
         code.ldmia(stream.moving, group.common)
     code.vmov(kept.stream, stream)
