@@ -16,7 +16,7 @@ import onnx.inliner
 from google.protobuf.message import DecodeError
 from onnx import TensorProto
 
-from mcu_deploy.errors import McuDeployError, ModelError
+from mcu_deploy.errors import McuDeployError, ModelError, shorten
 from mcu_deploy.files.given import is_file
 from mcu_deploy.formats.imported import AssumedShape, Imported, checked, known_operators
 from mcu_deploy.formats.obstacles import Obstacle, refusal, settled, tensors
@@ -32,7 +32,7 @@ from mcu_deploy.formats.onnx_operators import (
 )
 from mcu_deploy.formats.onnx_reasons import reason
 from mcu_deploy.formats.onnx_shapes import forget_negative_sizes, infer_and_fold
-from mcu_deploy.formats.onnx_subgraphs import name_outputs, subgraphs_below
+from mcu_deploy.formats.onnx_subgraphs import name_outputs, sort_nodes, subgraphs_below
 from mcu_deploy.formats.qoperator import to_qdq
 from mcu_deploy.processes import contained
 
@@ -52,6 +52,7 @@ _SIGNS_OF_DAMAGE = (
     onnx.checker.ValidationError,
     onnx.shape_inference.InferenceError,
 )
+_OLDEST = 7
 # Memory for reading a model: a file's content is there several times while onnx works on it.
 _ROOM = 1 << 30
 _COPIES = 16
@@ -144,8 +145,9 @@ def _plain_form(
     """The model in the form that becomes a graph, as a file; what was assumed; what is wrong, as
     sentences, and with nodes.
     """
-    model = _parse(path, raw)
+    model = _converted(_parse(path, raw), path)
     _load_external_data(model, path)
+    sort_nodes(model.graph)
     set_aside_undefined(model)
     if not is_invalid:
         _check(model, path)
@@ -193,19 +195,39 @@ def _parse(path: Path, raw: bytes) -> onnx.ModelProto:
         raise ModelError(
             f"{path} holds no network: it is empty or no ONNX file. Export the model again."
         )
-    oldest = min((o.version for o in model.opset_import if not domain_of(o.domain)), default=7)
     opset, newest = opset_of(model.opset_import), onnx.defs.onnx_opset_version()
-    if oldest < 7:
-        raise ModelError(
-            f"{path} uses ONNX opset {oldest}; mcu-deploy reads opset 7 and later. "
-            "Convert it with onnx.version_converter."
-        )
     if opset > newest:
         raise ModelError(
             f"{path} uses ONNX opset {opset}, and the installed onnx package knows "
             f"operators up to opset {newest}. Update onnx, or export to an older opset."
         )
     return model
+
+
+def _converted(model: onnx.ModelProto, path: Path) -> onnx.ModelProto:
+    """A model of an opset that is older than those that are read, by onnx's own converter."""
+    known = (o.version for o in model.opset_import if not domain_of(o.domain))
+    opset = min(known, default=_OLDEST)
+    if opset >= _OLDEST:
+        return model
+    from onnx.version_converter import ConvertError, convert_version  # few models need it
+
+    # The converter of onnx 1.23 moves such an operand to other axes, without a word.
+    named = (n for n in model.graph.node if {"axis", "broadcast"} <= {a.name for a in n.attribute})
+    if (node := next(named, None)) is not None:
+        raise ModelError(
+            f"{path} uses ONNX opset {opset}, and its {text_of(node.op_type)} "
+            f"{shorten(text_of(node.name or node.output[0]))!r} broadcasts along an axis, which "
+            f"onnx.version_converter gets wrong. Export it to opset {_OLDEST} or newer."
+        )
+    try:
+        converted: onnx.ModelProto = convert_version(model, _OLDEST)
+    except (*_SIGNS_OF_DAMAGE, ConvertError) as error:
+        raise ModelError(
+            f"{path} uses ONNX opset {opset}; mcu-deploy reads opset {_OLDEST} and later, and "
+            f"onnx.version_converter fails on it ({reason(error)}). Export it to a newer opset."
+        ) from error
+    return converted
 
 
 def _check(model: onnx.ModelProto, path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Iterator, Mapping
 
 import onnx
@@ -28,6 +29,40 @@ def all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
         for attribute in node.attribute:
             for inner in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
                 yield from all_nodes(inner.node)
+
+
+def sort_nodes(graph: onnx.GraphProto) -> None:
+    """Puts each node behind those that write what it reads, where an exporter did not; the nodes of
+    a graph with a circle stay as they are.
+    """
+    for scope in (graph, *subgraphs_below(graph)):
+        written = {name: k for k, node in enumerate(scope.node) for name in node.output if name}
+        before = [{written[n] for n in _reads(node) if n in written} for node in scope.node]
+        if all(max(writers, default=-1) < k for k, writers in enumerate(before)):
+            continue
+        readers: dict[int, list[int]] = {}
+        for k, writers in enumerate(before):
+            for writer in writers:
+                readers.setdefault(writer, []).append(k)
+        waiting = [len(writers) for writers in before]
+        ready = [k for k, count in enumerate(waiting) if not count]
+        order = []
+        while ready:  # of those that are ready the first one in the file
+            order.append(heapq.heappop(ready))
+            for reader in readers.get(order[-1], ()):
+                waiting[reader] -= 1
+                if not waiting[reader]:
+                    heapq.heappush(ready, reader)
+        if len(order) == len(before):
+            nodes = [onnx.NodeProto.FromString(scope.node[k].SerializeToString()) for k in order]
+            del scope.node[:]
+            scope.node.extend(nodes)
+
+
+def _reads(node: onnx.NodeProto) -> list[str]:
+    """What a node reads, the graphs that it holds included."""
+    held = (name for inner in subgraphs_of(node).values() for name in free_names(inner))
+    return [*(name for name in node.input if name), *held]
 
 
 def free_names(graph: onnx.GraphProto) -> list[str]:

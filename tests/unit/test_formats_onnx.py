@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -140,9 +141,43 @@ def test_folder_missing_file_and_other_endings(tmp_path: Path) -> None:
     assert "convert the model to ONNX" in refused(other)
 
 
-def test_old_opset(tmp_path: Path) -> None:
-    model = model_of([helper.make_node("Relu", ["x"], ["y"])], opset=6)
-    assert "opset 6" in refused(save(tmp_path / "m.onnx", model))
+def _old_addition(**attributes: int) -> onnx.ModelProto:
+    """Add-6, which says by attributes how it broadcasts."""
+    add = helper.make_node("Add", ["x", "w"], ["y"], "add", **attributes)
+    model = model_of([add], (1, 3, 2), {"w": np.arange(2, dtype=np.float32)}, opset=6)
+    model.graph.input.append(helper.make_tensor_value_info("w", TensorProto.FLOAT, (2,)))
+    return model
+
+
+def test_an_old_opset_is_converted(tmp_path: Path) -> None:
+    graph = formats.load(save(tmp_path / "m.onnx", _old_addition(broadcast=1)))
+    (y,) = interpreter.run(graph, [np.ones((1, 3, 2), np.float32)])
+    assert y[0].tolist() == [[1.0, 2.0]] * 3
+
+
+def test_what_the_converter_gets_wrong_is_refused(tmp_path: Path) -> None:
+    told = refused(save(tmp_path / "m.onnx", _old_addition(broadcast=1, axis=1)))
+    assert "opset 6" in told and "Add 'add' broadcasts along an axis" in told
+
+
+def test_an_old_opset_that_cannot_be_converted(tmp_path: Path) -> None:
+    tile = helper.make_node("Tile", ["x", "n", "a"], ["y"])
+    constants = {"n": np.array(2, np.int64), "a": np.array(0, np.int64)}
+    told = refused(save(tmp_path / "m.onnx", model_of([tile], (1, 4), constants, opset=5)))
+    assert "opset 5" in told and "No Adapter" in told
+
+
+def test_nodes_in_any_order(tmp_path: Path) -> None:
+    """Each reads what the one before it in the file does not write."""
+    names = ["x", *"abcdefgh", "y"]
+    chain = [helper.make_node("Relu", [r], [w]) for r, w in itertools.pairwise(names)]
+    graph = formats.load(save(tmp_path / "m.onnx", model_of(chain[::-1])))
+    assert [node.op for node in graph.nodes] == ["Relu"] * len(chain)
+
+
+def test_nodes_in_a_circle(tmp_path: Path) -> None:
+    circle = [helper.make_node("Add", ["x", "b"], ["y"]), helper.make_node("Relu", ["y"], ["b"])]
+    assert "sorted" in refused(save(tmp_path / "m.onnx", model_of(circle)))
 
 
 def test_opset_of_the_future(tmp_path: Path) -> None:
