@@ -4,6 +4,7 @@ RESIZE_NEAREST_NEIGHBOR. They are ONNX's operators for every type."""
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import tflite
@@ -11,7 +12,7 @@ import tflite
 from mcu_deploy.arithmetic.tflite import round_half_away
 from mcu_deploy.formats.tflite_file import Operation
 from mcu_deploy.formats.tflite_graph import OPSET, GraphBuilder
-from mcu_deploy.formats.tflite_ops.activations import fused_activation
+from mcu_deploy.formats.tflite_ops.activations import fused_activation, is_float
 from mcu_deploy.operators import Call
 from mcu_deploy.operators.selection import nearest_positions
 
@@ -100,6 +101,54 @@ def _resize_nearest(operation: Operation, graph: GraphBuilder) -> None:
     graph.add(operation, "Gather", [rows, positions[1]], y, {"axis": 2})
 
 
+def _resize_bilinear(operation: Operation, graph: GraphBuilder) -> None:
+    options = operation.options(tflite.ResizeBilinearOptions)
+    x, y = operation.input(0), operation.output
+    if not is_float(operation, x, y):
+        raise operation.unsupported(
+            "resizes quantized integers, for which TFLite has an arithmetic of its own",
+            "mcu-deploy computes it on float32; convert the model so.",
+        )
+    if x.type.rank != 4 or y.type.rank != 4 or not x.type.elements or not y.type.elements:
+        raise operation.damaged("its input or output has not four axes with elements")
+    if (x.type.shape[0], x.type.shape[3]) != (y.type.shape[0], y.type.shape[3]):
+        raise operation.damaged("its output has another batch or other channels than its input")
+    way = "half_pixel" if options.HalfPixelCenters() else "asymmetric"
+    attributes = {
+        "mode": "linear",
+        "coordinate_transformation_mode": "align_corners" if options.AlignCorners() else way,
+    }
+    sizes = graph.constant(f"{y.name} sizes", np.array(y.type.shape, np.int64))
+    inputs = [graph.read(x), None, None, sizes]
+    graph.add(operation, "Resize", inputs, y, attributes, "mcu")
+
+
+def _blocks(spreads: bool, table: type[Any]) -> Any:
+    """SPACE_TO_DEPTH and DEPTH_TO_SPACE: a block's place is outermost in the channels."""
+
+    def convert(operation: Operation, graph: GraphBuilder) -> None:
+        x, y = operation.input(0), operation.output
+        operation.require_alike(x, y)
+        size = int(operation.options(table).BlockSize())
+        plane = x if not spreads else y
+        fits = size > 0 and x.type.rank == y.type.rank == 4 and x.type.elements == y.type.elements
+        batch, height, width, channels = (*plane.type.shape, *(1,) * 4)[:4]
+        if not fits or height % size or width % size or batch != x.type.shape[0]:
+            raise operation.damaged(f"blocks of {size} do not fit its input and output")
+        rows, columns = height // size, width // size
+        if spreads:
+            split, order = (batch, rows, columns, size, size, channels), (0, 1, 3, 2, 4, 5)
+        else:
+            split, order = (batch, rows, size, columns, size, channels), (0, 1, 3, 2, 4, 5)
+        apart = graph.reshaped(operation, graph.read(x), split)
+        type_ = replace(x.type, shape=tuple(split[axis] for axis in order))
+        moved = graph.edge(f"{y.name} moved", type_)
+        graph.add(operation, "Transpose", [apart], moved, {"perm": order})
+        graph.add_reshape(operation, moved, y)
+
+    return convert
+
+
 def _nearest(size: int, new: int, corners: bool, centers: bool) -> tuple[int, ...]:
     """The positions that TFLite picks along an axis, computed in float32 (GetNearestNeighbor)."""
     if corners and new > 1:
@@ -120,4 +169,7 @@ CONVERTERS = {
     "PAD": _pad,
     "PADV2": _pad,
     "RESIZE_NEAREST_NEIGHBOR": _resize_nearest,
+    "RESIZE_BILINEAR": _resize_bilinear,
+    "SPACE_TO_DEPTH": _blocks(False, tflite.SpaceToDepthOptions),
+    "DEPTH_TO_SPACE": _blocks(True, tflite.DepthToSpaceOptions),
 }

@@ -1,5 +1,5 @@
-"""What picks elements or joins tensors along a new axis: SLICE, STRIDED_SLICE, SPLIT, GATHER, PACK,
-SHAPE. They are ONNX's operators for every type."""
+"""What picks elements or joins tensors along a new axis: SLICE, STRIDED_SLICE, SPLIT, SPLIT_V,
+UNPACK, GATHER, PACK, SHAPE. They are ONNX's operators for every type."""
 
 from __future__ import annotations
 
@@ -91,6 +91,34 @@ def _split(operation: Operation, graph: GraphBuilder) -> None:
     graph.add(operation, "Split", [graph.read(x)], operation.outputs, {"axis": axis % rank})
 
 
+def _split_v(operation: Operation, graph: GraphBuilder) -> None:
+    """Into parts of the sizes that the outputs have; the axis is the last input."""
+    x, rank = operation.input(0), operation.input(0).type.rank
+    axis = int(operation.constant(2).reshape(-1)[0])
+    if not -rank <= axis < rank or any(y.type.rank != rank for y in operation.outputs):
+        raise operation.damaged(f"its input has no axis {axis}, or a part has other axes")
+    operation.require_alike(x, *operation.outputs)
+    sizes = [y.type.shape[axis] for y in operation.outputs]
+    inputs = [graph.read(x), graph.constant(f"{operation.name} sizes", np.array(sizes, np.int64))]
+    graph.add(operation, "Split", inputs, operation.outputs, {"axis": axis % rank})
+
+
+def _unpack(operation: Operation, graph: GraphBuilder) -> None:
+    """One element of an axis each, without that axis."""
+    x = operation.input(0)
+    axis = int(operation.options(tflite.UnpackOptions).Axis())
+    if not -x.type.rank <= axis < x.type.rank:
+        raise operation.damaged(f"its input has no axis {axis}")
+    axis %= x.type.rank
+    if len(operation.outputs) != x.type.shape[axis]:
+        raise operation.damaged(f"it has {len(operation.outputs)} outputs of {list(x.type.shape)}")
+    operation.require_alike(x, *operation.outputs)
+    edge = graph.read(x)
+    for place, y in enumerate(operation.outputs):
+        at = graph.constant(f"{y.name} place", np.array(place, np.int64))
+        graph.add(operation, "Gather", [edge, at], y, {"axis": axis})
+
+
 def _gather(operation: Operation, graph: GraphBuilder) -> None:
     operation.require_alike(operation.input(0), operation.output)
     options = operation.options(tflite.GatherOptions)
@@ -127,6 +155,8 @@ CONVERTERS = {
     "SLICE": _slice,
     "STRIDED_SLICE": _strided_slice,
     "SPLIT": _split,
+    "SPLIT_V": _split_v,
+    "UNPACK": _unpack,
     "GATHER": _gather,
     "PACK": _pack,
     "SHAPE": _shape,

@@ -162,9 +162,44 @@ def _pool(op: str) -> Any:
     return convert
 
 
+def _transpose_conv(operation: Operation, graph: GraphBuilder) -> None:
+    """Inputs: the output's shape, weights (M, rows, columns, C), x. The smaller half of what is
+    cropped is at the beginning."""
+    options = operation.options(tflite.TransposeConvOptions)
+    weights, x, bias, y = (
+        operation.input(1),
+        operation.input(2),
+        operation.optional(3),
+        operation.output,
+    )
+    given = [t for t in (weights, x, bias, y) if t is not None]
+    if not is_float(operation, *given):
+        raise operation.unsupported(
+            "computes quantized integers",
+            "mcu-deploy computes it on float32; convert the model so.",
+        )
+    if any(t.type.rank != 4 for t in (weights, x, y)):
+        raise operation.damaged("its input, weights or output have not four axes")
+    strides = (int(options.StrideH()), int(options.StrideW()))
+    total = [
+        (x.type.shape[a] - 1) * strides[a - 1] + weights.type.shape[a] - y.type.shape[a]
+        for a in (1, 2)
+    ]
+    begin = [max(0, crop) // 2 for crop in total]
+    attributes = {
+        "strides": strides,
+        "pads": (*begin, *(max(0, crop) - b for crop, b in zip(total, begin, strict=True))),
+        "output_padding": tuple(max(0, -crop) for crop in total),
+    }
+    inputs = [graph.read(x, NCHW), graph.read(weights, (3, 0, 1, 2)), graph.read_optional(bias)]
+    bounds = fused_activation(operation, options.FusedActivationFunction())
+    add_clamped(operation, graph, "ConvTranspose", inputs, attributes, bounds, NCHW)
+
+
 CONVERTERS = {
     "CONV_2D": _conv_2d,
     "DEPTHWISE_CONV_2D": _depthwise_conv_2d,
     "AVERAGE_POOL_2D": _pool("AveragePool"),
     "MAX_POOL_2D": _pool("MaxPool"),
+    "TRANSPOSE_CONV": _transpose_conv,
 }

@@ -1,0 +1,169 @@
+"""What ONNX has an operator for that means the same: MINIMUM, MAXIMUM, comparisons, truth values,
+SELECT, CAST, TILE, ARG_MAX, BATCH_MATMUL, L2_NORMALIZATION and their kin.
+
+Of quantized tensors only where integers of one scale are moved or compared as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tflite
+
+from mcu_deploy.formats.tflite_file import Operation, Tensor
+from mcu_deploy.formats.tflite_graph import GraphBuilder
+from mcu_deploy.formats.tflite_ops.activations import is_float
+from mcu_deploy.ir import DType, TensorType
+
+
+def require_float(operation: Operation, *tensors: Tensor) -> None:
+    """Raises where a tensor is no float32."""
+    if not is_float(operation, *tensors):
+        raise operation.unsupported(
+            "computes quantized integers",
+            "mcu-deploy computes it on float32; convert the model so.",
+        )
+
+
+def _alike(op: str, data: Sequence[int], negated: bool = False, moves: bool = True) -> Any:
+    """An operator on tensors of one type. data: the inputs that have it, and if it moves their
+    elements the output. negated: the opposite of the result is wanted."""
+
+    def convert(operation: Operation, graph: GraphBuilder) -> None:
+        y = operation.output
+        alike = [operation.input(k) for k in data] + ([y] if moves else [])
+        operation.require_alike(*alike)
+        inputs = [graph.read(operation.input(k)) for k in range(len(operation.inputs))]
+        if not negated:
+            graph.add(operation, op, inputs, y)
+            return
+        result = graph.edge(f"{y.name} negated", y.type)
+        graph.add(operation, op, inputs, result)
+        graph.add(operation, "Not", [result], y)
+
+    return convert
+
+
+def _of_reals(op: str) -> Any:
+    """A function of float32 tensors, with broadcasting."""
+
+    def convert(operation: Operation, graph: GraphBuilder) -> None:
+        tensors = [operation.input(k) for k in range(len(operation.inputs))]
+        require_float(operation, *tensors, operation.output)
+        graph.add(operation, op, [graph.read(t) for t in tensors], operation.output)
+
+    return convert
+
+
+def _after(first: str, second: str) -> Any:
+    """Two functions of float32 tensors, the second of the first's result (twice for Mul)."""
+
+    def convert(operation: Operation, graph: GraphBuilder) -> None:
+        tensors, y = [operation.input(k) for k in range(len(operation.inputs))], operation.output
+        require_float(operation, *tensors, y)
+        inner = graph.edge(f"{y.name} {first.lower()}", y.type)
+        graph.add(operation, first, [graph.read(t) for t in tensors], inner)
+        graph.add(operation, second, [inner] * (2 if second == "Mul" else 1), y)
+
+    return convert
+
+
+def _square(operation: Operation, graph: GraphBuilder) -> None:
+    x, y = operation.input(0), operation.output
+    require_float(operation, x, y)
+    graph.add(operation, "Mul", [graph.read(x)] * 2, y)
+
+
+def _log_softmax(operation: Operation, graph: GraphBuilder) -> None:
+    require_float(operation, operation.input(0), operation.output)
+    edge = graph.read(operation.input(0))
+    graph.add(operation, "LogSoftmax", [edge], operation.output, {"axis": -1})
+
+
+def _cast(operation: Operation, graph: GraphBuilder) -> None:
+    x, y = operation.input(0), operation.output
+    if x.type.is_quantized or y.type.is_quantized:
+        raise operation.unsupported(
+            "casts quantized integers", "Convert the model with QUANTIZE or DEQUANTIZE instead."
+        )
+    graph.add(operation, "Cast", [graph.read(x)], y)
+
+
+def _tile(operation: Operation, graph: GraphBuilder) -> None:
+    operation.require_alike(operation.input(0), operation.output)
+    counts = graph.constant(f"{operation.name} counts", operation.constant(1).astype(np.int64))
+    graph.add(operation, "Tile", [graph.read(operation.input(0)), counts], operation.output)
+
+
+def _arg(op: str) -> Any:
+    def convert(operation: Operation, graph: GraphBuilder) -> None:
+        x, y = operation.input(0), operation.output
+        axis = int(operation.constant(1).reshape(-1)[0])
+        if not -x.type.rank <= axis < x.type.rank:
+            raise operation.damaged(f"its input has no axis {axis}")
+        found = graph.edge(f"{y.name} place", TensorType(DType.INT64, y.type.shape))
+        attributes = {"axis": axis % x.type.rank, "keepdims": 0}
+        graph.add(operation, op, [graph.read(x)], found, attributes)
+        graph.add(operation, "Cast", [found], y)
+
+    return convert
+
+
+def _batch_matmul(operation: Operation, graph: GraphBuilder) -> None:
+    options = operation.options(tflite.BatchMatMulOptions)
+    x, w = operation.input(0), operation.input(1)
+    require_float(operation, x, w, operation.output)
+    edges = []
+    for tensor, turned in ((x, options.AdjX()), (w, options.AdjY())):
+        order = (*range(tensor.type.rank - 2), tensor.type.rank - 1, tensor.type.rank - 2)
+        edges.append(graph.read(tensor, order if turned else None))
+    graph.add(operation, "MatMul", edges, operation.output)
+
+
+def _l2_normalization(operation: Operation, graph: GraphBuilder) -> None:
+    """Along the last axis; LiteRT divides by no less than 1e-6."""
+    x, y = operation.input(0), operation.output
+    require_float(operation, x, y)
+    edge, shape = graph.read(x), (*x.type.shape[:-1], 1)
+    norm, bounded = (
+        graph.edge(f"{y.name} {word}", TensorType(DType.FLOAT32, shape))
+        for word in ("norm", "bounded norm")
+    )
+    least = graph.constant(f"{operation.name} least", np.array(1e-6, np.float32))
+    graph.add(operation, "ReduceL2", [edge], norm, {"axes": (x.type.rank - 1,), "keepdims": 1})
+    graph.add(operation, "Max", [norm, least], bounded)
+    graph.add(operation, "Div", [edge, bounded], y)
+
+
+CONVERTERS = {
+    "MINIMUM": _alike("Min", (0, 1)),
+    "MAXIMUM": _alike("Max", (0, 1)),
+    "EQUAL": _alike("Equal", (0, 1), moves=False),
+    "NOT_EQUAL": _alike("Equal", (0, 1), moves=False, negated=True),
+    "LESS": _alike("Less", (0, 1), moves=False),
+    "LESS_EQUAL": _alike("LessOrEqual", (0, 1), moves=False),
+    "GREATER": _alike("Greater", (0, 1), moves=False),
+    "GREATER_EQUAL": _alike("GreaterOrEqual", (0, 1), moves=False),
+    "LOGICAL_AND": _alike("And", (0, 1)),
+    "LOGICAL_OR": _alike("Or", (0, 1)),
+    "LOGICAL_NOT": _alike("Not", (0,)),
+    "SELECT_V2": _alike("Where", (1, 2)),
+    "SIN": _of_reals("Sin"),
+    "COS": _of_reals("Cos"),
+    "LOG": _of_reals("Log"),
+    "POW": _of_reals("Pow"),
+    "PRELU": _of_reals("PRelu"),
+    "ROUND": _of_reals("Round"),
+    "RSQRT": _after("Sqrt", "Reciprocal"),
+    "SQUARE": _square,
+    "SQUARED_DIFFERENCE": _after("Sub", "Mul"),
+    "LOG_SOFTMAX": _log_softmax,
+    "CAST": _cast,
+    "TILE": _tile,
+    "ARG_MAX": _arg("ArgMax"),
+    "ARG_MIN": _arg("ArgMin"),
+    "BATCH_MATMUL": _batch_matmul,
+    "L2_NORMALIZATION": _l2_normalization,
+}

@@ -1,0 +1,209 @@
+"""TFLite's operators that are read as ONNX's: LiteRT gives the same."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from operators.lab import run_on_host
+from tflite_models import Array, Operator, Tensor, constant, int8, write
+
+from mcu_deploy import interpreter
+from mcu_deploy.boards import load_board
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model
+from mcu_deploy.ir import Graph
+from mcu_deploy.options import Options
+
+X, Y = (2, 3, 4, 6), (2, 3, 4, 6)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One operator: its file and its inputs."""
+
+    name: str
+    content: bytes
+    inputs: tuple[Array, ...]
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What the laboratory runs."""
+
+    case: Case
+    network: Network
+
+    @property
+    def graph(self) -> Graph:
+        return self.network.graph
+
+
+def _case(
+    kind: str,
+    inputs: list[Tensor],
+    outputs: list[Tensor],
+    options: tuple[str, dict[str, Any]] = ("", {}),
+    positive: bool = False,
+) -> Case:
+    rng = np.random.default_rng(len(kind))
+    given = []
+    for tensor in inputs:
+        if tensor.value is not None:
+            continue
+        if tensor.type == "BOOL":
+            given.append(rng.integers(0, 2, tensor.shape).astype(bool))
+        elif tensor.type == "FLOAT32":
+            real = rng.normal(0, 2, tensor.shape).astype(np.float32)
+            given.append(np.abs(real) + np.float32(0.1) if positive else real)
+        else:
+            given.append(rng.integers(-9, 9, tensor.shape).astype(tensor.type.lower()))
+    names = tuple(t.name for t in inputs)
+    operator = Operator(kind, names, tuple(t.name for t in outputs), *options)
+    read = [t.name for t in inputs if t.value is None]
+    content = write([*inputs, *outputs], [operator], read, [t.name for t in outputs])
+    return Case(f"{kind} {options[1] or ''}", content, tuple(given))
+
+
+def _real(name: str, *shape: int) -> Tensor:
+    return Tensor(name, shape)
+
+
+def _bools(name: str, *shape: int) -> Tensor:
+    return Tensor(name, shape, "BOOL")
+
+
+def _ints(name: str, *values: int) -> Tensor:
+    return constant(name, np.array(values, np.int32))
+
+
+def cases() -> Iterator[Case]:
+    x, y, row = _real("x", *X), _real("y", *Y), _real("row", 6)
+    for kind in ("SIN", "COS", "LOG", "ROUND", "RSQRT", "SQUARE", "LOG_SOFTMAX"):
+        table = {"LOG_SOFTMAX": "LogSoftmaxOptions", "SQUARE": "SquareOptions"}.get(kind, "")
+        yield _case(kind, [x], [y], (table, {}), positive=kind in ("LOG", "RSQRT"))
+    table = "MaximumMinimumOptions"
+    for kind in ("MINIMUM", "MAXIMUM"):
+        yield _case(kind, [x, row], [y], (table, {}))
+        bytes_ = [int8(name, X, 0.05, 3) for name in ("a", "b", "c")]
+        yield _case(kind, bytes_[:2], bytes_[2:], (table, {}))
+    yield _case("SQUARED_DIFFERENCE", [x, row], [y], ("SquaredDifferenceOptions", {}))
+    yield _case("POW", [x, row], [y], ("PowOptions", {}), positive=True)
+    yield _case("PRELU", [x, constant("alpha", np.linspace(-1, 1, 6, dtype=np.float32))], [y])
+    for kind, table in (
+        ("EQUAL", "Equal"), ("NOT_EQUAL", "NotEqual"), ("LESS", "Less"), ("GREATER", "Greater"),
+        ("LESS_EQUAL", "LessEqual"), ("GREATER_EQUAL", "GreaterEqual"),
+    ):  # fmt: skip
+        numbers = [Tensor(name, X, "INT32") for name in "ab"]
+        yield _case(kind, numbers, [_bools("y", *X)], (f"{table}Options", {}))
+    for kind, table in (("LOGICAL_AND", "LogicalAnd"), ("LOGICAL_OR", "LogicalOr")):
+        truths = [_bools(name, *X) for name in "ab"]
+        yield _case(kind, truths, [_bools("y", *X)], (f"{table}Options", {}))
+    yield _case("LOGICAL_NOT", [_bools("a", *X)], [_bools("y", *X)], ("LogicalNotOptions", {}))
+    yield _case("SELECT_V2", [_bools("c", *X), x, row], [y], ("SelectV2Options", {}))
+    yield _case("CAST", [x], [Tensor("y", X, "INT32")], ("CastOptions", {}))
+    yield _case("TILE", [x, _ints("n", 1, 2, 1, 3)], [_real("y", 2, 6, 4, 18)], ("TileOptions", {}))
+    for kind, table in (("ARG_MAX", "ArgMax"), ("ARG_MIN", "ArgMin")):
+        code = {"OutputType": 2}
+        found = Tensor("y", X[:3], "INT32")
+        yield _case(
+            kind, [x, constant("axis", np.array(-1, np.int32))], [found], (f"{table}Options", code)
+        )
+    for turned in (False, True):
+        shape = (2, 3, 5, 6) if turned else (2, 3, 6, 5)
+        options = ("BatchMatMulOptions", {"AdjY": turned})
+        yield _case("BATCH_MATMUL", [x, _real("w", *shape)], [_real("y", 2, 3, 4, 5)], options)
+    yield _case("L2_NORMALIZATION", [x], [y], ("L2NormOptions", {}))
+    parts = [_real(f"y{k}", 2, 3, 4, size) for k, size in enumerate((1, 3, 2))]
+    sizes = _ints("n", 1, 3, 2)
+    axis = constant("axis", np.array(3, np.int32))
+    yield _case("SPLIT_V", [x, sizes, axis], parts, ("SplitVOptions", {"NumSplits": 3}))
+    parts = [_real(f"y{k}", 2, 4, 6) for k in range(3)]
+    yield _case("UNPACK", [x], parts, ("UnpackOptions", {"Num": 3, "Axis": 1}))
+    blocks = {"BlockSize": 2}
+    yield _case("SPACE_TO_DEPTH", [_real("x", 1, 4, 6, 3)], [_real("y", 1, 2, 3, 12)],
+                ("SpaceToDepthOptions", blocks))  # fmt: skip
+    yield _case("DEPTH_TO_SPACE", [_real("x", 1, 2, 3, 12)], [_real("y", 1, 4, 6, 3)],
+                ("DepthToSpaceOptions", blocks))  # fmt: skip
+    for way in ({}, {"AlignCorners": True}, {"HalfPixelCenters": True}):
+        for size in ((7, 9), (2, 3), (1, 5)):
+            sizes, wanted = _ints("n", *size), _real("y", 2, *size, 6)
+            yield _case("RESIZE_BILINEAR", [x, sizes], [wanted], ("ResizeBilinearOptions", way))
+
+
+def transposed_convolutions() -> Iterator[Case]:
+    rng = np.random.default_rng(5)
+    for stride, kernel, padding in ((2, 3, 0), (2, 3, 1), (3, 2, 0), (1, 4, 0), (2, 5, 1)):
+        x, weights = _real("x", 1, 4, 5, 3), rng.normal(0, 1, (2, kernel, kernel, 3))
+        rows, columns = (n * stride if padding == 0 else (n - 1) * stride + kernel for n in (4, 5))
+        inputs = [
+            _ints("shape", 1, rows, columns, 2), constant("w", weights.astype(np.float32)), x,
+            constant("b", np.array([0.5, -1], np.float32)),
+        ]  # fmt: skip
+        options = {"Padding": padding, "StrideH": stride, "StrideW": stride}
+        yield _case("TRANSPOSE_CONV", inputs, [_real("y", 1, rows, columns, 2)],
+                    ("TransposeConvOptions", options))  # fmt: skip
+
+
+def compiled(folder: Path) -> list[Compiled]:
+    found = []
+    for index, case in enumerate([*cases(), *transposed_convolutions()]):
+        path = folder / f"case_{index}.tflite"
+        path.write_bytes(case.content)
+        options = Options(weights="array")
+        network = compile_model(path, load_board("host"), name=f"c{index}", options=options)
+        found.append(Compiled(case, network))
+    return found
+
+
+def _differences(ours: list[Array], theirs: list[Array]) -> str:
+    for a, b in zip(ours, theirs, strict=True):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return f"{a.dtype}{a.shape}, not {b.dtype}{b.shape}"
+        if b.dtype.kind == "f":
+            worst = float(np.abs(a - b).max()) / max(float(np.abs(b).max()), 1e-30)
+            if worst > 1e-5:
+                return f"differs by {worst:g}"
+        elif not np.array_equal(a, b):
+            return f"{np.count_nonzero(a != b)} of {b.size} differ"
+    return ""
+
+
+@pytest.mark.needs_host_gcc
+def test_compiled_c_gives_what_the_oracle_says(tmp_path: Path) -> None:
+    items = compiled(tmp_path)
+    failures = []
+    for item, device in zip(items, run_on_host(items, tmp_path), strict=True):
+        wanted = interpreter.run(item.graph, list(item.case.inputs))
+        if told := _differences(device, wanted):
+            failures.append(f"{item.case.name}: {told}")
+    assert not failures, "\n".join(failures)
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("ai_edge_litert") is None,
+    reason="LiteRT is not installed: `make litert` does that",
+)
+def test_the_oracle_says_what_litert_says(tmp_path: Path) -> None:
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+    failures = []
+    for item in compiled(tmp_path):
+        lite = Interpreter(
+            model_content=item.case.content,
+            experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
+        )
+        lite.allocate_tensors()
+        for detail, value in zip(lite.get_input_details(), item.case.inputs, strict=True):
+            lite.set_tensor(detail["index"], value)
+        lite.invoke()
+        theirs = [lite.get_tensor(d["index"]) for d in lite.get_output_details()]
+        ours = interpreter.run(item.graph, list(item.case.inputs))
+        if told := _differences(ours, theirs):
+            failures.append(f"{item.case.name}: {told}")
+    assert not failures, "\n".join(failures)
