@@ -88,7 +88,7 @@ UNARY: Mapping[str, Real] = {
     "Softsign": lambda x, a: x / (1 + abs(x)),
     "Gelu": _gelu,
     "Erf": lambda x, a: math.erf(x),
-    "Exp": lambda x, a: math.exp(x) if x < _LARGEST_EXPONENT else math.inf,
+    "Exp": lambda x, a: math.inf if x > _LARGEST_EXPONENT else math.exp(x),
 }
 
 

@@ -177,10 +177,29 @@ def test_layout_1_is_layout_0_with_the_batch_first(tmp_path: Path) -> None:
             assert relative_error(actual, value) <= 1e-5
 
 
+def computed_weights() -> list[Case]:
+    """Weights that all are computed, or some, in each form of a bias."""
+    return [
+        recurrent("all", "LSTM", given="XWRBP", computed="XWRBP"),
+        recurrent("two directions", "LSTM", given="XWRBHC", computed="WRX",
+                  direction="bidirectional"),
+        recurrent("no bias", "LSTM", given="XWR", computed="XR"),
+        recurrent("before the reset", "GRU", computed="XWRB", linear_before_reset=1,
+                  direction="bidirectional"),
+        recurrent("behind the reset", "GRU", given="XWRBL", computed="XB"),
+        recurrent("plain", "RNN", given="XWRBH", computed="XWH", direction="reverse"),
+        recurrent("one of each", "RNN", computed="XWRB", sizes=(1, 1, 1, 1)),
+    ]  # fmt: skip
+
+
+@pytest.mark.needs_host_gcc
+def test_weights_may_be_computed(tmp_path: Path) -> None:
+    check_cases(computed_weights(), tmp_path)
+
+
 @pytest.mark.parametrize(
     ("case", "reason"),
     [
-        (recurrent("w", "LSTM", computed="XW"), "its weights are computed at run time"),
         (recurrent("l", "GRU", given="XWRL", computed="XL"),
          "the lengths of its sequences are computed at run time"),
         (recurrent("a", "RNN", activations=["Gelu"]), "it has no activation 'Gelu'"),
