@@ -21,7 +21,7 @@ from mcu_deploy.files.arrays import Array
 from mcu_deploy.files.samples import SampleFile, open_samples
 from mcu_deploy.formats.imported import tell_assumed
 from mcu_deploy.output import require_writable, write_file
-from mcu_deploy.quantizing import budgets, checking, judging, preparing
+from mcu_deploy.quantizing import budgets, checking, judging, preparing, rounding, scales
 from mcu_deploy.quantizing.baseline import onnxruntime_int8
 from mcu_deploy.quantizing.borders import BORDERS, with_borders
 from mcu_deploy.quantizing.budgets import Budget
@@ -165,7 +165,7 @@ class _Job:
     ) -> Quantized:  # fmt: skip
         trials = Trials(self.net, self.file)
         own, kept = parts(self.file)
-        recipe = choose(trials, self.progress)
+        recipe = scales.fewer(trials, choose(trials, self.progress), self.progress)
         table: tuple[Sensitivity, ...] = ()
         if sensitivity or budget is not None:
             table = sensitivities(trials, recipe, self.progress)
@@ -174,7 +174,7 @@ class _Job:
                 budget, trials, recipe, table, self.classes, self.board, self.progress
             )
         self.progress("writing the model")
-        real = trials.make(recipe, own)
+        real = rounding.settled(trials.make(recipe, own))
         made = with_borders(real, io)
         _leave_names(made, self.net)
         content = made.SerializeToString(deterministic=True)
@@ -190,7 +190,7 @@ class _Job:
         return Quantized(
             target, len(content), len(self.source.model().SerializeToString()),
             str(self.file.path), len(self.file), str(recipe),
-            tuple((str(r), s) for r, s in trials.scores.items() if not r.in_float),
+            tuple((str(r), s) for r, s in trials.scores.items() if not (r.in_float or r.one_scale)),
             accuracy, _borders(oracle), costs, table, recipe.in_float, len(own) < len(self.file),
             tuple(notes),
         )  # fmt: skip

@@ -35,16 +35,19 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Recipe:
-    """method: of METHODS; equalised: of equalizing.KINDS; in_float: names of nodes that stay so."""
+    """method: of METHODS; equalised: of equalizing.KINDS; one_scale, in_float: names of nodes
+    whose weights have one scale for all outputs, and of such as stay in float32."""
 
     method: str = "min-max"
     equalised: str = equalizing.NONE
     biases: bool = False
+    one_scale: tuple[str, ...] = ()
     in_float: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         more = [] if self.equalised == equalizing.NONE else [f"equalised ({self.equalised})"]
         more += ["biases corrected"] if self.biases else []
+        more += [f"one scale in {len(self.one_scale)} dense layers"] if self.one_scale else []
         return ", ".join([self.method, *more])
 
 
@@ -71,10 +74,9 @@ class Trials:
         if key not in self._ranges:
             self._ranges[key] = ranges(net, summaries, recipe.method)
         limits = self._ranges[key]
-        made = quantized(net, limits, recipe.in_float)
-        if recipe.biases:
-            made = quantized(biases.corrected(net, made, summaries), limits, recipe.in_float)
-        return made
+        how = limits, recipe.in_float, recipe.one_scale
+        made = quantized(net, *how)
+        return quantized(biases.corrected(net, made, summaries), *how) if recipe.biases else made
 
     @property
     def scores(self) -> dict[Recipe, float]:

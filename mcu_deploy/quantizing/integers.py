@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import onnx
@@ -20,16 +21,19 @@ from mcu_deploy.quantizing.net import Net
 from mcu_deploy.quantizing.ranges import Range
 
 # Layers whose weights are quantized, and that may be kept in float.
-_OPTIONS = {"ForceQuantizeNoInputCheck": True}  # what moves an input's elements moves integers
 LAYERS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 
 
 def quantized(
-    net: Net, ranges: Mapping[str, Range], in_float: Collection[str] = ()
+    net: Net,
+    ranges: Mapping[str, Range],
+    in_float: Collection[str] = (),
+    one_scale: Collection[str] = (),
 ) -> onnx.ModelProto:
     """The model in QDQ form, its inputs and outputs float32.
 
-    ranges: of the float tensors. in_float: names of nodes that stay in float32.
+    ranges: of the float tensors. in_float: names of nodes that stay in float32. one_scale: of
+    those whose weights have one scale for all outputs.
     """
     onnxruntime_package()
     from onnxruntime.quantization import QuantType
@@ -42,13 +46,18 @@ def quantized(
         name: TensorData(lowest=np.float32(low), highest=np.float32(high))
         for name, (low, high) in ranges.items()
     }
+    options: dict[str, Any] = {"ForceQuantizeNoInputCheck": True}  # what moves an input is integer
+    if one_scale:
+        # What says no axis is said of the whole tensor.
+        weights = [n.input[1] for n in folded.nodes if n.name in one_scale]
+        options["TensorQuantOverrides"] = {name: [{"symmetric": True}] for name in weights}
     model = folded.model()
     model.ir_version = max(model.ir_version, 8)
     try:
         with _silent():
             quantizer = QDQQuantizer(
                 model, True, False, QuantType.QInt8, QuantType.QInt8, limits, [], list(in_float),
-                [*sorted(kinds), "Chain"], _OPTIONS,
+                [*sorted(kinds), "Chain"], options,
             )  # fmt: skip
             quantizer.quantize_model()
     except Exception as error:  # its own are ValueError, KeyError, AssertionError and more
