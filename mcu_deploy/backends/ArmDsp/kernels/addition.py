@@ -17,6 +17,7 @@ from mcu_deploy.backends.ArmDsp import pairs
 from mcu_deploy.backends.ArmDsp.pairs import Walk
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind, Memory, Register
+from mcu_deploy.backends.quantized import byte_pairs
 from mcu_deploy.backends.quantized.layers import saturate
 from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators import Call
@@ -84,12 +85,12 @@ def _at_once(walk: Walk) -> int:
 
 def refusal(layer: Layer) -> str:
     """Why the kernel does not compute a layer, a clause; empty where it might."""
-    return pairs.refusal(layer, "adds", 8)
+    return byte_pairs.refusal(layer, "adds", 8)
 
 
 def solve(domain: str, call: Call) -> Scaling | None:
     """Integers that give the oracle's element for every pair; None where none were found."""
-    a, b, wanted = pairs.tried(domain, call)
+    a, b, wanted = byte_pairs.tried(domain, call)
     types = (call.type(0), call.type(1))
     y = call.results[0]
     ratios = [t.scaling.scale[0] / y.scaling.scale[0] for t in types]

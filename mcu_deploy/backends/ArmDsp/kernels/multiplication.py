@@ -20,6 +20,7 @@ from mcu_deploy.backends.ArmDsp import pairs
 from mcu_deploy.backends.ArmDsp.pairs import Walk
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Register
+from mcu_deploy.backends.quantized import byte_pairs
 from mcu_deploy.backends.quantized.layers import saturate
 from mcu_deploy.backends.quantized.requantization import LARGEST_SHIFT, accumulate, shift_of
 from mcu_deploy.backends.quantized.staircases import Channel
@@ -76,12 +77,12 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 
 def refusal(layer: Layer) -> str:
     """Why the kernel does not compute a layer, a clause; empty where it might."""
-    return pairs.refusal(layer, "multiplies", _AT_ONCE)
+    return byte_pairs.refusal(layer, "multiplies", _AT_ONCE)
 
 
 def solve(domain: str, call: Call) -> Scaling | None:
     """Integers that give the oracle's element for every pair; None where none were found."""
-    *pair, wanted = pairs.tried(domain, call)
+    *pair, wanted = byte_pairs.tried(domain, call)
     operands, y = (call.type(0), call.type(1)), call.results[0]
     a, b = (
         values - (t.scaling.zero_point[0] - (t.dtype.range[0] + 128))

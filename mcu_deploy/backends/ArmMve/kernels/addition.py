@@ -1,0 +1,103 @@
+"""Sums and differences of two tensors of bytes: four elements a vector of words.
+
+An element is `(a_scale * a + b_scale * b + offset) >> shift` (quantized/linear_sums.py): a load
+that widens, VMLAS and VMLA, and the sum is narrowed twice, of which the second time rounds: GNU as
+2.40 encodes VQSHRN as VQRSHRN, so half of a step is taken from the offset instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mcu_deploy.backends.ArmMve.elements import Run, proposal
+from mcu_deploy.backends.ArmMve.workloads import assembly
+from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
+from mcu_deploy.backends.isa import Assembly, Kind
+from mcu_deploy.backends.quantized import byte_pairs
+from mcu_deploy.backends.quantized.linear_sums import LinearSum, solve
+from mcu_deploy.ir import DType, TensorType
+
+OPERATORS = ("Add", "Sub", "tflite::Add", "tflite::Sub")
+
+_LANES, _UNROLLED = 4, 8
+_AHEAD = 2  # vectors that are loaded before one is stored
+_FIRST_SHIFT = 16
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A sum or a difference by itself."""
+    if reason := byte_pairs.refusal(node, "adds", 1):
+        return reason
+    y = node.output.type
+    types = [node.input(k).type for k in (0, 1)]
+    if any(t.shape != y.shape for t in types):
+        return "it adds tensors of one shape"
+    found = solve(node.domain, node.call)
+    if found is None:
+        return "no integers round its sums as the model says"
+    code = assemble(types, y, found.shift, y.elements)
+    kinds = [t.dtype.value for t in (*types, y)]
+    kind = "_".join(kinds if len({*kinds}) > 1 else kinds[:1])
+    computed = [k for k in (0, 1) if node.input(k).constant is None]
+    made = proposal(
+        view, node, f"{node.op.lower()}_{kind}_{found.shift}_mve", code, [constants_of(found)],
+        node.op.lower(), in_place=[InPlace(k, 0, 0) for k in computed],
+        operands={"a": 0, "b": 1}, count=("elements", y.elements),
+    )  # fmt: skip
+    return [made]
+
+
+def constants_of(found: LinearSum) -> Constant:
+    half = 1 << found.shift - 1
+    return Constant("constants", np.array([found.a, found.b, found.offset - half], np.int32))
+
+
+def assemble(operands: Sequence[TensorType], y: TensorType, shift: int, elements: int) -> Assembly:
+    """The kernel, of no count of elements: both operands, output, constants, elements.
+
+    y = sat((a_scale * a + b_scale * b + offset) >> shift); y may lie on either operand.
+    """
+    code = assembly()
+    a, b, out, constants, count = code.arguments("a b y constants elements")
+    a_scale, b_scale, offset = code.registers("a_scale b_scale offset")
+    scales = code.register("a_scales", kind=Kind.VECTOR)
+    of_a = code.registers("a0 a1 a2", kind=Kind.VECTOR)
+    of_b = code.registers("b0 b1 b2", kind=Kind.VECTOR)
+    code.note(f"y = sat((a_scale * a + b_scale * b + offset) >> {shift}); y may lie on a or b.")
+    code.note(
+        f"constants: a_scale; b_scale; offset, less 2**{shift - 1}, as the last shift rounds."
+    )
+    code.ldmia(constants, [a_scale, b_scale, offset])
+    code.vdup_32(scales, a_scale)
+    loads = [
+        code.vldrb_s32 if t.dtype is DType.INT8 else code.vldrb_u32 for t in operands
+    ]  # fmt: skip
+    saturate = code.vqrshrnb_s16 if y.dtype is DType.INT8 else code.vqrshrunb_s16
+
+    def load(n: int) -> None:
+        loads[0](of_a[n % 3], a.after(_LANES))
+        loads[1](of_b[n % 3], b.after(_LANES))
+
+    def finish(n: int) -> None:
+        total = of_a[n % 3]
+        code.vmlas_s32(total, scales, offset)
+        code.vmla_s32(total, of_b[n % 3], b_scale)
+        code.vshrnb_i32(total, total, _FIRST_SHIFT)
+        saturate(total, total, shift - _FIRST_SHIFT)
+        code.vstrb_32(total, out.after(_LANES))
+
+    def many() -> None:
+        for n in range(_UNROLLED + _AHEAD):
+            if n < _UNROLLED:
+                load(n)
+            if n >= _AHEAD:
+                finish(n - _AHEAD)
+
+    def one() -> None:
+        load(0)
+        finish(0)
+
+    Run(code, count, elements).assemble(_LANES, _UNROLLED, many, one)
+    return code
