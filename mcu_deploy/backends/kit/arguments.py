@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mcu_deploy.backends.interface import Argument, Constant, Layer, Operand, Parameter, Role
 
@@ -24,6 +24,22 @@ def pointer(operand: Operand, name: str, const: bool = True) -> Parameter:
     """A pointer parameter to an operand's elements."""
     qualifier = "const " if const else ""
     return Parameter(f"{qualifier}{operand.type.dtype.c_type} *", name)
+
+
+def signature(
+    layer: Layer, constants: Sequence[Constant], operands: Mapping[str, int] | None = None
+) -> tuple[list[Parameter], list[Argument], tuple[Constant, ...]]:
+    """Parameters and arguments of a function that writes the layer's one output, `y`: pointers to
+    its inputs, to that, and to constants, by their stems; and all constants. operands: which inputs
+    these are, by what the function calls them; `x`, the first one, where there are none."""
+    operands = operands or {"x": 0}
+    given, arrays = passed(layer, [*operands.values()])
+    parameters = [pointer(layer.input(index), name) for name, index in operands.items()]
+    parameters.append(pointer(layer.output, "y", const=False))
+    parameters += [Parameter(f"const {c.ctype} *", c.stem) for c in constants]
+    everything = (*arrays, *constants)
+    places = map(constant_argument, range(len(arrays), len(everything)))
+    return parameters, [*given, OUTPUT, *places], everything
 
 
 def passed(

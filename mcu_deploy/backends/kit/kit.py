@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from mcu_deploy.backends.interface import (
     Parameter,
     Workload,
 )
-from mcu_deploy.backends.kit.arguments import OUTPUT
+from mcu_deploy.backends.kit.arguments import OUTPUT, signature
 from mcu_deploy.backends.kit.loops import around, counter, each, nest, plus, times, when
 from mcu_deploy.files import templates
 
@@ -50,6 +51,25 @@ class Kit:
         return Workload(
             self.id, function, arguments, constants, helpers, headers, scratch_bytes,
             in_place=in_place, costs=costs or Costs(macs=layer.macs),
+        )  # fmt: skip
+
+    def compute(
+        self,
+        layer: Layer,
+        stem: str,
+        body: str,
+        constants: Sequence[Constant] = (),
+        helpers: tuple[CFunction, ...] = (),
+        headers: tuple[str, ...] = (),
+        in_place: tuple[InPlace, ...] = (),
+        operands: Mapping[str, int] | None = None,
+        result: str = "void",
+    ) -> Workload:
+        """A workload by one C function, whose parameters `signature` gives."""
+        parameters, arguments, arrays = signature(layer, constants, operands)
+        function = CFunction(stem, tuple(parameters), body, result)
+        return self.workload(
+            layer, function, tuple(arguments), arrays, helpers, headers, in_place
         )  # fmt: skip
 
     def view(self) -> Workload:

@@ -7,11 +7,10 @@ import math
 import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels import integers
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, nothing, render, rule, workload
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, nothing, render, rule
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
 from mcu_deploy.backends.interface import (
     YES,
-    CFunction,
     Layer,
     LayoutRule,
     Support,
@@ -19,7 +18,6 @@ from mcu_deploy.backends.interface import (
     no,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import OUTPUT, passed, pointer
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.along_axis import running_axis
@@ -35,7 +33,7 @@ def _supports(layer: Layer) -> Support:
 
 
 def _create(layer: Layer) -> Workload:
-    x, y = layer.input(0), layer.output
+    y = layer.output
     if not y.type.elements:
         return nothing(layer)
     dtype, shape = y.type.dtype, y.type.shape
@@ -55,19 +53,13 @@ def _create(layer: Layer) -> Workload:
         "cumulative.c.j2", outer=math.prod(shape[:axis]), inner=math.prod(shape[axis + 1 :]),
         size=shape[axis], **values,
     )  # fmt: skip
-    function = CFunction(
-        stem(layer.op.lower(), dtype.value, *sizes(shape)),
-        (pointer(x, "x"), pointer(y, "y", const=False)),
-        body,
-    )
-    arguments, constants = passed(layer, (0,))
     along = np.arange(shape[axis]) * math.prod(shape[axis + 1 :])
     if layer.attributes.get("reverse", 0):
         along = along[::-1]
     rows = np.arange(math.prod(shape[:axis])) * math.prod(shape[axis:])
     order = overlap.nested(rows, np.arange(math.prod(shape[axis + 1 :])), along)
-    return workload(
-        layer, function, (*arguments, OUTPUT), constants,
+    return compute(
+        layer, stem(layer.op.lower(), dtype.value, *sizes(shape)), body,
         in_place=overlap.in_place(layer, order, written=order),
     )  # fmt: skip
 

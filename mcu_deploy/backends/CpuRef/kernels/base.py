@@ -22,7 +22,8 @@ from mcu_deploy.ir import DType
 
 BYTES = (DType.INT8, DType.UINT8)
 KIT = Kit("CpuRef", Path(__file__).resolve().parents[1])
-render, workload, view, nothing = KIT.render, KIT.workload, KIT.view, KIT.nothing
+render, compute, workload = KIT.render, KIT.compute, KIT.workload
+view, nothing = KIT.view, KIT.nothing
 
 
 @dataclass(frozen=True)

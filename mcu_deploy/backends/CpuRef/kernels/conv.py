@@ -14,12 +14,12 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     Kernel,
     check_types,
     check_weights,
+    compute,
     either,
     real_weight,
     render,
     rule,
     weight_scaling,
-    workload,
 )
 from mcu_deploy.backends.interface import (
     YES,
@@ -27,13 +27,11 @@ from mcu_deploy.backends.interface import (
     Constant,
     Layer,
     LayoutRule,
-    Parameter,
     Support,
     Workload,
     no,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
 from mcu_deploy.backends.kit.loops import counter, plus, times
 from mcu_deploy.backends.kit.requantization import clamp_lines, requantization
 from mcu_deploy.backends.kit.stems import stem
@@ -158,22 +156,12 @@ def create(layer: Layer) -> Workload:
     kind = "weights8" if layer.domain == "mcu" else y.type.dtype.value
     word = "depthwise" if depthwise else "conv" if group == 1 else f"conv_group{group}_"
     extents = (filters,) if depthwise and filters == channels else (channels, filters)
-    function = CFunction(
-        stem(word, kind, *extents, window=window),
-        (
-            pointer(x, "x"),
-            pointer(y, "y", const=False),
-            *(Parameter(f"const {c.ctype} *", c.stem) for c in constants),
-        ),
-        render(template, **values),
-    )
-    arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
     # All channels of a group are read again for each of its filters.
     reads = np.arange(filters) // (filters // group) * depth
     lowest = overlap.window(x.type.shape[0], channels, window, reads)
-    return workload(
-        layer, function, arguments, tuple(constants), helpers,
-        in_place=overlap.in_place(layer, lowest),
+    return compute(
+        layer, stem(word, kind, *extents, window=window), render(template, **values),
+        constants, helpers, in_place=overlap.in_place(layer, lowest),
     )  # fmt: skip
 
 

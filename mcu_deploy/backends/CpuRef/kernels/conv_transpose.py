@@ -11,20 +11,17 @@ from dataclasses import replace
 import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels import conv_transpose_any
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, either, render, rule, workload
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, either, render, rule
 from mcu_deploy.backends.interface import (
     YES,
-    CFunction,
     Constant,
     Layer,
     LayoutRule,
-    Parameter,
     Support,
     Workload,
     no,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
 from mcu_deploy.backends.kit.loops import counter, times
 from mcu_deploy.backends.kit.requantization import clamp_lines
 from mcu_deploy.backends.kit.stems import stem
@@ -80,19 +77,10 @@ def _create(layer: Layer) -> Workload:
         else times("m" if per_group == 1 else f"m / {per_group}", depth),
         clamp=clamp_lines(layer, "sum", " " * 20),
     )
-    function = CFunction(
-        stem("conv_transpose", "float32", channels, filters, window=window),
-        (
-            pointer(x, "x"),
-            pointer(y, "y", const=False),
-            *(Parameter(f"const {c.ctype} *", c.stem) for c in constants),
-        ),
-        body,
-    )
-    arguments = (INPUT, OUTPUT, constant_argument(0), constant_argument(1))
+    name = stem("conv_transpose", "float32", channels, filters, window=window)
     reads = np.arange(filters) // per_group * depth
     lowest = overlap.transposed_window(x.type.shape[0], channels, window, reads)
-    return workload(layer, function, arguments, constants, in_place=overlap.in_place(layer, lowest))
+    return compute(layer, name, body, constants, in_place=overlap.in_place(layer, lowest))
 
 
 KERNELS = (

@@ -11,6 +11,7 @@ from mcu_deploy.backends.CpuRef.kernels import exact
 from mcu_deploy.backends.CpuRef.kernels.base import (
     BYTES,
     Kernel,
+    compute,
     nothing,
     render,
     rule,
@@ -19,20 +20,18 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
 )
 from mcu_deploy.backends.interface import (
     YES,
-    Argument,
     CFunction,
     Constant,
     Layer,
     LayoutRule,
     Operand,
     Parameter,
-    Role,
     Support,
     Workload,
     no,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.requantization import clamp_lines, output_quantization
@@ -98,24 +97,12 @@ def _binary(layer: Layer) -> Workload:
     if quantized:
         out = output_quantization(layer)
         values |= {"store": out.store, "scale": out.scale, "clamp": ""}
-    function = CFunction(
-        stem(layer.op.lower(), y.type.dtype.value, *loops.extents),
-        (pointer(a, "a"), pointer(b, "b"), pointer(y, "y", const=False)),
-        render("binary.c.j2", **values),
-    )
-    constants: list[Constant] = []
-    arguments: list[Argument] = []
-    for index, operand in enumerate((a, b)):
-        if operand.constant is None:
-            arguments.append(Argument(Role.INPUT, index))
-        else:
-            arguments.append(constant_argument(len(constants)))
-            constants.append(Constant("operand", operand.memory))
+    name = stem(layer.op.lower(), y.type.dtype.value, *loops.extents)
     lowest = [overlap.strided(loops.extents, steps) for steps in loops.steps]
     helpers = (QUANTIZE,) if quantized else ()
-    return workload(
-        layer, function, (*arguments, OUTPUT), tuple(constants), helpers,
-        in_place=overlap.in_place(layer, *lowest),
+    return compute(
+        layer, name, render("binary.c.j2", **values), helpers=helpers,
+        in_place=overlap.in_place(layer, *lowest), operands={"a": 0, "b": 1},
     )  # fmt: skip
 
 
@@ -212,33 +199,22 @@ def _unary(layer: Layer) -> Workload:
         return table(layer, unary_table(layer.call))
     expression = _float_expression(layer)
     assert expression is not None
-    function = CFunction(
-        stem(layer.op.lower(), "float32", x.type.elements),
-        (pointer(x, "x"), pointer(y, "y", const=False)),
-        render(
-            "unary.c.j2", elements=x.type.elements, expression=expression,
-            clamp=clamp_lines(layer, "value", " " * 8),
-        ),
+    body = render(
+        "unary.c.j2", elements=x.type.elements, expression=expression,
+        clamp=clamp_lines(layer, "value", " " * 8),
     )  # fmt: skip
     headers = ("math.h",) if "f(" in expression else ()
     in_place = overlap.in_place(layer, np.arange(x.type.elements))
-    return workload(layer, function, (INPUT, OUTPUT), headers=headers, in_place=in_place)
+    name = stem(layer.op.lower(), "float32", x.type.elements)
+    return compute(layer, name, body, headers=headers, in_place=in_place)
 
 
 def table(layer: Layer, elements: Array) -> Workload:
     """A function of a byte. elements [256]: the output's element for each byte of the input."""
     x, y = layer.input(0), layer.output
-    function = CFunction(
-        stem("table", f"{x.type.dtype.value}_{y.type.dtype.value}", x.type.elements),
-        (
-            pointer(x, "x"),
-            pointer(y, "y", const=False),
-            Parameter(f"const {y.type.dtype.c_type} *", "table"),
-        ),
-        render("table.c.j2", elements=x.type.elements),
-    )
-    return workload(
-        layer, function, (INPUT, OUTPUT, constant_argument(0)), (Constant("table", elements, 1),),
+    return compute(
+        layer, stem("table", f"{x.type.dtype.value}_{y.type.dtype.value}", x.type.elements),
+        render("table.c.j2", elements=x.type.elements), (Constant("table", elements, 1),),
         in_place=overlap.in_place(layer, np.arange(x.type.elements)),
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ from mcu_deploy.backends.CpuRef.kernels import integers
 from mcu_deploy.backends.CpuRef.kernels.base import (
     Kernel,
     check_moves,
+    compute,
     nothing,
     render,
     rule,
@@ -27,7 +28,7 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
-from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, passed, pointer
+from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, pointer
 from mcu_deploy.backends.kit.loops import counters, plus, times
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.backends.kit.strides import collapse, memory_strides
@@ -74,14 +75,11 @@ def _copy(
     y = layer.output
     if not y.type.elements:
         return nothing(layer)
-    parameters = tuple(pointer(layer.input(k), f"x{n}") for n, k in enumerate(indices))
-    function = CFunction(
-        stem(layer.op.lower(), y.type.dtype.value, *sizes(extents)),
-        (*parameters, pointer(y, "y", const=False)),
+    return compute(
+        layer, stem(layer.op.lower(), y.type.dtype.value, *sizes(extents)),
         render("copy.c.j2", extents=extents, source=source),
-    )
-    arguments, constants = passed(layer, indices)
-    return workload(layer, function, (*arguments, OUTPUT), constants)
+        operands={f"x{n}": k for n, k in enumerate(indices)},
+    )  # fmt: skip
 
 
 def _constant_of_shape(layer: Layer) -> Workload:

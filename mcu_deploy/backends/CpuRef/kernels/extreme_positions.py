@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, nothing, render, rule, workload
-from mcu_deploy.backends.interface import YES, CFunction, Layer, LayoutRule, Support, Workload, no
-from mcu_deploy.backends.kit.arguments import OUTPUT, passed, pointer
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, nothing, render, rule
+from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.along_axis import searched_axis
@@ -36,13 +35,7 @@ def _create(layer: Layer) -> Workload:
         inner=math.prod(shape[axis + 1 :]), ctype=dtype.c_type, nan=nan,
         symbol=f"{symbol}=" if last else symbol,
     )  # fmt: skip
-    function = CFunction(
-        stem(layer.op.lower(), dtype.value, *sizes(shape)),
-        (pointer(x, "x"), pointer(y, "y", const=False)),
-        body,
-    )
-    arguments, constants = passed(layer, (0,))
-    return workload(layer, function, (*arguments, OUTPUT), constants)
+    return compute(layer, stem(layer.op.lower(), dtype.value, *sizes(shape)), body)
 
 
 KERNELS = tuple(

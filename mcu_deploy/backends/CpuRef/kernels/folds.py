@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 
 from mcu_deploy.backends.CpuRef.kernels import integers
-from mcu_deploy.backends.CpuRef.kernels.base import render, workload
+from mcu_deploy.backends.CpuRef.kernels.base import compute, render
 from mcu_deploy.backends.CpuRef.kernels.pointwise import narrow
-from mcu_deploy.backends.interface import YES, CFunction, InPlace, Layer, Support, Workload, no
+from mcu_deploy.backends.interface import YES, InPlace, Layer, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, pointer
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import Loops
 from mcu_deploy.ir import DType
@@ -76,24 +75,19 @@ def supports(layer: Layer) -> Support:
 
 def create(layer: Layer, loops: ReductionLoops) -> Workload:
     """One result after another, its elements in the order of their indices."""
-    x, y = layer.input(0), layer.output
-    dtype = x.type.dtype
+    dtype = layer.input(0).type.dtype
     body = render(
         "fold.c.j2", outer=loops.outer.extents, inner=loops.inner.extents, ctype=dtype.c_type,
         element=loops.element, start=loops.first, fold=_fold(layer.op, dtype, loops),
         shifted=layer.op == "ReduceLogSumExp",
     )  # fmt: skip
-    function = CFunction(
-        loops.stem(f"reduce_{layer.op[6:].lower()}", dtype),
-        (pointer(x, "x"), pointer(y, "y", const=False)),
-        body,
-    )
+    name = loops.stem(f"reduce_{layer.op[6:].lower()}", dtype)
     in_place: tuple[InPlace, ...] = ()
     if layer.op != "ReduceLogSumExp":  # which reads everything twice
         lowest = overlap.strided(loops.outer.extents, loops.outer.steps[0])
         in_place = overlap.in_place(layer, lowest)
     headers = ("math.h",) if dtype.is_float else ()
-    return workload(layer, function, (INPUT, OUTPUT), headers=headers, in_place=in_place)
+    return compute(layer, name, body, headers=headers, in_place=in_place)
 
 
 def _fold(op: str, dtype: DType, loops: ReductionLoops) -> _Fold:

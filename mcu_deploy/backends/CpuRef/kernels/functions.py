@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render, rule
 from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, broadcasts, pointwise
 from mcu_deploy.backends.interface import (
     YES,
-    CFunction,
     Layer,
     LayoutRule,
     Support,
@@ -19,7 +18,6 @@ from mcu_deploy.backends.interface import (
     no,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, pointer
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.ir import DType
@@ -104,16 +102,12 @@ def _supports_log_softmax(layer: Layer) -> Support:
 
 def _log_softmax(layer: Layer) -> Workload:
     outer, size, inner = rows_of(layer.call)
-    function = CFunction(
-        stem("log_softmax", "float32", size),
-        (pointer(layer.input(0), "x"), pointer(layer.output, "y", const=False)),
-        render("log_softmax.c.j2", outer=outer, size=size, inner=inner),
-    )
+    body = render("log_softmax.c.j2", outer=outer, size=size, inner=inner)
     order = overlap.nested(
         np.arange(outer) * size * inner, np.arange(inner), np.arange(size) * inner
     )
-    return workload(
-        layer, function, (INPUT, OUTPUT), headers=("math.h",),
+    return compute(
+        layer, stem("log_softmax", "float32", size), body, headers=("math.h",),
         in_place=overlap.in_place(layer, order, written=order),
     )  # fmt: skip
 

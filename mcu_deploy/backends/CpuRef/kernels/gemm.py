@@ -15,25 +15,23 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     Kernel,
     check_types,
     check_weights,
+    compute,
     either,
     real_weight,
     render,
     rule,
     weight_scaling,
-    workload,
 )
 from mcu_deploy.backends.interface import (
     CFunction,
     Constant,
     Layer,
     LayoutRule,
-    Parameter,
     Support,
     Workload,
     no,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, passed, pointer
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter, plus, times
@@ -137,20 +135,11 @@ def create(layer: Layer) -> Workload:
             "scaling": scaling.strip(),
             "clamp": clamp_lines(layer, "sum", " " * 12),
         }
-    function = CFunction(
-        stem("dense", "weights8" if weight_only else y.type.dtype.value, depth, columns),
-        (
-            pointer(x, "x"),
-            pointer(y, "y", const=False),
-            *(Parameter(f"const {c.ctype} *", c.stem) for c in constants),
-        ),
-        render("gemm.c.j2", **values),
-    )
-    arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
     # A row is read again for each of its columns.
     lowest = overlap.strided((rows, columns), (depth, 0))
-    return workload(
-        layer, function, arguments, tuple(constants), helpers,
+    return compute(
+        layer, stem("dense", "weights8" if weight_only else y.type.dtype.value, depth, columns),
+        render("gemm.c.j2", **values), constants, helpers,
         in_place=overlap.in_place(layer, lowest),
     )  # fmt: skip
 
@@ -182,11 +171,6 @@ def _matmul(layer: Layer) -> Workload:
     else:
         clamp = clamp_lines(layer, "sum", " " * 16)
         values |= {"acc": "float", "product": f"{a_element} * {b_element}", "clamp": clamp}
-    function = CFunction(
-        stem("matmul", y.type.dtype.value, rows, depth, columns),
-        (pointer(a, "a"), pointer(b, "b"), pointer(y, "y", const=False)),
-        render("matmul.c.j2", **values),
-    )
     helpers = (QUANTIZE,) if y.type.is_quantized else ()
     extents = (*loops.extents, rows, columns)
     in_place = overlap.in_place(
@@ -194,8 +178,11 @@ def _matmul(layer: Layer) -> Workload:
         overlap.strided(extents, (*loops.steps[0], depth, 0)),
         overlap.strided(extents, (*loops.steps[1], 0, 1)),
     )
-    arguments, constants = passed(layer, (0, 1))
-    return workload(layer, function, (*arguments, OUTPUT), constants, helpers, in_place=in_place)
+    return compute(
+        layer, stem("matmul", y.type.dtype.value, rows, depth, columns),
+        render("matmul.c.j2", **values), helpers=helpers, in_place=in_place,
+        operands={"a": 0, "b": 1},
+    )  # fmt: skip
 
 
 KERNELS = (

@@ -12,10 +12,10 @@ from mcu_deploy.backends.CpuRef.kernels import integers
 from mcu_deploy.backends.CpuRef.kernels.base import (
     Kernel,
     check_moves,
+    compute,
     nothing,
     render,
     rule,
-    workload,
 )
 from mcu_deploy.backends.CpuRef.kernels.pointwise import narrow
 from mcu_deploy.backends.CpuRef.kernels.shape_checks import refusing
@@ -31,7 +31,6 @@ from mcu_deploy.backends.interface import (
     no,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import OUTPUT, passed, pointer
 from mcu_deploy.backends.kit.loops import counters, plus, times
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.backends.kit.strides import memory_strides
@@ -83,14 +82,10 @@ def _read(layer: Layer, extents: tuple[int, ...], body: str) -> Workload:
     """A kernel that reads `x` at `indices`."""
     if not layer.output.type.elements:
         return nothing(layer)
-    x, indices, y = layer.input(0), layer.input(1), layer.output
-    kind = f"{x.type.dtype.value}_{indices.type.dtype.value}"
+    kind = f"{layer.input(0).type.dtype.value}_{layer.input(1).type.dtype.value}"
     name = stem(layer.op.lower(), kind, *sizes(extents))
-    parameters = (pointer(x, "x"), pointer(indices, "indices"), pointer(y, "y", const=False))
-    arguments, constants = passed(layer, (0, 1))
-    return workload(
-        layer, CFunction(name, parameters, body), (*arguments, OUTPUT), constants, (_NEAREST,)
-    )
+    operands = {"x": 0, "indices": 1}
+    return compute(layer, name, body, helpers=(_NEAREST,), operands=operands)
 
 
 def _gather_elements(layer: Layer) -> Workload:
@@ -157,22 +152,13 @@ def _update(layer: Layer) -> str:
 
 def _write(layer: Layer, extents: tuple[int, ...], body: str) -> Workload:
     """A kernel that copies `x` and writes `updates` at `indices`."""
-    operands = [layer.input(k) for k in range(3)]
-    names = ("x", "indices", "updates")
-    parameters = [pointer(o, name) for o, name in zip(operands, names, strict=True)]
     word = f"{layer.op.lower()}_{layer.attributes.get('reduction', 'none')}"
-    kind = f"{operands[0].type.dtype.value}_{operands[1].type.dtype.value}"
-    arguments, constants = passed(layer, (0, 1, 2))
-    function = CFunction(
-        stem(word, kind, *sizes(extents)),
-        (*parameters, pointer(layer.output, "y", const=False)),
-        body,
-    )
+    kind = f"{layer.input(0).type.dtype.value}_{layer.input(1).type.dtype.value}"
     # memmove reads all before it writes, wherever the output lies.
     anywhere = overlap.fact(layer, 0, -layer.input(0).type.bytes)
-    return workload(
-        layer, function, (*arguments, OUTPUT), constants, headers=("string.h",),
-        in_place=anywhere,
+    return compute(
+        layer, stem(word, kind, *sizes(extents)), body, headers=("string.h",), in_place=anywhere,
+        operands={"x": 0, "indices": 1, "updates": 2},
     )  # fmt: skip
 
 
@@ -254,20 +240,11 @@ def slice_(layer: Layer) -> Workload:
         terms.append(times(i, steps.get(axis, 1) * strides[axis]))
     copied = render("copy.c.j2", extents=extents, source=f"x[{plus(*terms)}]")
     body = refusing(clauses, copied, lines)
-    bounds = [(layer.input(k), name) for k, name in ((1, "starts"), (2, "ends"))]
-    kind = f"{x.type.dtype.value}_{bounds[0][0].type.dtype.value}"
-    function = CFunction(
-        stem("slice", kind, *sizes(extents)),
-        (
-            pointer(x, "x"),
-            *(pointer(operand, name) for operand, name in bounds),
-            pointer(y, "y", const=False),
-        ),
-        body,
-        STATUS,
-    )
-    arguments, constants = passed(layer, (0, 1, 2))
-    return workload(layer, function, (*arguments, OUTPUT), constants, (_NEAREST,))
+    kind = f"{x.type.dtype.value}_{layer.input(1).type.dtype.value}"
+    return compute(
+        layer, stem("slice", kind, *sizes(extents)), body, helpers=(_NEAREST,),
+        operands={"x": 0, "starts": 1, "ends": 2}, result=STATUS,
+    )  # fmt: skip
 
 
 KERNELS = (

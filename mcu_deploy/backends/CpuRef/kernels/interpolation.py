@@ -7,22 +7,19 @@ import numpy as np
 from mcu_deploy.backends.CpuRef.kernels.base import (
     Kernel,
     check_types,
+    compute,
     nothing,
     render,
     rule,
-    workload,
 )
 from mcu_deploy.backends.interface import (
-    CFunction,
     Constant,
     Layer,
     LayoutRule,
-    Parameter,
     Support,
     Workload,
     no,
 )
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter, counters, plus, times
@@ -78,22 +75,14 @@ def _create(layer: Layer) -> Workload:
         real = without_zero(element, xq.zero_point[0])
         element = f"((float){real} * {float_literal(xq.scale[0])})"
         values |= {"store": out.store("sum"), "scale": out.scale}
-    function = CFunction(
-        stem("interpolate", x.type.dtype.value, *sizes(extents)),
-        (
-            pointer(x, "x"),
-            pointer(y, "y", const=False),
-            *(Parameter(f"const {c.ctype} *", c.stem) for c in constants),
-        ),
-        render(
-            "interpolate.c.j2", extents=extents, taps=[loop[1] for loop in loops],
-            product=" * ".join([*weights, element]), **values,
-            inside=" && ".join(inside), beyond=beyond,
-        ),
+    body = render(
+        "interpolate.c.j2", extents=extents, taps=[loop[1] for loop in loops],
+        product=" * ".join([*weights, element]), **values,
+        inside=" && ".join(inside), beyond=beyond,
     )  # fmt: skip
-    arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
     helpers = (QUANTIZE,) if y.type.is_quantized else ()
-    return workload(layer, function, arguments, tuple(constants), helpers)
+    name = stem("interpolate", x.type.dtype.value, *sizes(extents))
+    return compute(layer, name, body, constants, helpers)
 
 
 KERNELS = (Kernel("Resize", _supports, rule(LayoutRule.SAME), _create, "mcu"),)

@@ -12,6 +12,7 @@ from mcu_deploy.backends.CpuRef.kernels import positioned, shape_checks
 from mcu_deploy.backends.CpuRef.kernels.base import (
     Kernel,
     check_moves,
+    compute,
     nothing,
     render,
     rule,
@@ -53,14 +54,11 @@ def _view(layer: Layer) -> Workload:
         return nothing(layer)
     if not shape_checks.is_at_run_time(layer):
         return view()
-    function = CFunction(
-        stem(layer.op.lower(), x.type.dtype.value, y.type.elements),
-        (pointer(x, "x"), pointer(y, "y", const=False)),
-        f"{{\n    memmove(y, x, {y.type.bytes});\n}}",
-    )
+    name = stem(layer.op.lower(), x.type.dtype.value, y.type.elements)
+    body = f"{{\n    memmove(y, x, {y.type.bytes});\n}}"
     # memmove reads all before it writes, wherever the output lies.
     anywhere = overlap.fact(layer, 0, -x.type.bytes)
-    return workload(layer, function, (INPUT, OUTPUT), headers=("string.h",), in_place=anywhere)
+    return compute(layer, name, body, headers=("string.h",), in_place=anywhere)
 
 
 def _reorder(layer: Layer) -> Workload:
@@ -69,13 +67,10 @@ def _reorder(layer: Layer) -> Workload:
     x_strides = memory_strides(x.type)
     order = y.type.order
     loops = collapse([y.type.shape[a] for a in order], [[x_strides[a] for a in order]])
-    function = CFunction(
-        stem("reorder", x.type.dtype.value, *loops.extents),
-        (pointer(x, "x"), pointer(y, "y", const=False)),
-        render("copy.c.j2", extents=loops.extents, source=f"x[{loops.index()}]"),
-    )
+    name = stem("reorder", x.type.dtype.value, *loops.extents)
+    body = render("copy.c.j2", extents=loops.extents, source=f"x[{loops.index()}]")
     lowest = overlap.strided(loops.extents, loops.steps[0])
-    return workload(layer, function, (INPUT, OUTPUT), in_place=overlap.in_place(layer, lowest))
+    return compute(layer, name, body, in_place=overlap.in_place(layer, lowest))
 
 
 def _supports_concat(layer: Layer) -> Support:

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels import instance_normalization
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, either, render, rule, workload
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, either, render, rule, workload
 from mcu_deploy.backends.interface import (
     YES,
     Argument,
@@ -25,7 +25,7 @@ from mcu_deploy.backends.interface import (
     no,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.arguments import INPUT, constant_argument, pointer
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter, plus
 from mcu_deploy.backends.kit.requantization import clamp_lines
@@ -111,7 +111,7 @@ def _supports_batch(layer: Layer) -> Support:
 
 def _batch_normalization(layer: Layer) -> Workload:
     """(x - mean) * factor + shift, the channels innermost."""
-    x, y = layer.input(0), layer.output
+    x = layer.input(0)
     scale, shift, mean, variance = (layer.input(i).constant for i in range(1, 5))
     assert scale is not None
     assert shift is not None
@@ -120,28 +120,17 @@ def _batch_normalization(layer: Layer) -> Workload:
     epsilon = np.float32(layer.attributes.get("epsilon", 1e-5))
     factor = (scale / np.sqrt(variance + epsilon)).astype(np.float32)
     channels = x.type.shape[1]
-    function = CFunction(
-        stem("batch_normalization", "float32", channels),
-        (
-            pointer(x, "x"),
-            pointer(y, "y", const=False),
-            *(Parameter("const float *", name) for name in ("mean", "factor", "shift")),
-        ),
-        render(
-            "batch_normalization.c.j2",
-            rows=x.type.elements // max(channels, 1),
-            channels=channels,
-            clamp=clamp_lines(layer, "value", " " * 12),
-        ),
-    )
+    body = render(
+        "batch_normalization.c.j2", rows=x.type.elements // max(channels, 1), channels=channels,
+        clamp=clamp_lines(layer, "value", " " * 12),
+    )  # fmt: skip
     constants = (
         Constant("mean", mean.astype(np.float32)),
         Constant("factor", factor),
         Constant("shift", shift.astype(np.float32)),
     )
-    arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(3)))
-    return workload(
-        layer, function, arguments, constants,
+    return compute(
+        layer, stem("batch_normalization", "float32", channels), body, constants,
         in_place=overlap.in_place(layer, np.arange(x.type.elements)),
     )  # fmt: skip
 

@@ -10,23 +10,21 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     Kernel,
     check_moves,
     check_types,
+    compute,
     either,
     render,
     rule,
-    workload,
 )
 from mcu_deploy.backends.interface import (
     CFunction,
     Constant,
     Layer,
     LayoutRule,
-    Parameter,
     Support,
     Workload,
     no,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter, plus
@@ -64,7 +62,6 @@ def _create(layer: Layer) -> Workload:
         "count": "",
         "nan": " || v != v" if x.type.dtype.is_float else "",
     }
-    parameters = [pointer(x, "x"), pointer(y, "y", const=False)]
     constants: tuple[Constant, ...] = ()
     helpers: tuple[CFunction, ...] = ()
     if "Max" in layer.op:
@@ -79,7 +76,6 @@ def _create(layer: Layer) -> Workload:
             values["count"] = float_literal(float(counts.reshape(-1)[0]))
         else:
             constants = (Constant("count", counts.astype(np.float32)),)
-            parameters.append(Parameter("const float *", "count"))
         element = f"x[{plus('at', c)}]"
         if y.type.is_quantized:
             xq = x.type.scaling
@@ -93,12 +89,9 @@ def _create(layer: Layer) -> Workload:
         body = render("average.c.j2", **values)
     word = "max_pool" if "Max" in layer.op else "avg_pool"
     name = stem(word, x.type.dtype.value, channels, window=window)
-    arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
-    function = CFunction(name, tuple(parameters), body)
     reads = overlap.window(batch, channels, window, np.arange(channels))
-    return workload(
-        layer, function, arguments, constants, helpers, headers, overlap.in_place(layer, reads)
-    )
+    in_place = overlap.in_place(layer, reads)
+    return compute(layer, name, body, constants, helpers, headers, in_place)
 
 
 KERNELS = tuple(

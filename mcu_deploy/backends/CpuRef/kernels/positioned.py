@@ -7,17 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.CpuRef.kernels.base import render, workload
+from mcu_deploy.backends.CpuRef.kernels.base import compute, render
 from mcu_deploy.backends.interface import (
-    CFunction,
     Constant,
     Layer,
     Operand,
-    Parameter,
     Workload,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
 from mcu_deploy.backends.kit.loops import counters, plus, times
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.backends.kit.strides import memory_strides
@@ -35,7 +32,6 @@ def positioned(layer: Layer, word: str, positions: Sequence[Sequence[int]]) -> W
     strides = memory_strides(x.type)
     terms: list[str] = []
     constants: list[Constant] = []
-    parameters = [pointer(x, "x"), pointer(y, "y", const=False)]
     extents = y.type.physical_shape
     for axis, at in zip(y.type.order, counters("i", extents), strict=True):
         if list(positions[axis]) == list(range(y.type.shape[axis])):
@@ -45,14 +41,8 @@ def positioned(layer: Layer, word: str, positions: Sequence[Sequence[int]]) -> W
         name = f"axis{axis}"
         terms.append(f"{name}[{plus(at)}]")
         constants.append(Constant(name, table))
-        parameters.append(Parameter("const int32_t *", name))
-    function = CFunction(
-        stem(word, x.type.dtype.value, *sizes(extents)),
-        tuple(parameters),
-        render("copy.c.j2", extents=extents, source=f"x[{plus(*terms)}]"),
-    )
-    arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
-    return workload(
-        layer, function, arguments, tuple(constants),
+    return compute(
+        layer, stem(word, x.type.dtype.value, *sizes(extents)),
+        render("copy.c.j2", extents=extents, source=f"x[{plus(*terms)}]"), constants,
         in_place=overlap.in_place(layer, picked(x, y, positions)),
     )  # fmt: skip

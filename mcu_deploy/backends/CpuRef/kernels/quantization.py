@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels import quantization_any
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, either, render, rule, workload
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, either, render, rule
 from mcu_deploy.backends.interface import (
     YES,
-    CFunction,
     Layer,
     LayoutRule,
     Support,
@@ -16,7 +15,6 @@ from mcu_deploy.backends.interface import (
     no,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, pointer
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal, signed
 from mcu_deploy.backends.kit.loops import counter, plus
@@ -57,17 +55,10 @@ def _create(layer: Layer) -> Workload:
         element = f"({y.type.dtype.c_type})({rounded}{signed(zero)})"
     else:
         element = f"(float){without_zero(given, zero)} * {scale}"
-    function = CFunction(
-        stem(
-            "quantize" if quantizes else "dequantize",
-            (y if quantizes else x).type.dtype.value,
-            x.type.elements,
-        ),
-        (pointer(x, "x"), pointer(y, "y", const=False)),
-        render("element.c.j2", i=i, element=element),
-    )
-    return workload(
-        layer, function, (INPUT, OUTPUT), helpers=(QUANTIZE,) if quantizes else (),
+    word, integer = ("quantize", y) if quantizes else ("dequantize", x)
+    return compute(
+        layer, stem(word, integer.type.dtype.value, x.type.elements),
+        render("element.c.j2", i=i, element=element), helpers=(QUANTIZE,) if quantizes else (),
         in_place=overlap.in_place(layer, np.arange(x.type.elements)),
     )  # fmt: skip
 

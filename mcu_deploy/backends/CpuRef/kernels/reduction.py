@@ -10,13 +10,12 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     Kernel,
     check_moves,
     check_types,
+    compute,
     render,
-    workload,
 )
 from mcu_deploy.backends.CpuRef.kernels.folds import ReductionLoops
 from mcu_deploy.backends.interface import CFunction, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, pointer
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import plus
@@ -98,15 +97,10 @@ def _create(layer: Layer) -> Workload:
         helpers = (QUANTIZE,)
     elif x.type.dtype not in BYTES:
         values["clamp"] = clamp_lines(layer, "result", " " * 8)
-    function = CFunction(
-        loops.stem(f"reduce_{layer.op[6:].lower()}", x.type.dtype),
-        (pointer(x, "x"), pointer(y, "y", const=False)),
-        render("reduce.c.j2", **values),
-    )
     lowest = overlap.strided(outer.extents, outer.steps[0])
-    return workload(
-        layer, function, (INPUT, OUTPUT), helpers=helpers,
-        in_place=overlap.in_place(layer, lowest),
+    return compute(
+        layer, loops.stem(f"reduce_{layer.op[6:].lower()}", x.type.dtype),
+        render("reduce.c.j2", **values), helpers=helpers, in_place=overlap.in_place(layer, lowest),
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from mcu_deploy.backends.CpuRef.kernels import indexing
 from mcu_deploy.backends.CpuRef.kernels.base import (
     Kernel,
     check_moves,
+    compute,
     nothing,
     render,
     rule,
@@ -25,14 +26,13 @@ from mcu_deploy.backends.interface import (
     Layer,
     LayoutRule,
     Operand,
-    Parameter,
     Role,
     Support,
     Workload,
     no,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.arguments import INPUT, pointer
 from mcu_deploy.backends.kit.loops import counters, plus, times
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.backends.kit.strides import memory_strides
@@ -103,13 +103,10 @@ def _slice(layer: Layer) -> Workload:
     x, y = layer.input(0), layer.output
     if not y.type.elements:
         return nothing(layer)
-    function = CFunction(
-        stem("slice", x.type.dtype.value, *sizes(y.type.physical_shape)),
-        (pointer(x, "x"), pointer(y, "y", const=False)),
-        _copy(x, y, slice_ranges(layer.call), "x"),
-    )
-    lowest = picked(x, y, slice_ranges(layer.call))
-    return workload(layer, function, (INPUT, OUTPUT), in_place=overlap.in_place(layer, lowest))
+    name = stem("slice", x.type.dtype.value, *sizes(y.type.physical_shape))
+    ranges = slice_ranges(layer.call)
+    in_place = overlap.in_place(layer, picked(x, y, ranges))
+    return compute(layer, name, _copy(x, y, ranges, "x"), in_place=in_place)
 
 
 def _split(layer: Layer) -> Workload:
@@ -155,16 +152,12 @@ def _gather(layer: Layer) -> Workload:
     extents = (outer, indices.size, block)
     i, at, j = counters("i", extents)
     source = f"x[{plus(times(i, size * block), times(f'indices[{plus(at)}]', block), j)}]"
-    function = CFunction(
-        stem("gather", x.type.dtype.value, *sizes(extents)),
-        (pointer(x, "x"), pointer(y, "y", const=False), Parameter("const int32_t *", "indices")),
-        render("copy.c.j2", extents=extents, source=source),
-    )
     lowest = overlap.nested(
         np.arange(outer) * size * block, indices.astype(np.int64) * block, np.arange(block)
     )
-    return workload(
-        layer, function, (INPUT, OUTPUT, constant_argument(0)), (Constant("indices", indices),),
+    return compute(
+        layer, stem("gather", x.type.dtype.value, *sizes(extents)),
+        render("copy.c.j2", extents=extents, source=source), (Constant("indices", indices),),
         in_place=overlap.in_place(layer, lowest),
     )  # fmt: skip
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.arithmetic import exponential_table
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, check_types, render, rule, workload
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    Kernel,
+    check_types,
+    compute,
+    render,
+    rule,
+)
 from mcu_deploy.backends.interface import (
-    CFunction,
     Constant,
     Layer,
     LayoutRule,
-    Parameter,
     Support,
     Workload,
     no,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.requantization import output_quantization
 from mcu_deploy.backends.kit.stems import stem
@@ -40,28 +43,15 @@ def _create(layer: Layer) -> Workload:
     elements = overlap.strided((outer, inner, size), (size * inner, 1, inner))
     in_place = overlap.in_place(layer, elements, written=elements)
     if not y.type.is_quantized:
-        function = CFunction(
-            stem("softmax", "float32", size),
-            (pointer(x, "x"), pointer(y, "y", const=False)),
-            render("softmax_float.c.j2", **values),
-        )
-        return workload(layer, function, (INPUT, OUTPUT), headers=("math.h",), in_place=in_place)
+        name, body = stem("softmax", "float32", size), render("softmax_float.c.j2", **values)
+        return compute(layer, name, body, headers=("math.h",), in_place=in_place)
     out = output_quantization(layer)
     table, _ = exponential_table(x.type.scaling.scale[0], size)
     table = np.trim_zeros(table, "b")
     values |= {"store": out.store, "scale": out.scale, "entries": table.size}
-    function = CFunction(
-        stem("softmax", x.type.dtype.value, size),
-        (
-            pointer(x, "x"),
-            pointer(y, "y", const=False),
-            Parameter("const uint32_t *", "exponential"),
-        ),
-        render("softmax_table.c.j2", **values),
-    )
-    return workload(
-        layer, function, (INPUT, OUTPUT, constant_argument(0)), (Constant("exponential", table),),
-        (QUANTIZE,), in_place=in_place,
+    return compute(
+        layer, stem("softmax", x.type.dtype.value, size), render("softmax_table.c.j2", **values),
+        (Constant("exponential", table),), (QUANTIZE,), in_place=in_place,
     )  # fmt: skip
 
 

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from mcu_deploy.arithmetic.tflite import Sum, product_multiplier, scalar
-from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel, render, rule, workload
+from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel, compute, render, rule
 from mcu_deploy.backends.interface import (
     YES,
-    Argument,
-    CFunction,
-    Constant,
     Layer,
     LayoutRule,
-    Role,
     Support,
     Workload,
     no,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, pointer
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY
 from mcu_deploy.backends.kit.requantization import is_per_tensor, multiplied, saturated
 from mcu_deploy.backends.kit.stems import stem
@@ -52,26 +47,15 @@ def _create(layer: Layer) -> Workload:
         )
         symbol = "+" if layer.op == "Add" else "-"
         scaled = multiplied(f"left {symbol} right", factors.result)
-    function = CFunction(
-        stem(layer.op.lower(), y.type.dtype.value, *loops.extents),
-        (pointer(a, "a"), pointer(b, "b"), pointer(y, "y", const=False)),
-        render(
-            "tflite_binary.c.j2", extents=loops.extents, left=left, right=right, scaled=scaled,
-            element=saturated(layer, "scaled"),
-        ),
+    name = stem(layer.op.lower(), y.type.dtype.value, *loops.extents)
+    body = render(
+        "tflite_binary.c.j2", extents=loops.extents, left=left, right=right, scaled=scaled,
+        element=saturated(layer, "scaled"),
     )  # fmt: skip
-    constants: list[Constant] = []
-    arguments: list[Argument] = []
-    for index, operand in enumerate((a, b)):
-        if operand.constant is None:
-            arguments.append(Argument(Role.INPUT, index))
-        else:
-            arguments.append(constant_argument(len(constants)))
-            constants.append(Constant("operand", operand.memory))
     lowest = [overlap.strided(loops.extents, steps) for steps in loops.steps]
-    return workload(
-        layer, function, (*arguments, OUTPUT), tuple(constants), (MULTIPLY, CLAMP),
-        in_place=overlap.in_place(layer, *lowest),
+    return compute(
+        layer, name, body, helpers=(MULTIPLY, CLAMP),
+        in_place=overlap.in_place(layer, *lowest), operands={"a": 0, "b": 1},
     )  # fmt: skip
 
 

@@ -5,21 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.arithmetic.tflite import activation_bounds, scalar
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render, rule
 from mcu_deploy.backends.CpuRef.kernels.reduction import layout, reduction_loops
 from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_bytes
 from mcu_deploy.backends.interface import (
-    CFunction,
     Constant,
     Layer,
     LayoutRule,
-    Parameter,
     Support,
     Workload,
     no,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY
 from mcu_deploy.backends.kit.loops import counter
 from mcu_deploy.backends.kit.requantization import multiplied, saturated
@@ -48,7 +45,6 @@ def _pool(layer: Layer) -> Workload:
     values: dict[str, object] = {
         "channels": channels, "c": counter("c", channels), **window.values(batch), "ctype": ctype,
     }  # fmt: skip
-    parameters = [pointer(x, "x"), pointer(y, "y", const=False)]
     constants: tuple[Constant, ...] = ()
     if layer.op == "MaxPool":
         word = "max_pool"
@@ -64,19 +60,15 @@ def _pool(layer: Layer) -> Workload:
         same = bool(np.all(counts == counts.reshape(-1)[0]))
         if not same:
             constants = (Constant("count", counts.astype(np.int32)),)
-            parameters.append(Parameter("const int32_t *", "count"))
         values |= {
             "count": int(counts.reshape(-1)[0]) if same else 0,
             "element": f"({ctype})$clamp(mean, {low}, {high})",
         }
         body = render("tflite_average.c.j2", **values)
     name = stem(word, x.type.dtype.value, channels, window=window)
-    function = CFunction(name, tuple(parameters), body)
-    arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
     lowest = overlap.window(batch, channels, window, np.arange(channels))
-    return workload(
-        layer, function, arguments, constants, (CLAMP,), in_place=overlap.in_place(layer, lowest)
-    )
+    in_place = overlap.in_place(layer, lowest)
+    return compute(layer, name, body, constants, (CLAMP,), in_place=in_place)
 
 
 def _supports_sum(layer: Layer) -> Support:
@@ -87,22 +79,18 @@ def _supports_sum(layer: Layer) -> Support:
 
 
 def _sum(layer: Layer) -> Workload:
-    x, y = layer.input(0), layer.output
+    x = layer.input(0)
     loops = reduction_loops(layer)
     multiplier, shift, count = reduction_multiplier(layer.call)
-    function = CFunction(
-        loops.stem(f"reduce_{layer.op[6:].lower()}", x.type.dtype),
-        (pointer(x, "x"), pointer(y, "y", const=False)),
-        render(
-            "tflite_sum.c.j2", outer=loops.outer.extents, inner=loops.inner.extents,
-            start=-count * scalar(x.type)[1], element=loops.element,
-            scaled=multiplied("sum", (multiplier, shift)), store=saturated(layer, "scaled"),
-        ),
+    body = render(
+        "tflite_sum.c.j2", outer=loops.outer.extents, inner=loops.inner.extents,
+        start=-count * scalar(x.type)[1], element=loops.element,
+        scaled=multiplied("sum", (multiplier, shift)), store=saturated(layer, "scaled"),
     )  # fmt: skip
     lowest = overlap.strided(loops.outer.extents, loops.outer.steps[0])
-    return workload(
-        layer, function, (INPUT, OUTPUT), helpers=(MULTIPLY, CLAMP),
-        in_place=overlap.in_place(layer, lowest),
+    return compute(
+        layer, loops.stem(f"reduce_{layer.op[6:].lower()}", x.type.dtype), body,
+        helpers=(MULTIPLY, CLAMP), in_place=overlap.in_place(layer, lowest),
     )  # fmt: skip
 
 

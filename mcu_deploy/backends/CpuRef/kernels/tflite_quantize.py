@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.arithmetic.tflite import scalar
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render, rule
 from mcu_deploy.backends.interface import (
     YES,
     CFunction,
@@ -16,7 +16,6 @@ from mcu_deploy.backends.interface import (
     no,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, pointer
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY, ROUND_AWAY
 from mcu_deploy.backends.kit.literals import float_literal, signed
 from mcu_deploy.backends.kit.loops import counter, plus
@@ -53,13 +52,9 @@ def _create(layer: Layer) -> Workload:
         value = without_zero(given, scalar(x.type)[1])
         element = saturated(layer, multiplied(value, requantization(layer.call)))
         helpers = (MULTIPLY, CLAMP)
-    function = CFunction(
-        stem(layer.op.lower(), y.type.dtype.value, x.type.elements),
-        (pointer(x, "x"), pointer(y, "y", const=False)),
-        render("element.c.j2", i=i, element=element),
-    )
-    return workload(
-        layer, function, (INPUT, OUTPUT), helpers=helpers,
+    return compute(
+        layer, stem(layer.op.lower(), y.type.dtype.value, x.type.elements),
+        render("element.c.j2", i=i, element=element), helpers=helpers,
         in_place=overlap.in_place(layer, np.arange(x.type.elements)),
     )  # fmt: skip
 

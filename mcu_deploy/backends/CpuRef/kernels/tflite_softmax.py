@@ -5,20 +5,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render, rule
 from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_bytes
 from mcu_deploy.backends.interface import (
-    CFunction,
     Constant,
     Layer,
     LayoutRule,
-    Parameter,
     Support,
     Workload,
     no,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY, RECIPROCAL
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.ir import DType
@@ -35,23 +32,15 @@ def _supports(layer: Layer) -> Support:
 
 
 def _create(layer: Layer) -> Workload:
-    x, y = layer.input(0), layer.output
+    x = layer.input(0)
     size = x.type.shape[-1]
     rows = x.type.elements // size
     table = terms(layer.call).astype(np.int32)
-    function = CFunction(
-        stem("softmax", "int8", size),
-        (
-            pointer(x, "x"),
-            pointer(y, "y", const=False),
-            Parameter("const int32_t *", "exponential"),
-        ),
-        render("tflite_softmax.c.j2", rows=rows, size=size, distances=len(table)),
-    )
+    body = render("tflite_softmax.c.j2", rows=rows, size=size, distances=len(table))
     # A row is read once more while it is written, element by element.
     lowest = np.arange(x.type.elements)
-    return workload(
-        layer, function, (INPUT, OUTPUT, constant_argument(0)), (Constant("exponential", table),),
+    return compute(
+        layer, stem("softmax", "int8", size), body, (Constant("exponential", table),),
         (CLAMP, MULTIPLY, RECIPROCAL), in_place=overlap.in_place(layer, lowest),
     )  # fmt: skip
 
