@@ -29,7 +29,7 @@ class VectorDense(VectorProduct):
     """weights: [filter, 1, byte]."""
 
     @property
-    def is_kept(self) -> bool:
+    def adds_bias(self) -> bool:
         return False
 
     @property

@@ -23,7 +23,7 @@ TILE = 4  # filters
 GROUP = 16  # filters that are rounded together
 # The vectors of words of a group in the order in which they are narrowed.
 NARROWED = (0, 2, 1, 3)
-# Of a stream what is read ahead, at most: a tile's biases and weights.
+# Of a stream what is read ahead, at most: a tile's weights.
 AHEAD = 64
 # Up to so many vectors of a window stay in registers for all filters.
 _KEPT = 2
@@ -69,9 +69,13 @@ class VectorProduct:
 
     @property
     def is_kept(self) -> bool:
-        """Whether windows stay in registers for all filters. Else sums begin with their biases,
-        which are in front of the weights."""
+        """Whether windows stay in registers for all filters."""
         return self.vectors <= _KEPT
+
+    @property
+    def adds_bias(self) -> bool:
+        """Whether what rounds adds biases; else sums begin with them."""
+        return True
 
     @property
     def groups(self) -> int:
@@ -134,27 +138,23 @@ class VectorProduct:
 
     def description(self) -> tuple[str, ...]:
         """What stands over a kernel of the packed stream."""
-        begins = "" if self.is_kept else "bias[4], "
-        ends = "bias[4], factor[4]" if self.is_kept else "factor[4]"
         return (
-            f"weights: of each tile of four filters {begins}then of each 16 bytes of a window "
-            f"those of the four filters; {'; '.join(self.order_of_filters())}. Then of each tile, "
-            f"of 16 filters in the order 0 2 1 3, {ends}: float32.",
+            "weights: of each tile of four filters and of each 16 bytes of a window those of the "
+            f"four filters; {'; '.join(self.order_of_filters())}. Then of each tile, of 16 filters "
+            "in the order 0 2 1 3, bias[4], factor[4]: float32.",
         )
 
     @property
     def tile_bytes(self) -> int:
-        return TILE * (VECTOR * self.vectors + (0 if self.is_kept else 4))
+        return TILE * VECTOR * self.vectors
 
     @property
     def stream_bytes(self) -> int:
-        scales = 4 * TILE * self.tiles * (2 if self.is_kept else 1)
-        return self.tile_bytes * self.tiles + max(scales, AHEAD)
+        return self.tile_bytes * self.tiles + max(8 * TILE * self.tiles, AHEAD)
 
     def pack(self) -> Array:
-        """uint32: of each tile the four biases, unless windows are kept, and of each vector of a
-        window those of four filters; then of each tile, of a group in the order `NARROWED`, the
-        biases if windows are kept, and the factors, float32."""
+        """uint32: of each tile and of each vector of a window those of four filters; then of each
+        tile, of a group in the order `NARROWED`, the biases and the factors, float32."""
         filters, rows, bytes_ = self.weights.shape
         wide = np.zeros((filters + 1, rows, self.row_vectors * VECTOR), np.int8)
         wide[:-1, :, :bytes_] = self.weights
@@ -166,10 +166,6 @@ class VectorProduct:
         last = np.arange(4 * self.groups, self.tiles)
         narrowed = (4 * np.arange(self.groups)[:, None] + NARROWED).reshape(-1)
         taken = np.concatenate([narrowed, last]).astype(np.int64)
-        ends = factors[taken]
-        if self.is_kept:
-            ends = np.concatenate([bias[taken], ends], axis=1)
-        else:
-            weights = np.concatenate([bias, weights], axis=1)
+        ends = np.concatenate([bias[taken], factors[taken]], axis=1)
         stream = np.concatenate([weights.reshape(-1), ends.reshape(-1)])
         return np.pad(stream, (0, self.stream_bytes // 4 - stream.size))

@@ -23,7 +23,7 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.isa import Assembly, Register
 from mcu_deploy.backends.isa.mve.band import Band, Gather
 from mcu_deploy.backends.isa.mve.rounding import SLOT, Rounding
-from mcu_deploy.backends.isa.mve.tiles import Tile, add_number
+from mcu_deploy.backends.isa.mve.tiles import Tile, add_number, add_to
 from mcu_deploy.backends.quantized.layers import read
 from mcu_deploy.backends.quantized.vector_windows import Windows, forms
 
@@ -145,8 +145,7 @@ class _Kernel:
 
     def _place(self, into: Register) -> None:
         """Where the band begins."""
-        self._code.mov(into, self._frame)
-        add_number(self._code, into, _band_at(self._windows))
+        add_to(self._code, into, self._frame, _band_at(self._windows))
 
     def _pairs(self) -> None:
         """All pixels of a band, two at a time."""
@@ -157,6 +156,9 @@ class _Kernel:
         gather = None
         if windows.is_gathered:
             gather = Gather(code, windows, "band" if windows.is_copied else "")
+        rounding = Rounding(code, self._product, tile.sums, tile.stream, self._outputs)
+        tile.begin()
+        rounding.begin()
         code.mov(self._columns, windows.layer.window.output[1])
         code.mov(left, pairs)
         code.strd(self._at, self._columns, frame[_WINDOW])
@@ -171,8 +173,7 @@ class _Kernel:
                 self._step()
                 self._mov_second(second, self._at, first)
             else:
-                code.add(first, frame, _SUMS)
-                add_number(code, first, SLOT * self._product.tiles)
+                add_to(code, first, frame, _SUMS + SLOT * self._product.tiles)
                 code.add(second, first, windows.gathered_bytes)
                 gather.begin()
                 gather.window(self._at, first)
@@ -191,14 +192,15 @@ class _Kernel:
             code.add(tile.sums, frame, _SUMS)
             code.reads(self._product.stream_bytes)
             tile.assemble()
-            add_number(code, tile.sums, -SLOT * self._product.tiles)
             code.sub(frame, tile.sums, _SUMS)
             code.ldr(self._outputs[0], frame[_OUTPUT])
             code.ldr(left, frame[_PAIRS])
-            code.mov(self._free, self._outputs[0])
-            add_number(code, self._free, filters)
-            self._mov_second(self._outputs[1], self._free, self._outputs[0])
-            Rounding(code, self._product, tile.sums, tile.stream, self._outputs).assemble()
+            if self._is_odd:
+                add_to(code, self._free, self._outputs[0], filters)
+                self._mov_second(self._outputs[1], self._free, self._outputs[0])
+            else:
+                add_to(code, self._outputs[1], self._outputs[0], filters)
+            rounding.assemble()
             code.note("The next two pixels.")
             code.str(self._outputs[1], frame[_OUTPUT])
             code.subs(left, left, 1)

@@ -112,7 +112,10 @@ def assemble(product: VectorDense) -> Assembly:
             code.subs(left, left, 1)
         for register, of in zip((output, sums, groups), kept, strict=False):
             code.vmov(register, of)
-        Rounding(code, product, sums, stream, [output], groups).assemble()
+        rounding = Rounding(code, product, sums, stream, [output], groups)
+        if not product.has_common_factor:
+            rounding.begin()
+        rounding.assemble()
         if not product.last:
             code.note("The next part.")
             code.vmov(kept[0], output)

@@ -19,7 +19,7 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.isa import Assembly, Register
 from mcu_deploy.backends.isa.mve.rounding import SLOT, Rounding
-from mcu_deploy.backends.isa.mve.tiles import Tile, add_number
+from mcu_deploy.backends.isa.mve.tiles import Tile, add_number, add_to
 from mcu_deploy.backends.quantized.layers import read
 from mcu_deploy.backends.quantized.vector_product import VectorProduct
 
@@ -108,6 +108,9 @@ def assemble(pixels: Pixels) -> Assembly:
     code.mov(left, pairs)
     for register, at in ((x, _INPUT), (y, _OUTPUT), (weights, _STREAM), (left, _PAIRS)):
         code.str(register, frame[at])
+    rounding = Rounding(code, made, tile.sums, tile.stream, outputs)
+    tile.begin()
+    rounding.begin()
     with code.repeat(pairs):
         code.ldr(first, frame[_INPUT])
         code.ldr(tile.stream, frame[_STREAM])
@@ -117,12 +120,11 @@ def assemble(pixels: Pixels) -> Assembly:
         _beside(code, second, first, channels, left if is_odd else None)
         code.reads(made.stream_bytes)
         tile.assemble()
-        add_number(code, tile.sums, -SLOT * made.tiles)
         code.sub(frame, tile.sums, _SUMS)
         code.ldr(outputs[0], frame[_OUTPUT])
         code.ldr(left, frame[_PAIRS])
         _beside(code, outputs[1], outputs[0], filters, left if is_odd else None)
-        Rounding(code, made, tile.sums, tile.stream, outputs).assemble()
+        rounding.assemble()
         code.note("The next two pixels.")
         code.str(outputs[1], frame[_OUTPUT])
         code.ldr(first, frame[_INPUT])
@@ -138,8 +140,7 @@ def _beside(code: Assembly, to: Register, of: Register, by: int, left: Register 
     pixels are the same one."""
     if left is not None:
         code.cmp(left, 1)
-    code.mov(to, of)
-    add_number(code, to, by)
+    add_to(code, to, of, by)
     if left is not None:
         code.it("eq")
         code.moveq(to, of)

@@ -54,14 +54,17 @@ class Rounding:
         if product.has_common_factor:
             self._factor = code.register("factor")
 
+    def begin(self) -> None:
+        """What stays for all pixels: one register."""
+        if self._is_plain:
+            self._code.number(self._number, MAGIC + (0 if self._adds_zero else self._zero))
+
     def assemble(self) -> None:
-        """All filters. Outputs, sums and ends move on."""
+        """All filters. Outputs and ends move on, and sums where there are several groups."""
         code, product = self._code, self._product
         code.note("To elements of the output: scaled, rounded, saturated.")
         if product.has_common_factor:
             code.ldrd(self._factor, self._number, self._ends.after(8))
-        elif self._is_plain:
-            code.number(self._number, MAGIC + (0 if self._adds_zero else self._zero))
         if self._adds_zero:
             code.movw(self._zero_point, self._zero & 0xFFFF)
         if self._groups is not None and product.groups:
@@ -78,13 +81,13 @@ class Rounding:
     def _scaled(self, into: Sequence[Register], slot: int) -> None:
         """The sums of a tile."""
         code = self._code
-        if self._product.is_kept:
+        if self._product.adds_bias:
             code.vldrw_u32(self._bias, self._ends.after(16))
         if not self._product.has_common_factor:
             code.vldrw_u32(self._factor, self._ends.after(16))
         for pixel, words in enumerate(into):
             code.vldrw_u32(words, self._sums[self._slot * slot + 16 * pixel])
-            if self._product.is_kept:
+            if self._product.adds_bias:
                 code.vadd_i32(words, words, self._bias)
             code.vcvt_f32_s32(words, words)
             code.vmul_f32(words, words, self._factor)
@@ -120,7 +123,8 @@ class Rounding:
             self._to_bytes(even, even, "b")
             self._to_bytes(even, odd, "t")
             code.vstrb_8(even, output.after(GROUP))
-        code.add(self._sums, self._sums, 4 * self._slot)
+        if self._product.groups > 1 or self._product.last:
+            code.add(self._sums, self._sums, 4 * self._slot)
 
     def _tile(self, filters: int) -> None:
         """Four filters by themselves, or fewer."""

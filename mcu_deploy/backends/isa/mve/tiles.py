@@ -28,6 +28,15 @@ def add_number(code: Assembly, register: Register, by: int) -> None:
         by -= now
 
 
+def add_to(code: Assembly, to: Register, of: Register, by: int) -> None:
+    """One register becomes another one and any number."""
+    if 0 < by <= _LARGEST_ADDED:
+        code.add(to, of, by)
+        return
+    code.mov(to, of)
+    add_number(code, to, by)
+
+
 class Tile:
     """The registers of a tile.
 
@@ -67,37 +76,56 @@ class Tile:
                 return count
         return 1
 
+    @property
+    def _is_single(self) -> bool:
+        """Whether no loop is over tiles: nothing is stored or loaded for a tile in front of the
+        first one or behind the last one, and the sums' register stays."""
+        return self._product.tiles == self.unrolled
+
+    @property
+    def _keeps_guard(self) -> bool:
+        """Whether what rounds leaves the predicate of loads alone."""
+        return self._product.last % TILE == 0
+
+    def begin(self) -> None:
+        """What stays for all pixels."""
+        if self._is_guarded and self._keeps_guard:
+            self._guard()
+
+    def _guard(self) -> None:
+        count = self._code.register("bytes_left")
+        self._code.mov(count, self._product.rest)
+        self._code.vctp_8(count)
+
     def assemble(self) -> None:
         """The sums of all tiles. Behind it the stream is at the last biases and factors, and sums
-        behind the last slot; windows are where they were."""
+        where the first slot is; windows are where they were."""
         code, product = self._code, self._product
         code.note("Two pixels times four filters, tile by tile.")
-        if self._is_guarded:
-            count = code.register("bytes_left")
-            code.mov(count, product.rest)
-            code.vctp_8(count)
+        if self._is_guarded and not self._keeps_guard:
+            self._guard()
+        if self._is_single:
+            tile = self._kept() if product.is_kept else self._streamed()
+            for n in range(product.tiles):
+                tile(n == 0, n == product.tiles - 1)
+            self._store(1, -SLOT + 16)
+            self._slot = 0
+            return
         # What stands in front of the first tile stores something.
         for first in (0, 2):
             code.ldrd(*self._acc[1][first : first + 2], self.stream[4 * first])
         turns = product.tiles // self.unrolled
-        if turns > 1:
-            code.mov(self._turns, turns)
-        turn = self._kept() if product.is_kept else self._streamed()
-        if turns > 1:
-            with code.repeat(turns):
-                self._turn(turn)
-                code.subs(self._turns, self._turns, 1)
-        else:
-            self._turn(turn)
+        code.mov(self._turns, turns)
+        tile = self._kept() if product.is_kept else self._streamed()
+        with code.repeat(turns):
+            for _ in range(self.unrolled):
+                tile(False, False)
+            code.add(self.sums, self.sums, self._slot)
+            self._slot = 0
+            code.subs(self._turns, self._turns, 1)
         self._store(1, -SLOT + 16)
-        ahead = TILE * VECTOR if product.is_kept else TILE * 4 + VECTOR
-        code.sub(self.stream, self.stream, ahead)
-
-    def _turn(self, tile: Callable[[], None]) -> None:
-        for _ in range(self.unrolled):
-            tile()
-        self._code.add(self.sums, self.sums, self._slot)
-        self._slot = 0
+        code.sub(self.stream, self.stream, TILE * VECTOR if product.is_kept else VECTOR)
+        add_number(code, self.sums, -SLOT * product.tiles)
 
     def _store(self, pixel: int, at: int) -> None:
         for first in (0, 2):
@@ -138,7 +166,7 @@ class Tile:
         for acc, of in zip(self._acc[pixel], weights, strict=True):
             multiply(acc, x, of)
 
-    def _kept(self) -> Callable[[], None]:
+    def _kept(self) -> Callable[[bool, bool], None]:
         """A window is loaded once, for all filters."""
         product = self._product
         weights, held = self._vectors[:TILE], self._vectors[TILE:]
@@ -149,8 +177,9 @@ class Tile:
         for of in weights:
             self._weights(of)
 
-        def tile() -> None:
-            self._store(1, -SLOT + 16)
+        def tile(is_first: bool, is_last: bool) -> None:
+            if not is_first:
+                self._store(1, -SLOT + 16)
             for vector in range(product.vectors):
                 if vector:
                     for of in weights:
@@ -159,33 +188,30 @@ class Tile:
                     self._multiply(pixel, held[2 * vector + pixel], weights, add=vector > 0)
             self._store(0, 0)
             self._slot += SLOT
-            for of in weights:
-                self._weights(of)
+            if not is_last:
+                for of in weights:
+                    self._weights(of)
 
         return tile
 
-    def _streamed(self) -> Callable[[], None]:
-        """Windows are loaded for each tile, whose sums begin with the biases."""
+    def _streamed(self) -> Callable[[bool, bool], None]:
+        """Windows are loaded for each tile."""
         code, product, of = self._code, self._product, self._vectors
 
         def begin() -> None:
-            for first in (0, 2):
-                code.ldrd(*self._acc[0][first : first + 2], self.stream.after(8))
             self._weights(of[0])
             self._window(of[4], 0, 0)
 
-        def tile() -> None:
-            self._store(1, -SLOT + 16)
-            for first in (0, 2):
-                bias = self.stream[4 * first - VECTOR - 4 * TILE]
-                code.ldrd(*self._acc[1][first : first + 2], bias)
+        def tile(is_first: bool, is_last: bool) -> None:
+            if not is_first:
+                self._store(1, -SLOT + 16)
             first_weights = of[:TILE]
-            code.vmladava_s8(self._acc[0][0], of[4], of[0])
+            code.vmladav_s8(self._acc[0][0], of[4], of[0])
             for n in range(1, TILE):
                 self._weights(of[n])
-                code.vmladava_s8(self._acc[0][n], of[4], of[n])
+                code.vmladav_s8(self._acc[0][n], of[4], of[n])
             self._window(of[5], 1, 0)
-            self._multiply(1, of[5], first_weights, add=True)
+            self._multiply(1, of[5], first_weights, add=False)
             places = [6, 7, 0, 1, 2, 3, 4, 5]
             at = 0
             for vector in range(1, product.vectors):
@@ -203,7 +229,8 @@ class Tile:
             self._begin_windows()
             self._store(0, 0)
             self._slot += SLOT
-            begin()
+            if not is_last:
+                begin()
 
         begin()
         return tile
