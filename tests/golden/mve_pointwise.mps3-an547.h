@@ -3,7 +3,7 @@
  *   source model  convolutions, SHA-256
  *                 1f014f865e2fc33a867e84e5a16f178ed4789ca4f92f093ae670f8d2d3824614
  *   constants     1,440 bytes, as a file: SHA-256
- *                 ece5da21b6d513f99a42aa110b3f9c3cdaebbe5b4d875b817d72f0980c0927b2
+ *                 a4a3a62e4029c732acbf89b47fa5d4c9f9da1631ef08ba946a044f5ccaff6429
  *   workspace     896 bytes
  *   layers        3 with 9,360 multiply-accumulates
  *
