@@ -42,10 +42,7 @@ from mcu_deploy.backends.isa.dsp.plane_lines import UNROLLINGS, Unrolling
 from mcu_deploy.backends.layer import kept
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.lines import LANES, BareLines
-from mcu_deploy.backends.quantized.requantization import (
-    multiplications,
-    multiply_late,
-)
+from mcu_deploy.backends.quantized.requantization import multiplications, multiply_late
 from mcu_deploy.backends.quantized.scalings import are_straight
 from mcu_deploy.backends.quantized.staircases import Channel, Staircases
 

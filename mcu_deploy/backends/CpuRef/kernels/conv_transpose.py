@@ -12,15 +12,7 @@ import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels import conv_transpose_any
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, either, render, rule
-from mcu_deploy.backends.interface import (
-    YES,
-    Constant,
-    Layer,
-    LayoutRule,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.interface import YES, Constant, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.loops import counter, times
 from mcu_deploy.backends.kit.requantization import clamp_lines

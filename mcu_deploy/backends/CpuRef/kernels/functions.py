@@ -9,14 +9,7 @@ import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render, rule
 from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, broadcasts, pointwise
-from mcu_deploy.backends.interface import (
-    YES,
-    Layer,
-    LayoutRule,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.stems import stem

@@ -12,14 +12,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     render,
     rule,
 )
-from mcu_deploy.backends.interface import (
-    Constant,
-    Layer,
-    LayoutRule,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.interface import Constant, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter, counters, plus, times

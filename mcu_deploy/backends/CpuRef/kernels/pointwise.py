@@ -8,12 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels.base import nothing, render, workload
-from mcu_deploy.backends.interface import (
-    CFunction,
-    InPlace,
-    Layer,
-    Workload,
-)
+from mcu_deploy.backends.interface import CFunction, InPlace, Layer, Workload
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import OUTPUT, passed, pointer
 from mcu_deploy.backends.kit.stems import stem

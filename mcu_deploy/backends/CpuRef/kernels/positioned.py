@@ -8,12 +8,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.CpuRef.kernels.base import compute, render
-from mcu_deploy.backends.interface import (
-    Constant,
-    Layer,
-    Operand,
-    Workload,
-)
+from mcu_deploy.backends.interface import Constant, Layer, Operand, Workload
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.loops import counters, plus, times
 from mcu_deploy.backends.kit.stems import sizes, stem

@@ -6,14 +6,7 @@ import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels import quantization_any
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, either, render, rule
-from mcu_deploy.backends.interface import (
-    YES,
-    Layer,
-    LayoutRule,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal, signed

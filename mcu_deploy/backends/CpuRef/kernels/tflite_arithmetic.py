@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from mcu_deploy.arithmetic.tflite import Sum, product_multiplier, scalar
 from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel, compute, render, rule
-from mcu_deploy.backends.interface import (
-    YES,
-    Layer,
-    LayoutRule,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY
 from mcu_deploy.backends.kit.requantization import is_per_tensor, multiplied, saturated

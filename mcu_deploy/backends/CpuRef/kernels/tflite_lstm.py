@@ -29,12 +29,7 @@ from mcu_deploy.backends.kit.loops import counter, plus, times
 from mcu_deploy.backends.kit.requantization import multiplied, saturated
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.zero_points import folded_bias
-from mcu_deploy.operators.tflite_lstm import (
-    QuantizedLstm,
-    quantized_lstm,
-    sigmoid_table,
-    weights,
-)
+from mcu_deploy.operators.tflite_lstm import QuantizedLstm, quantized_lstm, sigmoid_table, weights
 
 _TABLE = Parameter("const uint16_t *", "table")
 

@@ -8,14 +8,7 @@ from mcu_deploy.arithmetic.tflite import activation_bounds, scalar
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render, rule
 from mcu_deploy.backends.CpuRef.kernels.reduction import layout, reduction_loops
 from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_bytes
-from mcu_deploy.backends.interface import (
-    Constant,
-    Layer,
-    LayoutRule,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.interface import Constant, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY
 from mcu_deploy.backends.kit.loops import counter

@@ -6,15 +6,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic.tflite import scalar
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render, rule
-from mcu_deploy.backends.interface import (
-    YES,
-    CFunction,
-    Layer,
-    LayoutRule,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.interface import YES, CFunction, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY, ROUND_AWAY
 from mcu_deploy.backends.kit.literals import float_literal, signed

@@ -7,14 +7,7 @@ import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render, rule
 from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_bytes
-from mcu_deploy.backends.interface import (
-    Constant,
-    Layer,
-    LayoutRule,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.interface import Constant, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY, RECIPROCAL
 from mcu_deploy.backends.kit.stems import stem
