@@ -25,7 +25,7 @@ from mcu_deploy.quantizing import budgets, checking, judging, preparing, roundin
 from mcu_deploy.quantizing.baseline import onnxruntime_int8
 from mcu_deploy.quantizing.borders import BORDERS, with_borders
 from mcu_deploy.quantizing.budgets import Budget
-from mcu_deploy.quantizing.choosing import Trials, choose, parts
+from mcu_deploy.quantizing.choosing import Recipe, Trials, choose, parts, thirds
 from mcu_deploy.quantizing.net import Net
 from mcu_deploy.quantizing.oracle import Oracle
 from mcu_deploy.quantizing.sensitivity import Sensitivity, sensitivities
@@ -180,9 +180,10 @@ class _Job:
         content = made.SerializeToString(deterministic=True)
         write_file(target, content)
         notes = [] if len(own) < len(self.file) else [
-            "So few samples that none were kept out: these are the ones that ranges are from."
+            "Of so few samples onnxruntime computes each third by a model made without it; "
+            "the model itself is made from all."
         ]  # fmt: skip
-        accuracy = self._accuracy(real, target, own, kept, trials, notes)
+        accuracy = self._accuracy(recipe, target, kept, trials, notes)
         costs = self._costs(target, notes)
         oracle = Oracle(target)
         if samples_output is not None:
@@ -217,29 +218,25 @@ class _Job:
         )  # fmt: skip
 
     def _accuracy(
-        self, real: onnx.ModelProto, target: Path, own: Part, kept: Part, trials: Trials,
-        notes: list[str],
-    ) -> tuple[Accuracy, ...]:  # fmt: skip
-        wanted, labels = trials.wanted(kept), self._labels(kept)
-
-        def by(what: str, found: judging.Results) -> Accuracy:
-            count = len(found)
-            some = None if labels is None else labels[:count]
-            return Accuracy(what, count, judging.compare(found, wanted[:count], some))
-
-        rows = [replace(by("float32", wanted), is_reference=True)]
+        self, recipe: Recipe, target: Path, kept: Part, trials: Trials, notes: list[str]
+    ) -> tuple[Accuracy, ...]:
+        wanted = trials.wanted(kept)
+        rows = [Accuracy("float32", len(kept),
+                         judging.compare(wanted, wanted, self._labels(kept)), True)]  # fmt: skip
         self.progress("onnxruntime's own quantization")
         try:
-            usual = onnxruntime_int8(self.source, own)
-            rows.append(by("onnxruntime's int8 (min-max)",
-                           judging.results(usual, judging.judged_names(usual), kept)))  # fmt: skip
+            usual = self._apart(trials, lambda own: onnxruntime_int8(self.source, own))
+            rows.append(replace(usual, what="onnxruntime's int8 (min-max)"))
         except RequestError as error:
             notes.append(f"onnxruntime's own tool cannot quantize this model: {error}")
-        found = judging.results(real, judging.judged_names(real), kept)
-        rows.append(by("this int8, by onnxruntime", found))
+        found = self._apart(trials, lambda own: rounding.settled(trials.make(recipe, own)))
+        rows.append(replace(found, what="this int8, by onnxruntime"))
         self.progress("the device's own arithmetic")
         first = Part(self.file, frozenset(sorted(kept.numbers)[:_ORACLE_SAMPLES]))
-        rows.append(by("this int8, by the device's arithmetic", Oracle(target).results(first)))
+        judged = judging.compare(
+            Oracle(target).results(first), trials.wanted(first), self._labels(first)
+        )
+        rows.append(Accuracy("this int8, by the device's arithmetic", len(first), judged))
         if self.board is not None and not self.board.is_host:
             self.progress(f"running on {self.board.name}")
             few = Part(self.file, frozenset(sorted(kept.numbers)[:_BOARD_SAMPLES]))
@@ -250,9 +247,22 @@ class _Job:
                 notes.append(f"It does not run on {self.board.name}: {error}")
             else:
                 judged = judging.compare(results, outputs, self._labels(few))
-                rows.append(Accuracy(f"this int8, on {self.board.name}",
-                                     len(results), judged))  # fmt: skip
+                rows.append(Accuracy(f"this int8, on {self.board.name}", len(few), judged))
         return tuple(rows)
+
+    def _apart(self, trials: Trials, make: Callable[[Part], onnx.ModelProto]) -> Accuracy:
+        """Models judged on samples that they were not made from: of few samples each third."""
+        found: list[Sequence[Array]] = []
+        wanted: list[Sequence[Array]] = []
+        labels: list[Array] = []
+        for own, kept in thirds(self.file):
+            model = make(own)
+            found += judging.results(model, judging.judged_names(model), kept)
+            wanted += trials.wanted(kept)
+            classes = self._labels(kept)
+            labels += [] if classes is None else [classes]
+        judged = judging.compare(found, wanted, np.concatenate(labels) if labels else None)
+        return Accuracy("", len(found), judged)
 
     def _costs(self, target: Path, notes: list[str]) -> tuple[tuple[str, Cost], ...]:
         if self.board is None:

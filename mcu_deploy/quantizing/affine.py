@@ -38,7 +38,7 @@ def into_gemms(net: Net, node: onnx.NodeProto) -> bool:
 
 def _gemms(net: Net, name: str, features: int) -> list[onnx.NodeProto]:
     """The Gemms in which all that is read of a tensor ends; none where some does not."""
-    if name in net.outputs:
+    if name in net.seen:
         return []
     found = []
     for reader in net.consumers().get(name, []):

@@ -32,7 +32,7 @@ def with_borders(model: onnx.ModelProto, borders: str) -> onnx.ModelProto:
 def _input(net: Net, name: str) -> None:
     """Takes the QuantizeLinear behind an input away: who runs the model quantizes."""
     readers = [n for n in net.nodes if name in n.input]
-    if [n.op_type for n in readers] != ["QuantizeLinear"]:
+    if name in net.inner or [n.op_type for n in readers] != ["QuantizeLinear"]:
         return
     (first,) = readers
     net.nodes = [n for n in net.nodes if n is not first]
@@ -43,7 +43,7 @@ def _input(net: Net, name: str) -> None:
 def _output(net: Net, name: str) -> None:
     """Takes the DequantizeLinear before an output away."""
     last = net.producers().get(name)
-    if last is None or last.op_type != "DequantizeLinear":
+    if name in net.inner or last is None or last.op_type != "DequantizeLinear":
         return
     integers = last.input[0]
     writer = net.producers().get(integers)

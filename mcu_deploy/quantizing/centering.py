@@ -54,7 +54,7 @@ def _follow(net: Net, first: str, features: int, stream: _Stream) -> bool:
         if name in stream.tensors:
             continue
         shape = net.shape(name)
-        if name in net.outputs or shape is None or shape[-1] != features:
+        if name in net.seen or shape is None or shape[-1] != features:
             return False
         stream.tensors.add(name)
         for reader in consumers.get(name, []):

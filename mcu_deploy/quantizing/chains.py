@@ -126,7 +126,7 @@ def _between(net: Net, x: str, y: str) -> list[onnx.NodeProto]:
             pending.extend(operand for operand in _operands(net, node) if operand != x)
     for node in part.values():
         name = node.output[0]
-        seen = name in net.outputs or any(r.name not in part for r in consumers.get(name, ()))
+        seen = name in net.seen or any(r.name not in part for r in consumers.get(name, ()))
         if seen and name != y:
             return []
     return [node for node in net.nodes if node.name in part]

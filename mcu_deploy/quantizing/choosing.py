@@ -27,7 +27,7 @@ _FEW = 60
 _MOST_JUDGED = 256
 # By how many standard errors of the mean, and by how many dB more, something has to be better than
 # what needs no choice: of few samples the best of many is best by chance.
-_ERRORS = 2.0
+_ERRORS, _ERRORS_OF_MANY, _MANY = 2.0, 1.0, 100
 _MARGIN = 0.1
 
 Progress = Callable[[str], None]
@@ -167,4 +167,4 @@ def _surplus(trials: Trials, recipe: Recipe) -> float:
         return 0.0
     apart = trials.samples[recipe] - trials.samples[SAFE]
     error = float(apart.std(ddof=1)) / np.sqrt(len(apart)) if len(apart) > 1 else np.inf
-    return float(apart.mean() - _ERRORS * error)
+    return float(apart.mean() - (_ERRORS if len(apart) < _MANY else _ERRORS_OF_MANY) * error)

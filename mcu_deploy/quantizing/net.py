@@ -32,6 +32,8 @@ class Net:
         self.nodes: list[onnx.NodeProto] = list(graph.node)
         self.inputs = [v.name for v in graph.input if v.name not in self.constants]
         self.outputs = [v.name for v in graph.output]
+        # What graphs inside of nodes read has to stay by name, as an output has.
+        self.inner = {name for node in self.nodes for name in _read_inside(node)}
         self.types = {v.name: v for v in (*graph.value_info, *graph.input, *graph.output)}
         self._count = 0
         self._name_nodes()
@@ -39,6 +41,11 @@ class Net:
     @classmethod
     def parsed(cls, content: bytes) -> Net:
         return cls(onnx.load_model_from_string(content))
+
+    @property
+    def seen(self) -> set[str]:
+        """The tensors that have to be there by name: outputs, and what graphs inside read."""
+        return self.inner | set(self.outputs)
 
     @property
     def name(self) -> str:
@@ -60,7 +67,7 @@ class Net:
 
     def model(self) -> onnx.ModelProto:
         """The model; tensors and constants that nothing reads are left out, shapes inferred."""
-        used = {name for node in self.nodes for name in node.input} | set(self.outputs)
+        used = {name for node in self.nodes for name in node.input} | self.seen
         made = onnx.ModelProto()
         made.CopyFrom(self._shell)
         graph = made.graph
@@ -122,7 +129,7 @@ class Net:
     def sole_consumer(self, name: str) -> onnx.NodeProto | None:
         """The one node that reads a tensor, which is no output; else None."""
         readers = [n for n in self.nodes if name in n.input]
-        return readers[0] if len(readers) == 1 and name not in self.outputs else None
+        return readers[0] if len(readers) == 1 and name not in self.seen else None
 
     def constant(self, name: str) -> Array | None:
         return self.constants.get(name)
@@ -161,6 +168,17 @@ class Net:
             for index, name in enumerate(node.input):
                 if name in names:
                     node.input[index] = names[name]
+
+
+def _read_inside(node: onnx.NodeProto) -> set[str]:
+    """The names that graphs of a node read, be they from outside or not."""
+    found: set[str] = set()
+    for attribute in node.attribute:
+        for graph in (attribute.g, *attribute.graphs):
+            found |= {value.name for value in graph.output}
+            for inner in graph.node:
+                found |= set(inner.input) | _read_inside(inner)
+    return found
 
 
 def attributes_of(node: onnx.NodeProto) -> dict[str, Any]:

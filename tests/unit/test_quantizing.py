@@ -449,3 +449,47 @@ def test_scales_of_weights_move_to_where_integers_round(tmp_path: Path) -> None:
         np.testing.assert_allclose(after[name], before[name], rtol=1e-5)
     x = samples(1, (1, 192))[0]
     np.testing.assert_allclose(results(made, x)[0], results(model, x)[0], atol=0.05)
+
+
+def test_what_a_graph_inside_of_a_node_reads_stays(tmp_path: Path) -> None:
+    """An If whose branches read a tensor and a constant from outside."""
+
+    def branch(op: str) -> onnx.GraphProto:
+        value = helper.make_tensor_value_info("r", TensorProto.FLOAT, [1, 4])
+        return helper.make_graph([helper.make_node(op, ["a", "k"], ["r"])], op, [], [value])
+
+    random = np.random.default_rng(13)
+    constants = {"w": random.normal(size=(4, 4)), "k": random.normal(size=(1, 4))}
+    nodes = [
+        helper.make_node("Gemm", ["x", "w"], ["g"]),
+        helper.make_node("Identity", ["g"], ["a"]),
+        helper.make_node("ReduceMax", ["g"], ["m"], keepdims=0),
+        helper.make_node("Greater", ["m", "zero"], ["c"]),
+        helper.make_node("If", ["c"], ["i"], then_branch=branch("Add"), else_branch=branch("Mul")),
+        helper.make_node("Gemm", ["i", "w"], ["y"]),
+    ]
+    constants["zero"] = np.float32(0)  # type: ignore[assignment]
+    model = model_of(nodes, constants, {"x": [1, 4]}, {"y": [1, 4]})
+    net, x = prepared(model, tmp_path), samples(1, (1, 4))[0]
+    np.testing.assert_allclose(results(net.model(), x)[0], results(model, x)[0], rtol=1e-5)
+    np.savez(tmp_path / "s.npz", in0=samples(12, (1, 4)))
+    made = quantize(tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx")
+    assert made.accuracy[-1].judged.mean_sqnr > 20
+
+
+def test_a_tensor_that_is_always_zero_and_an_old_opset(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "b"], ["c"]),
+        helper.make_node("Relu", ["c"], ["r"]),
+        helper.make_node("Conv", ["r", "v"], ["y"]),
+    ]
+    random = np.random.default_rng(14)
+    constants = {
+        "w": random.normal(size=(3, 2, 1, 1)), "b": np.full(3, -100.0),
+        "v": random.normal(size=(2, 3, 1, 1)),
+    }  # fmt: skip
+    model = model_of(nodes, constants, {"x": [1, 2, 4, 4]}, {"y": [1, 2, 4, 4]}, opset=11)
+    onnx.save(model, tmp_path / "m.onnx")
+    np.savez(tmp_path / "s.npz", in0=samples(12, (1, 2, 4, 4)))
+    made = quantize(tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx")
+    assert made.accuracy[-1].judged.mean_sqnr == judging.MOST_DB
