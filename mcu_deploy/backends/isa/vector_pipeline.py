@@ -105,7 +105,8 @@ def timing(name: str, is_vector: bool, words: int, gathers: bool) -> tuple[Unit,
         return Unit.MEMORY, 1 + pairs, 2 + pairs
     if re.match(r"v(ldr|str|ld[24]|st[24])", base) and is_vector:
         bits = int(re.sub(r"\D", "", types) or 32)
-        return Unit.MEMORY, max(2, 128 // bits) if gathers else 2, 1
+        held = max(2, 128 // bits) if gathers else 2
+        return Unit.MEMORY, held, held - 1
     if base.startswith(("ldr", "str", "vldr", "vstr")):
         return Unit.MEMORY, 1, 2
     if _REDUCTION.match(base):
