@@ -1,0 +1,95 @@
+"""Depthwise convolution of int8 and uint8 over strips: any kernel, stride, dilation and padding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, assembly, workload
+from mcu_deploy.backends.interface import (
+    Constant,
+    Costs,
+    InPlace,
+    Layer,
+    Price,
+    Proposal,
+    SubgraphView,
+    Workload,
+)
+from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa.mve.strips import Depthwise, scratch_bytes
+from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.strips import Strips
+
+OPERATORS = ("Conv", "tflite::Conv")
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A depthwise convolution by itself."""
+    layer = read(node)
+    if isinstance(layer, str):
+        return layer
+    if not layer.is_depthwise:
+        return ""
+    if reason := refusal(layer):
+        return reason
+    strips = Strips(layer)
+    found = [_proposal(view, node, strips)]
+    if strips.may_be_any:
+        found.append(_proposal(view, node, Strips(layer, is_any=True)))
+    return found
+
+
+def _proposal(view: SubgraphView, node: Layer, strips: Strips) -> Proposal:
+    code = assemble(strips)
+    rows, columns = strips.layer.window.kernel
+    stem = f"depthwise{rows}x{columns}_{'any' if strips.is_any else strips.channels}_mve"
+    price = Price(
+        Costs(node.macs, cycles=code.time(node.target), flash=strips.stream_bytes),
+        {f"{stem} {code.digest}": code.bytes},
+        scratch_bytes(strips),
+        (InPlace(0, 0, exactly=True),) if strips.may_lie_on_input else (),
+    )  # fmt: skip
+
+    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
+        return (workload(layers[0], stem, code, (Constant("stream", strips.pack()),), price),)
+
+    part = view.part([node.node.id])
+    title = f"depthwise{rows}x{columns}, strips{' of any channels' if strips.is_any else ''}"
+    return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title)
+
+
+def refusal(layer: Convolution) -> str:
+    """Why the kernel does not compute a depthwise convolution, a clause; empty where it does."""
+    if layer.fixed is not None:
+        return "it does not round as TFLite does yet"
+    if layer.x.shape[0] != 1:
+        return "of depthwise convolutions it takes those of one image"
+    if layer.weights.shape[0] != layer.x.shape[1]:
+        return "of depthwise convolutions it takes one filter a channel"
+    return ""
+
+
+def assemble(strips: Strips) -> Assembly:
+    """The kernel: pixels, output, the packed stream, scratch."""
+    code = assembly()
+    _describe(code, strips)
+    Depthwise(code, strips).assemble()
+    return code
+
+
+def _describe(code: Assembly, strips: Strips) -> None:
+    code.note("y[i][j][c] = sat(round(float(sum) * factor[c]) + zero), with sum = bias[c] + sum of")
+    code.note("w[k][l][c] * x[i'][j'][c], both floats rounded to nearest; x and y: [row][column]")
+    code.note("[channel].")
+    code.note(
+        "scratch: words of the kernel, 16 zero points, offsets; then strips, [two columns][16 "
+        "channels] of words, each two by two pixels."
+    )
+    code.note(
+        f"stream: {'how many channels, ' if strips.is_any else ''}offsets of a window's words, and "
+        "of four outputs; then of each channel bias, factor (float32), and for each 16 bytes of a "
+        f"window the weights of {'its first output' if strips.is_shared else 'each output'}."
+    )
+    if strips.is_clipped:
+        code.note("In a bias are the bits of the float 2**23: sums below 0 are the least element.")

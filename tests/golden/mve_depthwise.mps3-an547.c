@@ -1,0 +1,510 @@
+/* network_mve_depthwise.c: a neural network, made by mcu-deploy.
+ *
+ *   source model  convolutions, SHA-256
+ *                 ff1178e1a56f518772a2191f73f0b1bbe2c998885ace47a45b3478372da9119d
+ *   constants     608 bytes, as a file: SHA-256
+ *                 baf246e61323a110f3137b2eb74d2a87727a005368dc05985f457cc35a72357f
+ *   workspace     2,256 bytes
+ *   layers        3 with 6,300 multiply-accumulates
+ *
+ * Everything is static but the descriptor _mcu_network_mve_depthwise, at the end. To compile this
+ * file by hand, in its folder, to the same bytes:
+ *
+ *   arm-none-eabi-gcc -mcpu=cortex-m55 -mthumb -mfpu=auto -mfloat-abi=hard -std=c99 \
+ *       -ffunction-sections -fdata-sections -fno-common -O2 -ffp-contract=off -fno-math-errno \
+ *       -frandom-seed=mve_depthwise -I include -c network_mve_depthwise.c -o \
+ *       network_mve_depthwise.o
+ *
+ * The workspace: what lies where, in bytes, and from which layer to which it is needed.
+ *
+ *   offset  bytes   from      to  holds
+ *        0    700  input       0  int8
+ *     1552    700      0       2  x0
+ *        0   1552      1       1  scratch of depthwise_1
+ *        0    700      2  output  int8_y
+ *
+ * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
+ * axes lie in memory, where that is another one.
+ */
+#include "network_mve_depthwise.h"
+
+/* ---- Constants ---- */
+
+/* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are
+ * declared extern, as a static array without an initializer would be one of zeros; the names that
+ * the assembler gives them are local to the object. Where there is no .incbin, and for -flto, build
+ * with --weights array. */
+__asm__(".pushsection .rodata._mcu_mve_depthwise_weights, \"a\", %progbits\n"
+        ".balign 16\n"
+        ".type _mcu_mve_depthwise_weights, %object\n"
+        ".size _mcu_mve_depthwise_weights, 608\n"
+        "_mcu_mve_depthwise_weights:\n"
+        ".incbin \"network_mve_depthwise.weights.bin\"\n"
+        ".popsection");
+/* clang-format off */
+#define MCU_CONSTANT(name, type, elements, offset, bytes)                \
+    extern const type name[elements];                                    \
+    __asm__(".set " #name ", _mcu_mve_depthwise_weights + " #offset "\n" \
+            ".type " #name ", %object\n"                                 \
+            ".size " #name ", " #bytes)
+MCU_CONSTANT(_mcu_mve_depthwise_depthwise_1_stream, uint32_t, 152, 0, 608);
+#undef MCU_CONSTANT
+/* clang-format on */
+
+/* ---- Kernels ---- */
+
+/* Those in assembly are one string each, some longer than C99 wants compilers to take. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+#endif
+
+MCU_FUNCTION void _mcu_mve_depthwise_reorder_35x20_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 35; i0++) {
+        for (int32_t i1 = 0; i1 < 20; i1++) {
+            *y++ = x[i0 + i1 * 35];
+        }
+    }
+}
+
+/* y[i][j][c] = sat(round(float(sum) * factor[c]) + zero), with sum = bias[c] + sum of
+ * w[k][l][c] * x[i'][j'][c], both floats rounded to nearest; x and y: [row][column]
+ * [channel].
+ * scratch: words of the kernel, 16 zero points, offsets; then strips, [two columns][16 channels]
+ * of words, each two by two pixels.
+ * stream: offsets of a window's words, and of four outputs; then of each channel bias, factor
+ * (float32), and for each 16 bytes of a window the weights of its first output. */
+MCU_KERNEL void _mcu_mve_depthwise_depthwise3x3_20_mve(const int8_t *x MCU_UNUSED,
+                                                       int8_t *y MCU_UNUSED,
+                                                       const uint32_t *stream MCU_UNUSED,
+                                                       uint8_t *scratch MCU_UNUSED) {
+    /* clang-format off */
+    __asm__(".syntax unified\n"
+            "    push {r4-r9, lr}\n"
+            "    vpush {d8-d15}\n"
+            "    movw r5, #3\n"                     /* number, #3 */
+            "    mov r3, r3\n"                      /* frame, scratch */
+            "    vdup.8 q0, r5\n"                   /* vector, number */
+            "    vstrw.32 q0, [r3, #80]\n"          /* vector, [frame, #80] */
+            "    vmov.i32 q0, #0\n"                 /* vector, #0 */
+            "    vstrw.32 q0, [r3, #96]\n"          /* vector, [frame, #96] */
+            "    movw r4, #20\n"                    /* number, #20 */
+            "    str r0, [r3]\n"                    /* x, [frame] */
+            "    vldrw.u32 q0, [r2], #16\n"         /* vector, [stream], #16 */
+            "    vstrw.32 q0, [r3, #144]\n"         /* vector, [frame, #144] */
+            "    str r1, [r3, #4]\n"                /* y, [frame, #4] */
+            "    vldrw.u32 q0, [r2], #16\n"         /* vector, [stream], #16 */
+            "    vstrw.32 q0, [r3, #160]\n"         /* vector, [frame, #160] */
+            "    str r4, [r3, #12]\n"               /* number, [frame, #12] */
+            "    vldrw.u32 q0, [r2], #16\n"         /* vector, [stream], #16 */
+            "    vstrw.32 q0, [r3, #176]\n"         /* vector, [frame, #176] */
+            "    str r4, [r3, #16]\n"               /* number, [frame, #16] */
+            "    vldrw.u32 q0, [r2], #16\n"         /* vector, [stream], #16 */
+            "    vstrw.32 q0, [r3, #192]\n"         /* vector, [frame, #192] */
+            "    vldrw.u32 q0, [r2], #16\n"         /* vector, [stream], #16 */
+            "    vstrw.32 q0, [r3, #208]\n"         /* vector, [frame, #208] */
+            "    vldrw.u32 q0, [r2], #16\n"         /* vector, [stream], #16 */
+            "    vstrw.32 q0, [r3, #224]\n"         /* vector, [frame, #224] */
+            "    vldrw.u32 q0, [r2], #16\n"         /* vector, [stream], #16 */
+            "    vstrw.32 q0, [r3, #240]\n"         /* vector, [frame, #240] */
+            "    vldrw.u32 q0, [r2], #16\n"         /* vector, [stream], #16 */
+            "    vstrw.32 q0, [r3, #256]\n"         /* vector, [frame, #256] */
+            "    str r2, [r3, #8]\n"                /* stream, [frame, #8] */
+            "1:\n"
+            "    ldr r1, [r3, #16]\n"               /* channels_left, [frame, #16] */
+            /* Sixteen channels, or the last. */
+            "    mov r0, #16\n"                     /* of_group, #16 */
+            "    cmp r1, #16\n"                     /* channels_left, #16 */
+            "    it lt\n"
+            "    movlt r0, r1\n"                    /* of_group, channels_left */
+            "    vctp.8 r0\n"                       /* of_group */
+            "    str r0, [r3, #20]\n"               /* of_group, [frame, #20] */
+            "    ldr r0, [r3]\n"                    /* x, [frame] */
+            "    add r6, r3, #272\n"                /* strips, frame, #272 */
+            "    sub r0, r0, #100\n"                /* x, x, #100 */
+            "    str r0, [r3, #28]\n"               /* x, [frame, #28] */
+            "    movw r0, #0xffff\n"                /* number, #0xffff */
+            "    movt r0, #0xffff\n"                /* number, #0xffff */
+            "    str r0, [r3, #32]\n"               /* number, [frame, #32] */
+            "    ldr r0, [r3, #4]\n"                /* y, [frame, #4] */
+            /* Strips: two rows of 16 channels, words of four pixels. */
+            "    movw r8, #5\n"                     /* strips_left, #5 */
+            "    str r0, [r3, #52]\n"               /* y, [frame, #52] */
+            "    ldr r0, [r3, #28]\n"               /* row_at, [frame, #28] */
+            "    ldr r1, [r3, #32]\n"               /* row, [frame, #32] */
+            "    add r2, r3, #80\n"                 /* padding, frame, #80 */
+            "    movw r9, #7\n"                     /* height, #7 */
+            "2:\n"
+            "    mov r4, r0\n"                      /* above, row_at */
+            "    movw r7, #20\n"                    /* above_step, #20 */
+            "    cmp r1, r9\n"                      /* row, height */
+            "    itt hs\n"
+            "    movhs r4, r2\n"                    /* above, padding */
+            "    movhs r7, #0\n"                    /* above_step, #0 */
+            "    add r0, r0, #100\n"                /* row_at, row_at, #100 */
+            "    add r1, r1, #1\n"                  /* row, row, #1 */
+            "    mov r5, r0\n"                      /* below, row_at */
+            "    movw r12, #20\n"                   /* below_step, #20 */
+            "    cmp r1, r9\n"                      /* row, height */
+            "    itt hs\n"
+            "    movhs r5, r2\n"                    /* below, padding */
+            "    movhs r12, #0\n"                   /* below_step, #0 */
+            "    add r0, r0, #100\n"                /* row_at, row_at, #100 */
+            "    add r1, r1, #1\n"                  /* row, row, #1 */
+            "    vldrb.u8 q0, [r2]\n"               /* q0, [padding] */
+            "    vpst\n"
+            "    vldrbt.u8 q2, [r4]\n"              /* q2, [above] */
+            "    add r4, r4, r7\n"                  /* above, above, above_step */
+            "    vldrb.u8 q1, [r2]\n"               /* q1, [padding] */
+            "    vpst\n"
+            "    vldrbt.u8 q3, [r5]\n"              /* q3, [below] */
+            "    add r5, r5, r12\n"                 /* below, below, below_step */
+            "    vst40.8 {q0, q1, q2, q3}, [r6]\n"  /* {q0, q1, q2, q3}, [strips] */
+            "    movw lr, #2\n"                     /* rounds_left, #2 */
+            "    vst41.8 {q0, q1, q2, q3}, [r6]\n"  /* {q0, q1, q2, q3}, [strips] */
+            "    dls lr, lr\n"                      /* rounds_left, rounds_left */
+            "    vst42.8 {q0, q1, q2, q3}, [r6]\n"  /* {q0, q1, q2, q3}, [strips] */
+            "    vst43.8 {q0, q1, q2, q3}, [r6]\n"  /* {q0, q1, q2, q3}, [strips] */
+            "    add r6, r6, #64\n"                 /* strips, strips, #64 */
+            "3:\n"
+            "    vpst\n"
+            "    vldrbt.u8 q0, [r4]\n"              /* q0, [above] */
+            "    add r4, r4, r7\n"                  /* above, above, above_step */
+            "    vpst\n"
+            "    vldrbt.u8 q1, [r5]\n"              /* q1, [below] */
+            "    add r5, r5, r12\n"                 /* below, below, below_step */
+            "    vpst\n"
+            "    vldrbt.u8 q2, [r4]\n"              /* q2, [above] */
+            "    add r4, r4, r7\n"                  /* above, above, above_step */
+            "    vpst\n"
+            "    vldrbt.u8 q3, [r5]\n"              /* q3, [below] */
+            "    add r5, r5, r12\n"                 /* below, below, below_step */
+            "    vst40.8 {q0, q1, q2, q3}, [r6]\n"  /* {q0, q1, q2, q3}, [strips] */
+            "    vst41.8 {q0, q1, q2, q3}, [r6]\n"  /* {q0, q1, q2, q3}, [strips] */
+            "    vst42.8 {q0, q1, q2, q3}, [r6]\n"  /* {q0, q1, q2, q3}, [strips] */
+            "    vst43.8 {q0, q1, q2, q3}, [r6]\n"  /* {q0, q1, q2, q3}, [strips] */
+            "    add r6, r6, #64\n"                 /* strips, strips, #64 */
+            "    le lr, 3b\n"                       /* rounds_left, 3 */
+            "    vldrb.u8 q0, [r2]\n"               /* q0, [padding] */
+            "    subs r8, r8, #1\n"                 /* strips_left, strips_left, #1 */
+            "    vldrb.u8 q1, [r2]\n"               /* q1, [padding] */
+            "    vldrb.u8 q2, [r2]\n"               /* q2, [padding] */
+            "    vldrb.u8 q3, [r2]\n"               /* q3, [padding] */
+            "    vst40.8 {q0, q1, q2, q3}, [r6]\n"  /* {q0, q1, q2, q3}, [strips] */
+            "    vst41.8 {q0, q1, q2, q3}, [r6]\n"  /* {q0, q1, q2, q3}, [strips] */
+            "    vst42.8 {q0, q1, q2, q3}, [r6]\n"  /* {q0, q1, q2, q3}, [strips] */
+            "    vst43.8 {q0, q1, q2, q3}, [r6]\n"  /* {q0, q1, q2, q3}, [strips] */
+            "    add r6, r6, #64\n"                 /* strips, strips, #64 */
+            "    bne 2b\n"
+            /* Channel by channel. */
+            "    ldr r0, [r3, #8]\n"                /* stream, [frame, #8] */
+            "    movw r5, #0\n"                     /* rounding, #0 */
+            "    str r0, [r3, #56]\n"               /* stream, [frame, #56] */
+            "    add r0, r3, #272\n"                /* first, frame, #272 */
+            "    str r0, [r3, #60]\n"               /* first, [frame, #60] */
+            "    ldr r0, [r3, #52]\n"               /* output_at, [frame, #52] */
+            "    movt r5, #19264\n"                 /* rounding, #19264 */
+            "    str r0, [r3, #64]\n"               /* output_at, [frame, #64] */
+            "    ldr r0, [r3, #20]\n"               /* of_group, [frame, #20] */
+            "    movw r7, #65519\n"                 /* zero_point, #65519 */
+            "    str r0, [r3, #68]\n"               /* of_group, [frame, #68] */
+            "4:\n"
+            "    ldr r1, [r3, #56]\n"               /* taps, [frame, #56] */
+            "    vldrw.u32 q4, [r3, #144]\n"        /* words0, [frame, #144] */
+            "    add r0, r1, #24\n"                 /* following, taps, #24 */
+            "    ldrd lr, r9, [r1]\n"               /* bias, factor, [taps] */
+            "    add r1, r1, #8\n"                  /* taps, taps, #8 */
+            "    vldrw.u32 q0, [r1]\n"              /* w0, [taps] */
+            "    vshl.i16 q2, q0, #8\n"             /* w2, w0, #8 */
+            "    ldr r1, [r3, #60]\n"               /* window, [frame, #60] */
+            "    vstrw.32 q0, [r3, #112]\n"         /* w0, [frame, #112] */
+            "    vadd.i32 q4, q4, r1\n"             /* words0, words0, window */
+            "    str r0, [r3, #56]\n"               /* following, [frame, #56] */
+            "    vldrb.u8 q7, [r3, #104]\n"         /* y1, [frame, #104] */
+            "    vshr.u16 q7, q7, #8\n"             /* y1, y1, #8 */
+            "    add r0, r1, #4\n"                  /* following, window, #4 */
+            "    ldr r1, [r3, #64]\n"               /* output, [frame, #64] */
+            "    vldrw.u32 q5, [q4]\n"              /* x0, [words0] */
+            "    vorr q2, q2, q7\n"                 /* w2, w2, y1 */
+            "    vmladav.s8 r4, q5, q2\n"           /* sum2, x0, w2 */
+            "    vldrb.u8 q1, [r3, #110]\n"         /* w1, [frame, #110] */
+            "    vmladav.s8 r2, q5, q1\n"           /* sum1, x0, w1 */
+            "    vstrw.32 q2, [r3, #128]\n"         /* w2, [frame, #128] */
+            "    str r0, [r3, #60]\n"               /* following, [frame, #60] */
+            "    vldrb.u8 q3, [r3, #126]\n"         /* w3, [frame, #126] */
+            "    add r0, r1, #1\n"                  /* following, output, #1 */
+            "    str r0, [r3, #64]\n"               /* following, [frame, #64] */
+            "    vmladav.s8 r0, q5, q0\n"           /* sum0, x0, w0 */
+            "    vldrw.u32 q7, [r3, #160]\n"        /* y1, [frame, #160] */
+            "    vmladav.s8 r6, q5, q3\n"           /* sum3, x0, w3 */
+            "    vldrw.u32 q5, [q4, #64]!\n"        /* x0, [words0, #64]! */
+            "    vmov s24, s25, r0, r2\n"           /* y0.0, y0.1, sum0, sum1 */
+            "    vmov s26, s27, r4, r6\n"           /* y0.2, y0.3, sum2, sum3 */
+            "    vmladav.s8 r8, q5, q0\n"           /* sum4, x0, w0 */
+            "    vadd.i32 q6, q6, lr\n"             /* y0, y0, bias */
+            "    vcvt.f32.s32 q6, q6\n"             /* y0, y0 */
+            "    vmul.f32 q6, q6, r9\n"             /* y0, y0, factor */
+            "    vadd.f32 q6, q6, r5\n"             /* y0, y0, rounding */
+            "    vmladav.s8 r12, q5, q1\n"          /* sum5, x0, w1 */
+            "    vadd.i16 q6, q6, r7\n"             /* y0, y0, zero_point */
+            "    vmladav.s8 r0, q5, q2\n"           /* sum0, x0, w2 */
+            "    vqmovnb.s16 q6, q6\n"              /* y0, y0 */
+            "    vmladav.s8 r2, q5, q3\n"           /* sum1, x0, w3 */
+            "    vstrb.32 q6, [r1, q7]\n"           /* y0, [output, y1] */
+            "    vmov s24, s25, r8, r12\n"          /* y0.0, y0.1, sum4, sum5 */
+            "    vmov s26, s27, r0, r2\n"           /* y0.2, y0.3, sum0, sum1 */
+            "    vldrw.u32 q5, [q4, #64]!\n"        /* x0, [words0, #64]! */
+            "    vadd.i32 q6, q6, lr\n"             /* y0, y0, bias */
+            "    vcvt.f32.s32 q6, q6\n"             /* y0, y0 */
+            "    vmladav.s8 r4, q5, q0\n"           /* sum2, x0, w0 */
+            "    vldrw.u32 q7, [r3, #176]\n"        /* y1, [frame, #176] */
+            "    vmladav.s8 r6, q5, q2\n"           /* sum3, x0, w2 */
+            "    vldrw.u32 q5, [q4, #256]!\n"       /* x0, [words0, #256]! */
+            "    vmul.f32 q6, q6, r9\n"             /* y0, y0, factor */
+            "    vadd.f32 q6, q6, r5\n"             /* y0, y0, rounding */
+            "    vmladav.s8 r8, q5, q0\n"           /* sum4, x0, w0 */
+            "    vadd.i16 q6, q6, r7\n"             /* y0, y0, zero_point */
+            "    vmladav.s8 r12, q5, q2\n"          /* sum5, x0, w2 */
+            "    vqmovnb.s16 q6, q6\n"              /* y0, y0 */
+            "    vldrw.u32 q5, [q4, #-64]!\n"       /* x0, [words0, #-64]! */
+            "    vmladav.s8 r0, q5, q0\n"           /* sum0, x0, w0 */
+            "    vstrb.32 q6, [r1, q7]\n"           /* y0, [output, y1] */
+            "    vmov s24, s25, r4, r6\n"           /* y0.0, y0.1, sum2, sum3 */
+            "    vmov s26, s27, r8, r12\n"          /* y0.2, y0.3, sum4, sum5 */
+            "    vmladav.s8 r2, q5, q1\n"           /* sum1, x0, w1 */
+            "    vadd.i32 q6, q6, lr\n"             /* y0, y0, bias */
+            "    vcvt.f32.s32 q6, q6\n"             /* y0, y0 */
+            "    vldrw.u32 q7, [r3, #192]\n"        /* y1, [frame, #192] */
+            "    vmul.f32 q6, q6, r9\n"             /* y0, y0, factor */
+            "    vadd.f32 q6, q6, r5\n"             /* y0, y0, rounding */
+            "    vmladav.s8 r4, q5, q2\n"           /* sum2, x0, w2 */
+            "    vadd.i16 q6, q6, r7\n"             /* y0, y0, zero_point */
+            "    vmladav.s8 r6, q5, q3\n"           /* sum3, x0, w3 */
+            "    vqmovnb.s16 q6, q6\n"              /* y0, y0 */
+            "    vldrw.u32 q5, [q4, #-64]!\n"       /* x0, [words0, #-64]! */
+            "    vmladav.s8 r8, q5, q0\n"           /* sum4, x0, w0 */
+            "    vstrb.32 q6, [r1, q7]\n"           /* y0, [output, y1] */
+            "    vmov s24, s25, r0, r2\n"           /* y0.0, y0.1, sum0, sum1 */
+            "    vmov s26, s27, r4, r6\n"           /* y0.2, y0.3, sum2, sum3 */
+            "    vmladav.s8 r12, q5, q1\n"          /* sum5, x0, w1 */
+            "    vadd.i32 q6, q6, lr\n"             /* y0, y0, bias */
+            "    vcvt.f32.s32 q6, q6\n"             /* y0, y0 */
+            "    vldrw.u32 q7, [r3, #208]\n"        /* y1, [frame, #208] */
+            "    vmul.f32 q6, q6, r9\n"             /* y0, y0, factor */
+            "    vadd.f32 q6, q6, r5\n"             /* y0, y0, rounding */
+            "    vmladav.s8 r0, q5, q2\n"           /* sum0, x0, w2 */
+            "    vadd.i16 q6, q6, r7\n"             /* y0, y0, zero_point */
+            "    vmladav.s8 r2, q5, q3\n"           /* sum1, x0, w3 */
+            "    vqmovnb.s16 q6, q6\n"              /* y0, y0 */
+            "    vldrw.u32 q5, [q4, #256]!\n"       /* x0, [words0, #256]! */
+            "    vmladav.s8 r4, q5, q0\n"           /* sum2, x0, w0 */
+            "    vstrb.32 q6, [r1, q7]\n"           /* y0, [output, y1] */
+            "    vmov s24, s25, r8, r12\n"          /* y0.0, y0.1, sum4, sum5 */
+            "    vmov s26, s27, r0, r2\n"           /* y0.2, y0.3, sum0, sum1 */
+            "    vmladav.s8 r6, q5, q1\n"           /* sum3, x0, w1 */
+            "    vadd.i32 q6, q6, lr\n"             /* y0, y0, bias */
+            "    vcvt.f32.s32 q6, q6\n"             /* y0, y0 */
+            "    vldrw.u32 q7, [r3, #224]\n"        /* y1, [frame, #224] */
+            "    vmul.f32 q6, q6, r9\n"             /* y0, y0, factor */
+            "    vadd.f32 q6, q6, r5\n"             /* y0, y0, rounding */
+            "    vmladav.s8 r8, q5, q2\n"           /* sum4, x0, w2 */
+            "    vadd.i16 q6, q6, r7\n"             /* y0, y0, zero_point */
+            "    vmladav.s8 r12, q5, q3\n"          /* sum5, x0, w3 */
+            "    vqmovnb.s16 q6, q6\n"              /* y0, y0 */
+            "    vldrw.u32 q5, [q4, #64]!\n"        /* x0, [words0, #64]! */
+            "    vmladav.s8 r0, q5, q0\n"           /* sum0, x0, w0 */
+            "    vstrb.32 q6, [r1, q7]\n"           /* y0, [output, y1] */
+            "    vmov s24, s25, r4, r6\n"           /* y0.0, y0.1, sum2, sum3 */
+            "    vmov s26, s27, r8, r12\n"          /* y0.2, y0.3, sum4, sum5 */
+            "    vmladav.s8 r2, q5, q1\n"           /* sum1, x0, w1 */
+            "    vadd.i32 q6, q6, lr\n"             /* y0, y0, bias */
+            "    vcvt.f32.s32 q6, q6\n"             /* y0, y0 */
+            "    add r1, r1, #400\n"                /* output, output, #400 */
+            "    vmul.f32 q6, q6, r9\n"             /* y0, y0, factor */
+            "    vldrw.u32 q7, [r3, #160]\n"        /* y1, [frame, #160] */
+            "    vadd.f32 q6, q6, r5\n"             /* y0, y0, rounding */
+            "    vmladav.s8 r4, q5, q2\n"           /* sum2, x0, w2 */
+            "    vadd.i16 q6, q6, r7\n"             /* y0, y0, zero_point */
+            "    vmladav.s8 r6, q5, q3\n"           /* sum3, x0, w3 */
+            "    vqmovnb.s16 q6, q6\n"              /* y0, y0 */
+            "    vldrw.u32 q5, [q4, #64]!\n"        /* x0, [words0, #64]! */
+            "    vmladav.s8 r8, q5, q0\n"           /* sum4, x0, w0 */
+            "    vstrb.32 q6, [r1, q7]\n"           /* y0, [output, y1] */
+            "    vmov s24, s25, r0, r2\n"           /* y0.0, y0.1, sum0, sum1 */
+            "    vmov s26, s27, r4, r6\n"           /* y0.2, y0.3, sum2, sum3 */
+            "    vmladav.s8 r12, q5, q2\n"          /* sum5, x0, w2 */
+            "    vadd.i32 q6, q6, lr\n"             /* y0, y0, bias */
+            "    vcvt.f32.s32 q6, q6\n"             /* y0, y0 */
+            "    vldrw.u32 q5, [q4, #128]!\n"       /* x0, [words0, #128]! */
+            "    vmul.f32 q6, q6, r9\n"             /* y0, y0, factor */
+            "    vadd.f32 q6, q6, r5\n"             /* y0, y0, rounding */
+            "    vldrw.u32 q7, [r3, #176]\n"        /* y1, [frame, #176] */
+            "    vmladav.s8 r0, q5, q0\n"           /* sum0, x0, w0 */
+            "    vadd.i16 q6, q6, r7\n"             /* y0, y0, zero_point */
+            "    vmladav.s8 r2, q5, q1\n"           /* sum1, x0, w1 */
+            "    vqmovnb.s16 q6, q6\n"              /* y0, y0 */
+            "    vldrw.u32 q5, [q4, #64]!\n"        /* x0, [words0, #64]! */
+            "    vmladav.s8 r4, q5, q0\n"           /* sum2, x0, w0 */
+            "    vstrb.32 q6, [r1, q7]\n"           /* y0, [output, y1] */
+            "    vmov s24, s25, r8, r12\n"          /* y0.0, y0.1, sum4, sum5 */
+            "    vmov s26, s27, r0, r2\n"           /* y0.2, y0.3, sum0, sum1 */
+            "    vmladav.s8 r6, q5, q1\n"           /* sum3, x0, w1 */
+            "    vadd.i32 q6, q6, lr\n"             /* y0, y0, bias */
+            "    vcvt.f32.s32 q6, q6\n"             /* y0, y0 */
+            "    vldrw.u32 q5, [q4, #64]!\n"        /* x0, [words0, #64]! */
+            "    vmul.f32 q6, q6, r9\n"             /* y0, y0, factor */
+            "    vadd.f32 q6, q6, r5\n"             /* y0, y0, rounding */
+            "    vldrw.u32 q7, [r3, #240]\n"        /* y1, [frame, #240] */
+            "    vmladav.s8 r8, q5, q0\n"           /* sum4, x0, w0 */
+            "    vadd.i16 q6, q6, r7\n"             /* y0, y0, zero_point */
+            "    ldr r0, [r3, #68]\n"               /* left, [frame, #68] */
+            "    vqmovnb.s16 q6, q6\n"              /* y0, y0 */
+            "    subs r0, r0, #1\n"                 /* left, left, #1 */
+            "    vstrb.32 q6, [r1, q7]\n"           /* y0, [output, y1] */
+            "    vmov s24, s25, r4, r6\n"           /* y0.0, y0.1, sum2, sum3 */
+            "    vmov s26, s27, r8, r8\n"           /* y0.2, y0.3, sum4, sum4 */
+            "    vadd.i32 q6, q6, lr\n"             /* y0, y0, bias */
+            "    vcvt.f32.s32 q6, q6\n"             /* y0, y0 */
+            "    vldrw.u32 q7, [r3, #256]\n"        /* y1, [frame, #256] */
+            "    vmul.f32 q6, q6, r9\n"             /* y0, y0, factor */
+            "    str r0, [r3, #68]\n"               /* left, [frame, #68] */
+            "    vadd.f32 q6, q6, r5\n"             /* y0, y0, rounding */
+            "    vadd.i16 q6, q6, r7\n"             /* y0, y0, zero_point */
+            "    vqmovnb.s16 q6, q6\n"              /* y0, y0 */
+            "    vstrb.32 q6, [r1, q7]\n"           /* y0, [output, y1] */
+            "    bne 4b\n"
+            /* The next channels. */
+            "    ldr r0, [r3]\n"                    /* x, [frame] */
+            "    ldr r4, [r3, #16]\n"               /* number, [frame, #16] */
+            "    add r0, r0, #16\n"                 /* x, x, #16 */
+            "    str r0, [r3]\n"                    /* x, [frame] */
+            "    ldr r0, [r3, #4]\n"                /* y, [frame, #4] */
+            "    subs r4, r4, #16\n"                /* number, number, #16 */
+            "    add r0, r0, #16\n"                 /* y, y, #16 */
+            "    str r0, [r3, #4]\n"                /* y, [frame, #4] */
+            "    ldr r0, [r3, #56]\n"               /* taps, [frame, #56] */
+            "    str r4, [r3, #16]\n"               /* number, [frame, #16] */
+            "    str r0, [r3, #8]\n"                /* taps, [frame, #8] */
+            "    bgt 1b\n"
+            "    vpop {d8-d15}\n"
+            "    pop {r4-r9, pc}\n");
+    /* clang-format on */
+}
+
+MCU_FUNCTION void _mcu_mve_depthwise_reorder_20x35_int8(const int8_t *x, int8_t *y) {
+    for (int32_t i0 = 0; i0 < 20; i0++) {
+        for (int32_t i1 = 0; i1 < 35; i1++) {
+            *y++ = x[i0 + i1 * 20];
+        }
+    }
+}
+
+/* ---- The layers, in the order of execution ---- */
+
+/* clang-format off */
+static void _mcu_mve_depthwise_layers(mcu_instance_t *instance) {
+    uint8_t *const ws = instance->workspace;
+
+    /* reshape_1_reorder: Reorder, x0 reordered: int8[1,20,7,5] -> int8[1,20,7,5] NHWC */
+    int8_t *const int8 = (int8_t *)(ws + 0);
+    int8_t *const reshape_1_reorder = (int8_t *)(ws + 1552);
+    MCU_LAYER(0, _mcu_mve_depthwise_reorder_35x20_int8(int8, reshape_1_reorder));
+
+    /* depthwise_1: Conv, Conv_5 (5 nodes):
+     * int8[1,20,7,5] NHWC -> int8[1,20,7,5] NHWC; 6,300 MACs */
+    int8_t *const depthwise_1 = (int8_t *)(ws + 1552);
+    uint8_t *const depthwise_1_scratch = (uint8_t *)(ws + 0);
+    MCU_LAYER(1, _mcu_mve_depthwise_depthwise3x3_20_mve(reshape_1_reorder, depthwise_1,
+                                                        _mcu_mve_depthwise_depthwise_1_stream,
+                                                        depthwise_1_scratch));
+
+    /* depthwise_1_reorder: Reorder, y0 reordered: int8[1,20,7,5] NHWC -> int8[1,20,7,5] */
+    int8_t *const depthwise_1_reorder = (int8_t *)(ws + 0);
+    MCU_LAYER(2, _mcu_mve_depthwise_reorder_20x35_int8(depthwise_1, depthwise_1_reorder));
+}
+
+/* clang-format on */
+
+static int32_t _mcu_mve_depthwise_run_func(void *args, void *arg_type_ids, int32_t num_args,
+                                           void *out_ret_value, void *out_ret_tcode,
+                                           void *resource_handle) {
+    (void)out_ret_value;
+    (void)out_ret_tcode;
+    const mcu_model_t *const model = &_mcu_network_mve_depthwise;
+    const int32_t status =
+        _mcu_run_begin(model, NULL, args, arg_type_ids, num_args, resource_handle);
+    if (status != MCU_OK) {
+        return status;
+    }
+    _mcu_mve_depthwise_layers(resource_handle);
+    return _mcu_run_end(model, NULL, args, resource_handle);
+}
+
+/* ---- The descriptor ---- */
+
+static const int64_t _mcu_mve_depthwise_input0_shape[1] = {700};
+static const mcu_tensor_info_t _mcu_mve_depthwise_inputs[1] = {
+    {
+        .name = "int8",
+        .shape = _mcu_mve_depthwise_input0_shape,
+        .place = {0, 0, 700},
+        .scale = 1.0e+0F,
+        .zero_point = 3,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+static const int64_t _mcu_mve_depthwise_output0_shape[1] = {700};
+static const mcu_tensor_info_t _mcu_mve_depthwise_outputs[1] = {
+    {
+        .name = "int8_y",
+        .shape = _mcu_mve_depthwise_output0_shape,
+        .place = {0, 0, 700},
+        .scale = 1.2e+2F,
+        .zero_point = -17,
+        .ndim = 1,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+/* clang-format off */
+/* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
+static const mcu_region_t _mcu_mve_depthwise_regions[3] = {
+    {1552, 0, 700}, /* 0 */
+    {1552, 0, 700}, /* 1 */
+    {0,    0, 700}, /* 2 */
+};
+
+/* Of each layer: its first output in the table above, and how many it has. */
+static const mcu_layer_info_t _mcu_mve_depthwise_layer_infos[3] = {
+    {0, 1}, {1, 1}, {2, 1},
+};
+/* clang-format on */
+
+const mcu_model_t _mcu_network_mve_depthwise = {
+    .run_func = _mcu_mve_depthwise_run_func,
+    .num_input_tensors = 1,
+    .num_output_tensors = 1,
+    .abi_version = MCU_MODEL_ABI_VERSION,
+    .workspace_size = MCU_MVE_DEPTHWISE_WORKSPACE_SIZE,
+    .workspace_alignment = MCU_MVE_DEPTHWISE_WORKSPACE_ALIGNMENT,
+    .num_layers = 3,
+    .name = "mve_depthwise",
+    .inputs = _mcu_mve_depthwise_inputs,
+    .outputs = _mcu_mve_depthwise_outputs,
+    .layers = _mcu_mve_depthwise_layer_infos,
+    .layer_outputs = _mcu_mve_depthwise_regions,
+    .extra_pools = NULL,
+    .partitions = NULL,
+    .kept = NULL,
+    .states = NULL,
+    .num_extra_pools = 0,
+    .num_partitions = 0,
+    .num_kept = 0,
+    .num_states = 0,
+    .private_place = {0, 0, 0},
+    .pointers = {0, 0, 0},
+    .hot = NULL,
+    .num_hot = 0,
+    .release_func = NULL,
+};
