@@ -20,13 +20,7 @@ from mcu_deploy.backends.isa.interpreter import Fault
 from mcu_deploy.ir import view_of_all
 from mcu_deploy.options import Options
 
-_FAMILIES = (
-    "arm_mve_cases",
-    "arm_mve_dense_cases",
-    "arm_mve_conv_cases",
-    "arm_mve_depthwise_cases",
-    "arm_mve_sum_cases",
-)
+_FAMILIES = sorted(path.stem for path in Path(__file__).parents[1].glob("arm_mve*_cases.py"))
 _EVERY = 3  # of the cases in the sample
 _OPTIONS = Options(backends=("ArmMve", "CpuRef"), optimize_for="speed")
 

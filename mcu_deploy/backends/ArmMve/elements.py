@@ -80,33 +80,42 @@ def proposal(
     return Proposal(view.part([node.node.id]), price, make, None, layouts, title)
 
 
-class Run:
-    """The way over so many elements as a register says: whole rounds, unrolled, and what is left of
-    them, vector by vector, the last one by a predicate."""
+# Of one vector its instructions, each a function that adds it, and when it is issued: cycles behind
+# the first.
+Steps = Sequence[tuple[int, Callable[[], None]]]
 
-    def __init__(self, code: Assembly, count: Register, elements: int) -> None:
-        """elements: of which it is priced."""
-        self._code, self._count, self._elements = code, count, elements
 
-    def assemble(
-        self, lanes: int, unrolled: int, many: Callable[[], None], one: Callable[[], None]
-    ) -> None:
-        """many: adds the code of so many vectors of lanes; one: of one. No element is an element
-        too many."""
-        code, at_once = self._code, lanes * unrolled
-        last, done = code.label(), code.label()
-        whole, rest = divmod(self._elements, at_once)
-        rounds = code.register("rounds")
-        code.lsrs(rounds, self._count, at_once.bit_length() - 1)
-        code.beq(last)
-        with code.times(whole > 0), code.counted(max(1, whole), rounds):
-            many()
-        code.place(last)
-        code.ands(self._count, self._count, at_once - 1)
-        code.beq(done)
-        with (
-            code.times(rest > 0),
-            code.counted(-(-max(1, rest) // lanes), self._count, 128 // lanes),
-        ):
-            one()
-        code.place(done)
+def run(
+    code: Assembly,
+    count: Register,
+    elements: int,
+    lanes: int,
+    unrolled: int,
+    period: int,
+    steps: Callable[[int], Steps],
+) -> None:
+    """The way over so many elements as a register says: whole rounds of so many vectors, one of
+    which begins every `period` cycles, and what is left of them vector by vector, the last one by
+    a predicate. elements: of which it is priced; steps: of the n-th vector of a round."""
+    at_once = lanes * unrolled
+    last, done = code.label(), code.label()
+    whole, rest = divmod(elements, at_once)
+    rounds = code.register("rounds")
+    code.lsrs(rounds, count, at_once.bit_length() - 1)
+    code.beq(last)
+    with code.times(whole > 0), code.counted(max(1, whole), rounds):
+        timed = [
+            (period * n + at, add) for n in range(unrolled) for at, add in steps(n)
+        ]  # fmt: skip
+        for _, add in sorted(timed, key=lambda step: step[0]):
+            add()
+    code.place(last)
+    code.ands(count, count, at_once - 1)
+    code.beq(done)
+    with (
+        code.times(rest > 0),
+        code.counted(-(-max(1, rest) // lanes), count, 128 // lanes),
+    ):
+        for _, add in steps(0):
+            add()
+    code.place(done)

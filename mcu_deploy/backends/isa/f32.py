@@ -106,6 +106,15 @@ def nearest(a: int, low: int, high: int) -> int:
     return int(min(max(value if math.isinf(value) else round(value), low), high))
 
 
+def nearest_away(a: int, low: int, high: int) -> int:
+    """As `nearest`, ties away from zero."""
+    value = number(a)
+    if math.isnan(value) or math.isinf(value):
+        return nearest(a, low, high)
+    rounded = math.floor(abs(value) + 0.5)  # exact, in more bits than a float32 has
+    return min(max(rounded if value >= 0 else -rounded, low), high)
+
+
 def down(a: int, fraction: int, low: int, high: int) -> int:
     """To a fixed-point number with so many bits behind the point, towards zero, within bounds."""
     value = number(a)

@@ -224,11 +224,10 @@ def float_of(vector: Words, signed: bool) -> Words:
     return tuple([f32.of(value) for value in elements(vector, 4, signed)])
 
 
-def nearest(vector: Words) -> Words:
-    """Of float32 elements the nearest int32, ties to even."""
-    return tuple([
-        f32.nearest(_flushed(bits), -(1 << 31), (1 << 31) - 1) & 0xFFFF_FFFF for bits in vector
-    ])  # fmt: skip
+def nearest(vector: Words, ties_away: bool = False) -> Words:
+    """Of float32 elements the nearest int32, ties to even, or away from zero."""
+    of = f32.nearest_away if ties_away else f32.nearest
+    return tuple([of(_flushed(bits), -(1 << 31), (1 << 31) - 1) & 0xFFFF_FFFF for bits in vector])
 
 
 # Memory.

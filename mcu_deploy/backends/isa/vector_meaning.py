@@ -150,6 +150,7 @@ VECTOR_MEANINGS: dict[str, Meaning] = {
     "vcvt.f32.s32": Meaning("du", "{0} = lanes.float_of(({1}), True)"),
     "vcvt.f32.u32": Meaning("du", "{0} = lanes.float_of(({1}), False)"),
     "vcvtn.s32.f32": Meaning("du", "{0} = lanes.nearest(({1}))"),
+    "vcvta.s32.f32": Meaning("du", "{0} = lanes.nearest(({1}), True)"),
     # Predicates, and loops whose counter LR is. Where they jump is the interpreter's.
     **{f"vctp.{8 * s}": Meaning("u", f"p0 = lanes.first({s}, {{0}})") for s in (1, 2, 4)},
     **{f"vpst{more}": Meaning("", "pass") for more in ("", "t", "tt", "ttt")},

@@ -18,36 +18,21 @@ from mcu_deploy.backends.ArmDsp.workloads import ALIKE, proposal
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.quantized.layers import BYTES, saturate
+from mcu_deploy.backends.quantized.conversions import conversion
+from mcu_deploy.backends.quantized.layers import saturate
 from mcu_deploy.ir import DType, Quantization, TensorType
-from mcu_deploy.operators.quantization import call_quantization
 
 OPERATORS = ("QuantizeLinear", "DequantizeLinear", "tflite::Quantize")
 
-_LARGEST_SCALE = 2.0**60  # and the reciprocal of the smallest: no product overflows or vanishes
 _LOWEST = 4096  # whose complement is below every element, whatever its zero point
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     """A conversion by itself."""
-    quantizes = node.op != "DequantizeLinear"
-    real, integer = node.input(0).type, node.output.type
-    if not quantizes:
-        real, integer = integer, real
-    if real.dtype is not DType.FLOAT32 or integer.dtype not in BYTES:
-        return f"it converts between float32 and int8 or uint8, not {real} and {integer}"
-    if node.input(0).constant is not None or not integer.elements:
-        return "it converts tensors that are computed"
-    if any(o is not None and o.constant is None for o in node.inputs[1:]):
-        return "its scale is computed at run time"
-    if not node.target.fpu:
-        return f"it computes in float32, which this {node.target.core} has no FPU for"
-    how = integer.scaling if node.domain else call_quantization(node.call, integer.rank)
-    if not how.per_tensor:
-        return "it converts tensors with one scale"
-    if quantizes and not divides(how.scale[0]):
-        return "its quotients are not those of a product with the reciprocal of its scale"
-    ties_away = node.domain == "tflite"
+    read = conversion(node)
+    if isinstance(read, str):
+        return read
+    quantizes, integer, how, ties_away = read
     elements = integer.elements
     if quantizes:
         code = quantizing(elements, integer, ties_away)
@@ -72,37 +57,6 @@ def constants_of(how: Quantization, quantizes: bool, ties_away: bool) -> Array:
     added = 2 * zero + 1 if ties_away else zero if quantizes else -zero
     bits = np.array([np.float32(1) / scale, scale], np.float32).view(np.int32)
     return np.array([*bits, added], np.int32)
-
-
-def divides(scale: float) -> bool:
-    """Whether the product with the reciprocal, once corrected, is the quotient in float32 of all
-    numbers next to where another integer begins."""
-    if not 1 / _LARGEST_SCALE <= scale <= _LARGEST_SCALE:
-        return False
-    s = np.float32(scale)
-    halves = np.arange(-511, 512, 2) / 2
-    steps = (halves * float(s)).astype(np.float32).view(np.int32)
-    x = (steps[:, None] + np.arange(-2, 3, dtype=np.int32)).view(np.float32)
-    return bool((quotients(x, s) == x / s).all())
-
-
-def quotients(x: Array, scale: np.float32) -> Array:
-    """What the kernel makes of float32 numbers by the reciprocal."""
-    reciprocal = np.float32(1) / scale
-    q = x * reciprocal
-    return _fused(_fused(-q, scale, x), reciprocal, q)
-
-
-def _fused(a: Array, b: np.float32, c: Array) -> Array:
-    """float32(a * b + c), rounded once: VFMA."""
-    product = a.astype(np.float64) * np.float64(b)
-    total = product + c
-    back = total - product
-    lost = (product - (total - back)) + (c - back)
-    # Rounded to odd where float64 lost bits, so that float32 rounds as if they were there.
-    is_even = total.view(np.int64) % 2 == 0
-    beside = np.nextafter(total, np.copysign(np.inf, lost))
-    return np.where((lost != 0) & is_even, beside, total).astype(np.float32)
 
 
 def quantizing(elements: int, y: TensorType, ties_away: bool) -> Assembly:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mcu_deploy.backends.ArmMve.elements import Run, proposal
+from mcu_deploy.backends.ArmMve.elements import Steps, proposal, run
 from mcu_deploy.backends.ArmMve.workloads import assembly
 from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind
@@ -22,7 +22,6 @@ from mcu_deploy.ir import DType, TensorType
 OPERATORS = ("Add", "Sub", "tflite::Add", "tflite::Sub")
 
 _LANES, _UNROLLED = 4, 8
-_AHEAD = 2  # vectors that are loaded before one is stored
 _FIRST_SHIFT = 16
 
 
@@ -64,7 +63,7 @@ def assemble(operands: Sequence[TensorType], y: TensorType, shift: int, elements
     a_scale, b_scale, offset = code.registers("a_scale b_scale offset")
     scales = code.register("a_scales", kind=Kind.VECTOR)
     of_a = code.registers("a0 a1 a2", kind=Kind.VECTOR)
-    of_b = code.registers("b0 b1 b2", kind=Kind.VECTOR)
+    of_b = code.registers("b0 b1", kind=Kind.VECTOR)
     code.note(f"y = sat((a_scale * a + b_scale * b + offset) >> {shift}); y may lie on a or b.")
     code.note(
         f"constants: a_scale; b_scale; offset, less 2**{shift - 1}, as the last shift rounds."
@@ -76,28 +75,17 @@ def assemble(operands: Sequence[TensorType], y: TensorType, shift: int, elements
     ]  # fmt: skip
     saturate = code.vqrshrnb_s16 if y.dtype is DType.INT8 else code.vqrshrunb_s16
 
-    def load(n: int) -> None:
-        loads[0](of_a[n % 3], a.after(_LANES))
-        loads[1](of_b[n % 3], b.after(_LANES))
+    def steps(n: int) -> Steps:
+        total, other = of_a[n % 3], of_b[n % 2]
+        return (
+            (0, lambda: loads[0](total, a.after(_LANES))),
+            (2, lambda: loads[1](other, b.after(_LANES))),
+            (6, lambda: code.vmlas_s32(total, scales, offset)),
+            (10, lambda: code.vmla_s32(total, other, b_scale)),
+            (12, lambda: code.vshrnb_i32(total, total, _FIRST_SHIFT)),
+            (15, lambda: saturate(total, total, shift - _FIRST_SHIFT)),
+            (18, lambda: code.vstrb_32(total, out.after(_LANES))),
+        )
 
-    def finish(n: int) -> None:
-        total = of_a[n % 3]
-        code.vmlas_s32(total, scales, offset)
-        code.vmla_s32(total, of_b[n % 3], b_scale)
-        code.vshrnb_i32(total, total, _FIRST_SHIFT)
-        saturate(total, total, shift - _FIRST_SHIFT)
-        code.vstrb_32(total, out.after(_LANES))
-
-    def many() -> None:
-        for n in range(_UNROLLED + _AHEAD):
-            if n < _UNROLLED:
-                load(n)
-            if n >= _AHEAD:
-                finish(n - _AHEAD)
-
-    def one() -> None:
-        load(0)
-        finish(0)
-
-    Run(code, count, elements).assemble(_LANES, _UNROLLED, many, one)
+    run(code, count, elements, _LANES, _UNROLLED, 7, steps)
     return code

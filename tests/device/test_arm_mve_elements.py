@@ -1,0 +1,58 @@
+"""ArmMve's kernels that go element by element on QEMU's Cortex-M55: the oracle's bits, and the
+cycles that they may take."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+from arm_dsp_conversion_cases import MODELS, model, samples
+from quantized_layers import extremes
+
+from mcu_deploy.api.building import build
+from mcu_deploy.api.profiling import profile
+from mcu_deploy.api.validating import validate
+from mcu_deploy.options import Options
+
+pytestmark = [
+    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
+]  # fmt: skip
+_OPTIONS = Options(backends=("ArmMve", "CpuRef"), optimize_for="speed")
+# Of an element of the largest layer.
+_CYCLES = {
+    "arm_mve_sum_cases": (1.75, 1.9),
+    "arm_mve_table_cases": (1.25, 1.4),
+    "quantize.onnx": (2.75, 3.4),
+    "quantize.tflite": (2.75, 3.4),
+    "dequantize.onnx": (1.25, 1.6),
+}
+
+
+@pytest.mark.parametrize("family", [name for name in _CYCLES if name.startswith("arm_mve")])
+def test_every_layer_gives_the_bits_of_the_oracle(family: str, tmp_path: Path) -> None:
+    module = importlib.import_module(family)
+    cases = [module.ALONE, *module.TAKEN]
+    path = module.model(cases, tmp_path / "cases.onnx")
+    _check(family, path, extremes(path), len(cases), module.ALONE.elements, tmp_path)
+
+
+@pytest.mark.parametrize("name", [*MODELS])
+def test_every_conversion_gives_the_bits_of_the_oracle(name: str, tmp_path: Path) -> None:
+    cases = MODELS[name]
+    path = model(cases, tmp_path / name)
+    taken = sum(not case.is_refused for case in cases)
+    _check(name, path, samples(cases, path), taken, cases[0].elements, tmp_path)
+
+
+def _check(
+    family: str, path: Path, data: Path, taken: int, elements: int, tmp_path: Path
+) -> None:  # fmt: skip
+    built = build(path, "mps3-an547", tmp_path / "build", options=_OPTIONS)
+    backends = [layer.backend for layer in built.report.layers]
+    assert backends.count("ArmMve") == taken
+    assert validate(built, data).passed
+    cycles = max(layer.cycles or 0 for layer in profile(built.directory).layers
+                 if layer.op not in ("Slice", "Concat"))  # fmt: skip
+    least, most = _CYCLES[family]
+    assert least * elements < cycles < most * elements

@@ -1,0 +1,39 @@
+"""ArmMve's conversions between float32 and bytes, run by the interpreter of instructions: the
+oracle's bits for numbers of all kinds, wherever the output may lie on the input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arm_dsp_conversion_cases import MODELS, model, samples
+from kernel_runs import runs
+
+from mcu_deploy.backends.isa.interpreter import Fault
+from mcu_deploy.options import Options
+
+_OPTIONS = Options(backends=("ArmMve", "CpuRef"), optimize_for="speed")
+
+
+@pytest.mark.parametrize("name", [*MODELS])
+def test_conversions_give_the_oracles_bits(name: str, tmp_path: Path) -> None:
+    cases = MODELS[name]
+    path = model(cases, tmp_path / name)
+    rows = np.load(samples(cases, path))
+    seen, tight = 0, 0
+    for row in range(len(rows["x0"])):
+        inputs = [rows[f"x{n}"][row] for n in range(len(cases))]
+        for run in runs(path, inputs, board="mps3-an547", options=_OPTIONS):
+            if run.choice.workload.backend != "ArmMve":
+                continue
+            assert run.result() == run.output, run.name
+            seen += 1
+            for place in run.choice.workload.in_place:
+                assert run.result(place) == run.output, f"{run.name}: {place}"
+                try:
+                    tight += run.result(place, 96) != run.output
+                except Fault:
+                    tight += 1
+    assert seen == len(rows["x0"]) * sum(not case.is_refused for case in cases)
+    assert tight, "no distance is nearly as small as it may be"
