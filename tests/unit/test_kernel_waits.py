@@ -35,6 +35,11 @@ _MOST_MACS = 300_000
 # Of an odd number of tiles, and of rows whose last tile has two outputs.
 _IN_TURN = (Case((16, 3, 9), 4, zeros=(-128, -5)), Case((16, 2, 17), 2, dtypes=("uint8", "int8")))
 _SMALL = Case((3, 6, 7), 8, zeros=(-128, -5))
+# Of whole tiles, some more than groups have, of rows with and without bytes behind their words.
+_IN_ORDER = (
+    Case((3, 9, 9), 8, zeros=(-128, -5)), Case((1, 12, 5), 4, (4, 4), pads=(1, 1, 1, 2)),
+    Case((2, 6, 5), 6, (2, 2), pads=(0, 0, 0, 0), dtypes=("uint8", "int8")),
+)  # fmt: skip
 # A family, whether there is an FPU, and every which of the cases is in the sample.
 _RUNS = (
     ("arm_dsp_cases", True, 2), ("arm_dsp_cases", False, 5), ("arm_dsp_conv_table_cases", True, 3),
@@ -46,7 +51,7 @@ def _cases(family: str, path: Path, every: int) -> Path:
     module = importlib.import_module(family)
     taken = list(module.TAKEN)[::every]
     if family == "arm_dsp_convolutions":
-        taken += [*_IN_TURN, _SMALL, *SHARED[::every]]
+        taken += [*_IN_TURN, _SMALL, *_IN_ORDER, *SHARED[::every]]
     build = getattr(module, "model", model)
     found: Path = build(taken, path)
     return found
@@ -79,7 +84,10 @@ def test_kernels_give_the_oracles_bits(
         head = " ".join(function.comment)
         seen["groups"] += "In place: a group" in head
         seen["in turn"] += "stacks of tiles" in head
+        seen["in order"] += "tiles, whose outputs follow each other" in head
     assert seen["groups"]
+    if family == "arm_dsp_convolutions":
+        assert seen["in order"] > 1
     assert bool(seen["in turn"]) == (fpu and family == "arm_dsp_convolutions")
 
 

@@ -252,6 +252,8 @@ def _describe(code: Assembly, kernel: Kernel) -> None:
 def _taps_of(kernel: Kernel) -> str:
     if kernel.tiles_together == 1:
         return "the taps of a tile"
+    if kernel.is_in_order:
+        return f"the taps of {kernel.tiles_together} tiles, whose outputs follow each other"
     taps = (
         f"of {kernel.tiles_together} tiles the taps and three words, where the next element of the "
         "first pixel goes and how far the next but one of the second and of the third are behind"

@@ -37,8 +37,9 @@ _OF_PATCHES = (
 )  # fmt: skip
 _ALIGNED, _MOST_ALIGNED = 128, 256
 # So many tiles are a group at most, of so many bytes; and so many bytes of two filters' weights.
-_MOST_TILES, _MOST_BYTES, _MOST_KEPT = 8, 1280, 112
+_MOST_TILES, _MOST_BYTES, _MOST_KEPT = 8, 1344, 112
 _MOST_IN_TURN = 2048  # the same of tiles that wait for each other
+_FARTHEST = 2047  # filters, of which twice as many are the offset of a store
 
 
 class Kernel:
@@ -91,9 +92,18 @@ class Kernel:
                 self.product, self.tiles_together = replace(product, is_in_turn=True), most
 
     @property
+    def is_in_order(self) -> bool:
+        """Whether the outputs of all tiles of a group follow each other: each tile has three, and
+        none waits for another."""
+        window, is_one = self.layer.window, self.tiles_together == 1
+        pixels = window.output[1] if self.is_of_rows or self.is_shared else self.layer.pixels
+        is_near = self.product.filters <= _FARTHEST
+        return not (is_one or self.product.is_in_turn) and pixels % 3 == 0 and is_near
+
+    @property
     def taps_bytes(self) -> int:
         """Of a group."""
-        slot = SLOT_BYTES if self.tiles_together > 1 else 0
+        slot = SLOT_BYTES if self.tiles_together > 1 and not self.is_in_order else 0
         return self.tiles_together * (self.product.tile_bytes + slot)
 
     @property
@@ -156,7 +166,8 @@ class Kernel:
     @property
     def form(self) -> Hashable:
         """All that its code depends on."""
-        return self.product.form, self.is_of_rows, self.tiles_together, are_words(self.stated)
+        together = self.tiles_together, self.is_in_order
+        return self.product.form, self.is_of_rows, *together, are_words(self.stated)
 
     @functools.cached_property
     def stated(self) -> Array:

@@ -121,6 +121,13 @@ class Gather:
         return self._runs == 1 and rows > 1 and rest % 2 == 1 and is_small
 
     @property
+    def moved(self) -> int:
+        """So many bytes `assemble` leads the pointer on that it writes to."""
+        rows, rest = self.layer.window.kernel[0] * self._runs, -(-(self._run_bytes % 4) // 2)
+        behind = 0 if self._has_bytes_behind else 12 * rest
+        return rows * (24 * (self._run_bytes // 4) + behind)
+
+    @property
     def is_of_words(self) -> bool:
         return self._runs == 1 and self._run_bytes % 4 == 0
 
@@ -254,6 +261,11 @@ class SharedGather:
     def advance(self) -> int:
         """How far a row of taps moves the pointer."""
         return int(self.layer.weights.shape[1])
+
+    @property
+    def moved(self) -> int:
+        """As `Gather` has it."""
+        return self.layer.window.kernel[0] * self.advance // 4 * 40
 
     @property
     def _unrolled(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mcu_deploy.backends.isa import Assembly, Label
 from mcu_deploy.backends.isa.dsp import nests
 from mcu_deploy.backends.isa.dsp.frames import Kernel
-from mcu_deploy.backends.isa.dsp.outputs import InSlots
+from mcu_deploy.backends.isa.dsp.outputs import InOrder, InSlots
 from mcu_deploy.backends.isa.dsp.windows import Registers
 
 # The word of the frame that says whether no more windows come, 0 or 1.
@@ -29,6 +29,13 @@ def gather(code: Assembly, kernel: Kernel, names: Registers, go_on: Label) -> No
     filters, behind = code.registers("filters behind")
     code.vmov(into, names.next_tile)
     kernel.gather.assemble(code, names.windows, into)
+    if kernel.is_in_order:
+        code.vmov(taps, names.numbers)
+        code.offset(into, kernel.product.tile_bytes - kernel.gather.moved, free)
+        code.vmov(names.next_tile, into)
+        code.cmp(into, taps)
+        code.bne(go_on)
+        return
     code.note("Behind the taps of the tile stands where its outputs go.")
     code.vmov(taps, names.numbers)
     code.vmov(into, names.next_tile)
@@ -52,11 +59,18 @@ def gather(code: Assembly, kernel: Kernel, names: Registers, go_on: Label) -> No
 def multiply(code: Assembly, kernel: Kernel, names: Registers, finished: Label) -> None:
     """All tiles of the group. finished: where it goes on if there are no more."""
     tile, tiles, at = names.tile, kernel.tiles_together, code.register("at")
+    out, free = code.registers("out free")
+    in_order = InOrder(tile) if kernel.is_in_order else None
     with code.times(1 / tiles):
         code.ldr(at, names.frame["filters"])
-        code.vmov(names.filters, at)
+        if in_order:
+            code.ldr(out, names.frame["next"])
+            code.add(at, at, out)
+            code.vmov(tile.ends, out, at)
+        else:
+            code.vmov(names.filters, at)
         code.vmov(tile.stream, names.stream)
-        outputs = InSlots(tile, names.filters)
+        outputs = in_order or InSlots(tile, names.filters)
         group = nests.Group(names.activations, names.next_tile, tiles)
         if kernel.product.is_in_turn:
             nests.in_turn(tile, group, outputs, kernel.taps_bytes // tiles)
@@ -66,6 +80,10 @@ def multiply(code: Assembly, kernel: Kernel, names: Registers, finished: Label) 
         code.vmov(names.next_tile, at)
         code.offset(tile.taps, kernel.taps_bytes, tile.stream, at)
         code.vmov(names.numbers, tile.taps)
+        if in_order:
+            code.vmov(out, in_order.next_out)
+            code.offset(out, 2 - kernel.product.filters, free)
+            code.str(out, names.frame["next"])
         code.ldr(at, names.frame[_IS_LAST])
         code.cmp(at, 0)
         code.bne(finished)
