@@ -15,7 +15,9 @@ from onnx import helper
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.formats.onnx_body import Body, Shape
 from mcu_deploy.formats.onnx_einsum import einsum
-from mcu_deploy.formats.onnx_operators import text_of
+from mcu_deploy.formats.onnx_ml import ML
+from mcu_deploy.formats.onnx_operators import domain_of, text_of
+from mcu_deploy.operators import label
 
 
 def body(
@@ -26,7 +28,7 @@ def body(
     opset: int,
 ) -> onnx.FunctionProto | None:
     """The body of a node; None where it has none here. The arguments are those of `Body`."""
-    build = _BODIES.get(text_of(node.op_type))
+    build = _BODIES.get(label(domain_of(node.domain), text_of(node.op_type)))
     if build is None or not shapes or shapes[0] is None:
         return None
     made = Body(node, shapes, values, dtype, opset)
@@ -124,6 +126,7 @@ _BODIES: Mapping[str, Callable[[Body], str | None]] = {
     "LpNormalization": _lp_normalization,
     "STFT": _stft,
     "SpaceToDepth": _space_to_depth,
+    **ML,
 }
 
 NAMES = tuple(_BODIES)

@@ -16,7 +16,7 @@ from mcu_deploy.formats.onnx_bodies import NAMES, body
 from mcu_deploy.formats.onnx_operators import domain_of, opset_of, text_of
 from mcu_deploy.formats.onnx_subgraphs import all_nodes, rename, subgraphs_below, subgraphs_of
 from mcu_deploy.formats.onnx_types import declared_types
-from mcu_deploy.operators import find
+from mcu_deploy.operators import find, label
 
 # Their bodies draw random numbers, or loop over sequences: what is told of the operator says more.
 _LEFT = {"Bernoulli", "SequenceMap"}
@@ -75,9 +75,9 @@ def _body(
 
     Of several bodies of one version of an operator the newest one that the opset has.
     """
-    op = text_of(node.op_type)
-    if domain_of(node.domain) or op in _LEFT or find("", op) or not onnx.defs.has(op, opset, ""):
-        return None
+    op, domain = text_of(node.op_type), domain_of(node.domain)
+    if domain or op in _LEFT or find("", op) or not onnx.defs.has(op, opset, ""):
+        return _own_body(node, types, constants, opset) if domain else None
     schema: Any = onnx.defs.get_schema(op, opset, "")  # some of its methods have no type hints
     contextual = schema.context_dependent_function_opset_versions
     plain = max((v for v in schema.function_opset_versions if v <= opset), default=0)
@@ -100,6 +100,8 @@ def _own_body(
     node: onnx.NodeProto, types: Types, constants: Constants, opset: int
 ) -> onnx.FunctionProto | None:
     """A body that onnx does not have."""
+    if label(domain_of(node.domain), text_of(node.op_type)) not in NAMES:
+        return None
     given = [types.get(name, onnx.TypeProto()).tensor_type for name in node.input]
     shapes = [
         tuple(d.dim_value for d in tensor.shape.dim)
@@ -139,10 +141,10 @@ def _placed(
     node: onnx.NodeProto, function: onnx.FunctionProto, name: str, opset: int
 ) -> list[onnx.NodeProto]:
     """The body's nodes, which read the node's inputs, write its outputs and have its attributes."""
-    schema = onnx.defs.get_schema(text_of(node.op_type), opset, "")
-    attributes = {
-        a.name: a for a in (*function.attribute_proto, *_complete(node, schema).attribute)
-    }
+    attributes = {a.name: a for a in (*function.attribute_proto, *node.attribute)}
+    if not domain_of(node.domain):
+        schema = onnx.defs.get_schema(text_of(node.op_type), opset, "")
+        attributes |= {a.name: a for a in _complete(node, schema).attribute}
     graph = onnx.GraphProto(node=function.node)
     for index, inner in enumerate(all_nodes(graph.node)):
         inner.name = f"{name}/{inner.op_type}_{index}"

@@ -134,7 +134,7 @@ def _blocks(spreads: bool, table: type[Any]) -> Any:
         fits = size > 0 and x.type.rank == y.type.rank == 4 and x.type.elements == y.type.elements
         batch, height, width, channels = (*plane.type.shape, *(1,) * 4)[:4]
         if not fits or height % size or width % size or batch != x.type.shape[0]:
-            raise operation.damaged(f"blocks of {size} do not fit its input and output")
+            raise operation.damaged(f"its blocks of {size} do not fit its input and output")
         rows, columns = height // size, width // size
         if spreads:
             split, order = (batch, rows, columns, size, size, channels), (0, 1, 3, 2, 4, 5)
