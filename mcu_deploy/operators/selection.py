@@ -122,6 +122,9 @@ def nearest_positions(call: Call) -> tuple[tuple[int, ...], ...]:
 
 def resize_refusal(call: Call) -> str:
     """Why a Resize is not computed, a clause; empty where it is."""
+    mode = call.attributes.get("mode", "nearest")
+    if mode != "nearest":
+        return f"it picks elements, which the mode {mode!r} does not"
     for name, known, given in zip(
         ("coordinate_transformation_mode", "nearest_mode"), (_TRANSFORMS, _ROUNDINGS),
         resize_ways(call), strict=True,

@@ -21,6 +21,10 @@ from mcu_deploy.passes.quantization import BYTES, converts, dequantizer, quantiz
 _MOST_BIAS_STEPS = 0.5
 
 
+# Their integer forms have one or two spatial axes.
+_WINDOWS = ("Conv", "AveragePool", "GlobalAveragePool")
+
+
 class InFloat(Exception):
     """Why an operator stays in float32, as a clause."""
 
@@ -125,6 +129,8 @@ def _lower_one(graph: GraphEditor, node: Node) -> None:
         shared.append(source.id)
     if integer_inputs == 0:
         raise InFloat("none of its inputs is quantized")
+    if node.op in _WINDOWS and graph.type(node.reads[0]).rank not in (3, 4):
+        raise InFloat("its window has not one or two axes")
     if operators.lookup(node.domain, node.op).has_weights:
         x, w, *others = (e for e in inputs if e is not None)
         _require_matrix(graph, node, x, w)
@@ -136,7 +142,7 @@ def _lower_one(graph: GraphEditor, node: Node) -> None:
         raise InFloat("an input has a scale for each slice")
     attributes = dict(graph.attributes(node.id))
     members = [node.id, quantize.id]
-    graph.fuse(members, node.op, inputs, [result], attributes, node.name, shared)
+    graph.fuse(members, node.op, inputs, [result], attributes, node.name, shared, node.domain)
 
 
 def _quantizations(graph: GraphEditor, edges: list[EdgeId | None]) -> list[Quantization | None]:

@@ -1,0 +1,93 @@
+"""Resize and Upsample in the modes linear and cubic: device, oracle and onnxruntime."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import helper
+from operators.lab import Array, Case, check_cases, compile_case, make_model
+from operators.sandwich import Q, Sandwich, random_integers
+
+SHAPE = (1, 3, 5, 6)
+WAYS = (
+    "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
+)  # fmt: skip
+
+
+def _model(
+    names: list[str], constants: dict[str, Array], opset: int, op: str = "Resize", **attributes: Any
+) -> Any:
+    node = helper.make_node(op, names, ["y"], **attributes)
+    types = {"x": ("float32", SHAPE)}, {"y": ("float32", None)}
+    return make_model([node], *types, constants, opset)
+
+
+def _x() -> Array:
+    return np.random.default_rng(4).standard_normal(SHAPE).astype(np.float32)
+
+
+def resizes() -> Iterator[Case]:
+    for mode in ("linear", "cubic"):
+        for way in WAYS:
+            for size in ((8, 9), (3, 4), (1, 6)):
+                constants = {"n": np.array([1, 3, *size], np.int64)}
+                attributes = {"mode": mode, "coordinate_transformation_mode": way}
+                model = _model(["x", "", "", "n"], constants, 19, **attributes)
+                yield Case(f"{mode} {way} to {size}", model, (_x(),))
+    for name, attributes in (
+        ("antialias", {"antialias": 1}),
+        ("cubic antialias", {"antialias": 1, "mode": "cubic"}),
+        ("exclude", {"exclude_outside": 1, "mode": "cubic", "cubic_coeff_a": -0.5}),
+    ):
+        constants = {"s": np.array([1, 1, 0.6, 0.5], np.float32)}
+        model = _model(["x", "", "s"], constants, 19, **{"mode": "linear"} | attributes)
+        yield Case(name, model, (_x(),))
+
+
+def older() -> Iterator[Case]:
+    """Upsample-7 with its scales as an attribute, Upsample-9 and Resize-10 with an input."""
+    scales = [1.0, 1.0, 2.0, 1.5]
+    given = {"s": np.array(scales, np.float32)}
+    yield Case("7", _model(["x"], {}, 7, "Upsample", mode="linear", scales=scales), (_x(),))
+    yield Case("9", _model(["x", "s"], given, 9, "Upsample", mode="linear"), (_x(),))
+    yield Case("10", _model(["x", "s"], given, 10, mode="linear"), (_x(),))
+
+
+def quantized() -> Iterator[Case]:
+    rng = np.random.default_rng(7)
+    for dtype, y in (("int8", Q(None, "int8", 0.07, -3)), ("uint8", Q(None, "uint8", 0.06, 9))):
+        sandwich = Sandwich()
+        q = Q(SHAPE, dtype, 0.05, -7 if dtype == "int8" else 120)
+        name = sandwich.input(q, random_integers(rng, SHAPE, dtype))
+        sandwich.constants["s"] = np.array([1, 1, 2, 2], np.float32)
+        yield sandwich.finish(
+            f"quantized {dtype}", "Resize", [name, "", "s"], y, {"mode": "linear"}
+        )
+
+
+@pytest.mark.needs_host_gcc
+def test_interpolation(tmp_path: Path) -> None:
+    check_cases([*resizes(), *older(), *quantized()], tmp_path)
+
+
+@pytest.mark.needs_host_gcc
+def test_quantized_windows_over_three_axes_stay_float(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    sandwich = Sandwich()
+    shape = (1, 2, 4, 5, 3)
+    name = sandwich.input(Q(shape), random_integers(rng, shape, "int8"))
+    case = sandwich.finish("3-D", "AveragePool", [name], Q(None, "int8", 0.07, -3),
+                           {"kernel_shape": [2, 3, 2], "strides": [2, 1, 1]})  # fmt: skip
+    operators = [n.op for n in compile_case(case, tmp_path, 0).graph.nodes]
+    assert operators == ["DequantizeLinear", "AveragePool", "QuantizeLinear"]
+    check_cases([case], tmp_path)
+
+
+def test_a_sandwich_is_one_integer_node(tmp_path: Path) -> None:
+    for index, case in enumerate(quantized()):
+        (node,) = compile_case(case, tmp_path, index).graph.nodes
+        assert (node.domain, node.op) == ("mcu", "Resize")
