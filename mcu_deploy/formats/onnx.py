@@ -72,9 +72,12 @@ def plain_form(
     with _sentences(path):
         raw = path.read_bytes()
         room = _ROOM + _COPIES * len(raw)
-        plain, assumed, problems, refused = contained.call(
-            _plain_form, path, raw, shapes, memory_bytes=room
-        )
+        try:
+            plain, assumed, problems, refused = contained.call(
+                _plain_form, path, raw, shapes, False, memory_bytes=room
+            )
+        except _Invalid as invalid:
+            raise invalid.error from None
         if problems or refused:
             raise refusal(refused, problems)
         return plain, assumed

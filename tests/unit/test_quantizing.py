@@ -493,3 +493,16 @@ def test_a_tensor_that_is_always_zero_and_an_old_opset(tmp_path: Path) -> None:
     np.savez(tmp_path / "s.npz", in0=samples(12, (1, 2, 4, 4)))
     made = quantize(tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx")
     assert made.accuracy[-1].judged.mean_sqnr == judging.MOST_DB
+
+
+def test_a_damaged_model_gets_the_sentence_of_a_build(tmp_path: Path) -> None:
+    model = depthwise_net()
+    model.graph.node[0].input[0] = "nowhere"
+    onnx.save(model, tmp_path / "m.onnx")
+    np.savez(tmp_path / "s.npz", in0=samples(5))
+    with pytest.raises(McuDeployError) as built:
+        formats.load(tmp_path / "m.onnx")
+    with pytest.raises(McuDeployError) as caught:
+        quantize(tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx")
+    assert "nowhere" in str(caught.value)
+    assert str(caught.value) == str(built.value)
