@@ -155,7 +155,8 @@ def _print(made: Quantized, wide: bool) -> None:
     from mcu_deploy.errors import shorten
 
     shown = (lambda text: text) if wide else shorten
-    which = "a third of them, that took no part" if made.kept_out else "each third of them"
+    thirds = "a third of them, that took no part" if made.kept_out else "each third of them"
+    which = thirds if made.trials else "all of them"
     out.print(escape(f"{made.samples} samples from {made.origin}, judged on {which}"))
     if made.trials:
         _print_trials(made)
