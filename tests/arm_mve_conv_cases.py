@@ -38,4 +38,6 @@ TAKEN = (
     Case((12, 17), 8, (3,), (1,), (4, 0), (2,), scale=0.2),
 )
 
-__all__ = ["BLOCK", "SPEECH", "TAKEN", "Case", "model"]
+GOLDEN = Case((4, 6, 6), 20, zeros=(-128, 4))
+
+__all__ = ["BLOCK", "GOLDEN", "SPEECH", "TAKEN", "Case", "model"]

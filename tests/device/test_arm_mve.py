@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 import arm_mve_cases
+import arm_mve_conv_cases
 import arm_mve_dense_cases
 import arm_mve_depthwise_cases
 import pytest
@@ -57,3 +58,9 @@ def test_depthwise_convolutions_give_the_bits_of_the_oracle(tmp_path: Path) -> N
     modelled = _cycles(arm_mve_depthwise_cases, arm_mve_depthwise_cases.ALONE, macs, tmp_path)
     # VMLADAV multiplies 9 of 16 lanes.
     assert macs / 8 * 16 / 9 < modelled < 42_500
+
+
+def test_convolutions_give_the_bits_of_the_oracle(tmp_path: Path) -> None:
+    block = arm_mve_conv_cases.BLOCK
+    macs = 16 * 9 * 16 * 1024
+    assert macs / 8 < _cycles(arm_mve_conv_cases, block, macs, tmp_path) < 365_000

@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 1f014f865e2fc33a867e84e5a16f178ed4789ca4f92f093ae670f8d2d3824614
- *   constants     1,440 bytes, as a file: SHA-256
- *                 a4a3a62e4029c732acbf89b47fa5d4c9f9da1631ef08ba946a044f5ccaff6429
+ *   constants     1,448 bytes, as a file: SHA-256
+ *                 c40875750a3a11048bcd5f295dffa41e789d087473668b44155244355bbf4d3c
  *   workspace     896 bytes
  *   layers        3 with 9,360 multiply-accumulates
  *
@@ -38,7 +38,7 @@
 __asm__(".pushsection .rodata._mcu_mve_pointwise_weights, \"a\", %progbits\n"
         ".balign 16\n"
         ".type _mcu_mve_pointwise_weights, %object\n"
-        ".size _mcu_mve_pointwise_weights, 1440\n"
+        ".size _mcu_mve_pointwise_weights, 1448\n"
         "_mcu_mve_pointwise_weights:\n"
         ".incbin \"network_mve_pointwise.weights.bin\"\n"
         ".popsection");
@@ -48,7 +48,7 @@ __asm__(".pushsection .rodata._mcu_mve_pointwise_weights, \"a\", %progbits\n"
     __asm__(".set " #name ", _mcu_mve_pointwise_weights + " #offset "\n" \
             ".type " #name ", %object\n"                                 \
             ".size " #name ", " #bytes)
-MCU_CONSTANT(_mcu_mve_pointwise_conv_1_weights, uint32_t, 360, 0, 1440);
+MCU_CONSTANT(_mcu_mve_pointwise_conv_1_weights, uint32_t, 362, 0, 1448);
 #undef MCU_CONSTANT
 /* clang-format on */
 
@@ -69,10 +69,10 @@ MCU_FUNCTION void _mcu_mve_pointwise_reorder_9x52_int8(const int8_t *x, int8_t *
 
 /* y[p][f] = sat(round(float(sum) * factor[f]) + zero), with sum = bias[f] + sum of
  * x[p][c] * w[f][c], both floats rounded to nearest. x: [p][channel], y: [p][f].
- * weights: of each tile of four filters and of each 16 bytes of a window those of the four
- * filters; of each 16 filters tile t has t, 4 + t, 8 + t, 12 + t; the last 4 filters four by
- * four in their order. Then of each tile, of 16 filters in the order 0 2 1 3, bias[4],
- * factor[4]: float32.
+ * weights: the number that rounds and the input's zero point, so that layers share the function;
+ * of each tile of four filters and of each 16 bytes of a window those of the four filters; of
+ * each 16 filters tile t has t, 4 + t, 8 + t, 12 + t; the last 4 filters four by four in their
+ * order. Then of each tile, of 16 filters in the order 0 2 1 3, bias[4], factor[4]: float32.
  * scratch, in words: x, y, the stream, pairs that are left; behind 32 bytes that nothing reads,
  * of each tile the sums of one pixel and of the other. In place: a pair is read before it is
  * written. */
@@ -84,63 +84,63 @@ MCU_KERNEL void _mcu_mve_pointwise_conv1x1_52x20_mve(const int8_t *x MCU_UNUSED,
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             "    vpush {d8-d15}\n"
+            "    mov r4, #4\n"                      /* bytes_left, #4 */
+            "    vctp.8 r4\n"                       /* bytes_left */
+            "    ldr r5, [r2]\n"                    /* rounding, [weights] */
             "    mov r4, r3\n"                      /* frame, scratch */
             "    mov r6, #5\n"                      /* pairs_left, #5 */
+            "    add r2, r2, #8\n"                  /* weights, weights, #8 */
             "    str r0, [r4]\n"                    /* x, [frame] */
             "    str r1, [r4, #4]\n"                /* y, [frame, #4] */
             "    str r2, [r4, #8]\n"                /* weights, [frame, #8] */
             "    str r6, [r4, #12]\n"               /* pairs_left, [frame, #12] */
-            "    mov r0, #4\n"                      /* bytes_left, #4 */
-            "    vctp.8 r0\n"                       /* bytes_left */
-            "    movw r7, #0\n"                     /* rounding, #0 */
-            "    movt r7, #19264\n"                 /* rounding, #19264 */
             "1:\n"
             "    ldr r1, [r4]\n"                    /* window0, [frame] */
             "    ldr r6, [r4, #12]\n"               /* pairs_left, [frame, #12] */
-            "    ldr r5, [r4, #8]\n"                /* stream, [frame, #8] */
+            "    ldr r7, [r4, #8]\n"                /* stream, [frame, #8] */
             "    add r3, r4, #48\n"                 /* sums, frame, #48 */
             "    cmp r6, #1\n"                      /* pairs_left, #1 */
             "    add r9, r1, #52\n"                 /* window1, window0, #52 */
             "    it eq\n"
             "    moveq r9, r1\n"                    /* window1, window0 */
             /* Two pixels times four filters, tile by tile. */
-            "    ldrd r0, r2, [r5]\n"               /* sumb0, sumb1, [stream] */
-            "    ldrd r4, r6, [r5, #8]\n"           /* sumb2, sumb3, [stream, #8] */
-            "    vldrw.u32 q0, [r5], #16\n"         /* v0, [stream], #16 */
+            "    ldrd r0, r2, [r7]\n"               /* sumb0, sumb1, [stream] */
+            "    ldrd r4, r6, [r7, #8]\n"           /* sumb2, sumb3, [stream, #8] */
+            "    vldrw.u32 q0, [r7], #16\n"         /* v0, [stream], #16 */
             "    mov r11, #5\n"                     /* turns_left, #5 */
             "    vldrw.u32 q4, [r1]\n"              /* v4, [window0] */
             "2:\n"
-            "    vldrw.u32 q1, [r5], #16\n"         /* v1, [stream], #16 */
+            "    vldrw.u32 q1, [r7], #16\n"         /* v1, [stream], #16 */
             "    vmladav.s8 r12, q4, q0\n"          /* suma0, v4, v0 */
-            "    vldrw.u32 q2, [r5], #16\n"         /* v2, [stream], #16 */
+            "    vldrw.u32 q2, [r7], #16\n"         /* v2, [stream], #16 */
             "    vmladav.s8 lr, q4, q1\n"           /* suma1, v4, v1 */
-            "    vldrw.u32 q3, [r5], #16\n"         /* v3, [stream], #16 */
+            "    vldrw.u32 q3, [r7], #16\n"         /* v3, [stream], #16 */
             "    vmladav.s8 r8, q4, q2\n"           /* suma2, v4, v2 */
             "    vldrw.u32 q5, [r9]\n"              /* v5, [window1] */
             "    vmladav.s8 r10, q4, q3\n"          /* suma3, v4, v3 */
-            "    vldrw.u32 q6, [r5], #16\n"         /* v6, [stream], #16 */
+            "    vldrw.u32 q6, [r7], #16\n"         /* v6, [stream], #16 */
             "    subs r11, r11, #1\n"               /* turns_left, turns_left, #1 */
             "    strd r0, r2, [r3, #-16]\n"         /* sumb0, sumb1, [sums, #-16] */
             "    vmladav.s8 r0, q5, q0\n"           /* sumb0, v5, v0 */
-            "    vldrw.u32 q7, [r5], #16\n"         /* v7, [stream], #16 */
+            "    vldrw.u32 q7, [r7], #16\n"         /* v7, [stream], #16 */
             "    vmladav.s8 r2, q5, q1\n"           /* sumb1, v5, v1 */
             "    strd r4, r6, [r3, #-8]\n"          /* sumb2, sumb3, [sums, #-8] */
             "    vmladav.s8 r4, q5, q2\n"           /* sumb2, v5, v2 */
-            "    vldrw.u32 q0, [r5], #16\n"         /* v0, [stream], #16 */
+            "    vldrw.u32 q0, [r7], #16\n"         /* v0, [stream], #16 */
             "    vmladav.s8 r6, q5, q3\n"           /* sumb3, v5, v3 */
-            "    vldrw.u32 q1, [r5], #16\n"         /* v1, [stream], #16 */
+            "    vldrw.u32 q1, [r7], #16\n"         /* v1, [stream], #16 */
             "    vldrw.u32 q2, [r1, #16]\n"         /* v2, [window0, #16] */
             "    vmladava.s8 r12, q2, q6\n"         /* suma0, v2, v6 */
             "    vldrw.u32 q3, [r9, #16]\n"         /* v3, [window1, #16] */
             "    vmladava.s8 r0, q3, q6\n"          /* sumb0, v3, v6 */
-            "    vldrw.u32 q4, [r5], #16\n"         /* v4, [stream], #16 */
+            "    vldrw.u32 q4, [r7], #16\n"         /* v4, [stream], #16 */
             "    vmladava.s8 r2, q3, q7\n"          /* sumb1, v3, v7 */
-            "    vldrw.u32 q5, [r5], #16\n"         /* v5, [stream], #16 */
+            "    vldrw.u32 q5, [r7], #16\n"         /* v5, [stream], #16 */
             "    vmladava.s8 r4, q3, q0\n"          /* sumb2, v3, v0 */
-            "    vldrw.u32 q6, [r5], #16\n"         /* v6, [stream], #16 */
+            "    vldrw.u32 q6, [r7], #16\n"         /* v6, [stream], #16 */
             "    vmladava.s8 r6, q3, q1\n"          /* sumb3, v3, v1 */
             "    vmladava.s8 lr, q2, q7\n"          /* suma1, v2, v7 */
-            "    vldrw.u32 q7, [r5], #16\n"         /* v7, [stream], #16 */
+            "    vldrw.u32 q7, [r7], #16\n"         /* v7, [stream], #16 */
             "    vmladava.s8 r10, q2, q1\n"         /* suma3, v2, v1 */
             "    vldrw.u32 q1, [r9, #32]\n"         /* v1, [window1, #32] */
             "    vmladava.s8 r8, q2, q0\n"          /* suma2, v2, v0 */
@@ -149,13 +149,13 @@ MCU_KERNEL void _mcu_mve_pointwise_conv1x1_52x20_mve(const int8_t *x MCU_UNUSED,
             "    vmladava.s8 r2, q1, q5\n"          /* sumb1, v1, v5 */
             "    vmladava.s8 r4, q1, q6\n"          /* sumb2, v1, v6 */
             "    vmladava.s8 r6, q1, q7\n"          /* sumb3, v1, v7 */
-            "    vldrw.u32 q1, [r5], #16\n"         /* v1, [stream], #16 */
+            "    vldrw.u32 q1, [r7], #16\n"         /* v1, [stream], #16 */
             "    vmladava.s8 r12, q0, q4\n"         /* suma0, v0, v4 */
-            "    vldrw.u32 q2, [r5], #16\n"         /* v2, [stream], #16 */
+            "    vldrw.u32 q2, [r7], #16\n"         /* v2, [stream], #16 */
             "    vmladava.s8 lr, q0, q5\n"          /* suma1, v0, v5 */
-            "    vldrw.u32 q3, [r5], #16\n"         /* v3, [stream], #16 */
+            "    vldrw.u32 q3, [r7], #16\n"         /* v3, [stream], #16 */
             "    vmladava.s8 r8, q0, q6\n"          /* suma2, v0, v6 */
-            "    vldrw.u32 q5, [r5], #16\n"         /* v5, [stream], #16 */
+            "    vldrw.u32 q5, [r7], #16\n"         /* v5, [stream], #16 */
             "    vmladava.s8 r10, q0, q7\n"         /* suma3, v0, v7 */
             "    vpst\n"
             "    vldrwt.u32 q6, [r1, #48]\n"        /* v6, [window0, #48] */
@@ -163,7 +163,7 @@ MCU_KERNEL void _mcu_mve_pointwise_conv1x1_52x20_mve(const int8_t *x MCU_UNUSED,
             "    vpst\n"
             "    vldrwt.u32 q7, [r9, #48]\n"        /* v7, [window1, #48] */
             "    vmladava.s8 lr, q6, q2\n"          /* suma1, v6, v2 */
-            "    vldrw.u32 q0, [r5], #16\n"         /* v0, [stream], #16 */
+            "    vldrw.u32 q0, [r7], #16\n"         /* v0, [stream], #16 */
             "    vmladava.s8 r8, q6, q3\n"          /* suma2, v6, v3 */
             "    strd r12, lr, [r3]\n"              /* suma0, suma1, [sums] */
             "    vmladava.s8 r10, q6, q5\n"         /* suma3, v6, v5 */
@@ -181,21 +181,21 @@ MCU_KERNEL void _mcu_mve_pointwise_conv1x1_52x20_mve(const int8_t *x MCU_UNUSED,
             "    sub r4, r3, #48\n"                 /* frame, sums, #48 */
             "    ldr r0, [r4, #4]\n"                /* output0, [frame, #4] */
             "    ldr r6, [r4, #12]\n"               /* pairs_left, [frame, #12] */
-            "    sub r5, r5, #16\n"                 /* stream, stream, #16 */
+            "    sub r7, r7, #16\n"                 /* stream, stream, #16 */
             "    cmp r6, #1\n"                      /* pairs_left, #1 */
             "    add r1, r0, #20\n"                 /* output1, output0, #20 */
             "    it eq\n"
             "    moveq r1, r0\n"                    /* output1, output0 */
-            "    vldrw.u32 q6, [r5], #16\n"         /* bias, [stream], #16 */
+            "    vldrw.u32 q6, [r7], #16\n"         /* bias, [stream], #16 */
             /* To elements of the output: scaled, rounded, saturated. */
             "    movw r2, #65519\n"                 /* zero_point, #65519 */
-            "    vldrw.u32 q7, [r5], #16\n"         /* factor, [stream], #16 */
+            "    vldrw.u32 q7, [r7], #16\n"         /* factor, [stream], #16 */
             "    subs r6, r6, #1\n"                 /* pairs_left, pairs_left, #1 */
             "    vldrw.u32 q0, [r3]\n"              /* even0, [sums] */
             "    vadd.i32 q0, q0, q6\n"             /* even0, even0, bias */
             "    vldrw.u32 q1, [r3, #16]\n"         /* even1, [sums, #16] */
             "    vadd.i32 q1, q1, q6\n"             /* even1, even1, bias */
-            "    vldrw.u32 q6, [r5], #16\n"         /* bias, [stream], #16 */
+            "    vldrw.u32 q6, [r7], #16\n"         /* bias, [stream], #16 */
             "    vcvt.f32.s32 q0, q0\n"             /* even0, even0 */
             "    vldrw.u32 q4, [r3, #64]\n"         /* other0, [sums, #64] */
             "    vcvt.f32.s32 q1, q1\n"             /* even1, even1 */
@@ -205,48 +205,35 @@ MCU_KERNEL void _mcu_mve_pointwise_conv1x1_52x20_mve(const int8_t *x MCU_UNUSED,
             "    vadd.i32 q5, q5, q6\n"             /* other1, other1, bias */
             "    vcvt.f32.s32 q5, q5\n"             /* other1, other1 */
             "    vldrw.u32 q2, [r3, #32]\n"         /* odd0, [sums, #32] */
-            "    vmul.f32 q0, q0, q7\n"             /* even0, even0, factor */
+            "    vfmas.f32 q0, q7, r5\n"            /* even0, factor, rounding */
             "    vldrw.u32 q3, [r3, #48]\n"         /* odd1, [sums, #48] */
-            "    vmul.f32 q1, q1, q7\n"             /* even1, even1, factor */
-            "    vldrw.u32 q7, [r5], #16\n"         /* factor, [stream], #16 */
-            "    vmul.f32 q4, q4, q7\n"             /* other0, other0, factor */
-            "    vldrw.u32 q6, [r5], #16\n"         /* bias, [stream], #16 */
-            "    vmul.f32 q5, q5, q7\n"             /* other1, other1, factor */
-            "    vldrw.u32 q7, [r5], #16\n"         /* factor, [stream], #16 */
-            "    vadd.f32 q0, q0, r7\n"             /* even0, even0, rounding */
-            "    vadd.i32 q2, q2, q6\n"             /* odd0, odd0, bias */
-            "    vadd.f32 q1, q1, r7\n"             /* even1, even1, rounding */
-            "    vadd.i32 q3, q3, q6\n"             /* odd1, odd1, bias */
-            "    vadd.f32 q4, q4, r7\n"             /* other0, other0, rounding */
-            "    vldrw.u32 q6, [r5], #16\n"         /* bias, [stream], #16 */
-            "    vadd.f32 q5, q5, r7\n"             /* other1, other1, rounding */
+            "    vfmas.f32 q1, q7, r5\n"            /* even1, factor, rounding */
+            "    vldrw.u32 q7, [r7], #16\n"         /* factor, [stream], #16 */
+            "    vfmas.f32 q4, q7, r5\n"            /* other0, factor, rounding */
+            "    vldrw.u32 q6, [r7], #16\n"         /* bias, [stream], #16 */
+            "    vfmas.f32 q5, q7, r5\n"            /* other1, factor, rounding */
+            "    vldrw.u32 q7, [r7], #16\n"         /* factor, [stream], #16 */
             "    vmovnt.i32 q0, q4\n"               /* even0, other0 */
             "    vldrw.u32 q4, [r3, #96]\n"         /* other0, [sums, #96] */
             "    vmovnt.i32 q1, q5\n"               /* even1, other1 */
             "    vldrw.u32 q5, [r3, #112]\n"        /* other1, [sums, #112] */
+            "    vadd.i32 q2, q2, q6\n"             /* odd0, odd0, bias */
             "    vcvt.f32.s32 q2, q2\n"             /* odd0, odd0 */
-            "    vadd.i32 q4, q4, q6\n"             /* other0, other0, bias */
+            "    vadd.i32 q3, q3, q6\n"             /* odd1, odd1, bias */
+            "    vldrw.u32 q6, [r7], #16\n"         /* bias, [stream], #16 */
             "    vcvt.f32.s32 q3, q3\n"             /* odd1, odd1 */
-            "    vadd.i32 q5, q5, q6\n"             /* other1, other1, bias */
+            "    vadd.i32 q4, q4, q6\n"             /* other0, other0, bias */
             "    vcvt.f32.s32 q4, q4\n"             /* other0, other0 */
-            "    add r3, r3, #128\n"                /* sums, sums, #128 */
+            "    vadd.i32 q5, q5, q6\n"             /* other1, other1, bias */
             "    vcvt.f32.s32 q5, q5\n"             /* other1, other1 */
+            "    add r3, r3, #128\n"                /* sums, sums, #128 */
+            "    vfmas.f32 q2, q7, r5\n"            /* odd0, factor, rounding */
             "    vadd.i16 q0, q0, r2\n"             /* even0, even0, zero_point */
-            "    vmul.f32 q2, q2, q7\n"             /* odd0, odd0, factor */
-            "    vadd.i16 q1, q1, r2\n"             /* even1, even1, zero_point */
-            "    vmul.f32 q3, q3, q7\n"             /* odd1, odd1, factor */
-            "    vldrw.u32 q7, [r5], #16\n"         /* factor, [stream], #16 */
-            "    vmul.f32 q4, q4, q7\n"             /* other0, other0, factor */
-            "    vldrw.u32 q6, [r5], #16\n"         /* bias, [stream], #16 */
-            "    vmul.f32 q5, q5, q7\n"             /* other1, other1, factor */
-            "    vldrw.u32 q7, [r5], #16\n"         /* factor, [stream], #16 */
-            "    vadd.f32 q2, q2, r7\n"             /* odd0, odd0, rounding */
-            "    vqmovnb.s16 q0, q0\n"              /* even0, even0 */
-            "    vadd.f32 q3, q3, r7\n"             /* odd1, odd1, rounding */
-            "    vqmovnb.s16 q1, q1\n"              /* even1, even1 */
-            "    vadd.f32 q4, q4, r7\n"             /* other0, other0, rounding */
-            "    str r6, [r4, #12]\n"               /* pairs_left, [frame, #12] */
-            "    vadd.f32 q5, q5, r7\n"             /* other1, other1, rounding */
+            "    vfmas.f32 q3, q7, r5\n"            /* odd1, factor, rounding */
+            "    vldrw.u32 q7, [r7], #16\n"         /* factor, [stream], #16 */
+            "    vfmas.f32 q4, q7, r5\n"            /* other0, factor, rounding */
+            "    vldrw.u32 q6, [r7], #16\n"         /* bias, [stream], #16 */
+            "    vfmas.f32 q5, q7, r5\n"            /* other1, factor, rounding */
             "    vmovnt.i32 q2, q4\n"               /* odd0, other0 */
             "    vldrw.u32 q4, [r3]\n"              /* other0, [sums] */
             "    vmovnt.i32 q3, q5\n"               /* odd1, other1 */
@@ -255,20 +242,23 @@ MCU_KERNEL void _mcu_mve_pointwise_conv1x1_52x20_mve(const int8_t *x MCU_UNUSED,
             "    vcvt.f32.s32 q4, q4\n"             /* other0, other0 */
             "    vadd.i32 q5, q5, q6\n"             /* other1, other1, bias */
             "    vcvt.f32.s32 q5, q5\n"             /* other1, other1 */
+            "    vadd.i16 q1, q1, r2\n"             /* even1, even1, zero_point */
+            "    vldrw.u32 q7, [r7], #16\n"         /* factor, [stream], #16 */
+            "    vqmovnb.s16 q0, q0\n"              /* even0, even0 */
+            "    vfmas.f32 q4, q7, r5\n"            /* other0, factor, rounding */
+            "    vqmovnb.s16 q1, q1\n"              /* even1, even1 */
+            "    vfmas.f32 q5, q7, r5\n"            /* other1, factor, rounding */
             "    vadd.i16 q2, q2, r2\n"             /* odd0, odd0, zero_point */
-            "    vmul.f32 q4, q4, q7\n"             /* other0, other0, factor */
-            "    vadd.i16 q3, q3, r2\n"             /* odd1, odd1, zero_point */
-            "    vmul.f32 q5, q5, q7\n"             /* other1, other1, factor */
-            "    vqmovnt.s16 q0, q2\n"              /* even0, odd0 */
-            "    vadd.f32 q4, q4, r7\n"             /* other0, other0, rounding */
-            "    vqmovnt.s16 q1, q3\n"              /* even1, odd1 */
-            "    vadd.f32 q5, q5, r7\n"             /* other1, other1, rounding */
-            "    vadd.i16 q4, q4, r2\n"             /* other0, other0, zero_point */
-            "    vstrb.8 q0, [r0], #16\n"           /* even0, [output0], #16 */
-            "    vadd.i16 q5, q5, r2\n"             /* other1, other1, zero_point */
-            "    vstrb.8 q1, [r1], #16\n"           /* even1, [output1], #16 */
-            "    vqmovnb.s16 q4, q4\n"              /* other0, other0 */
             "    add r3, r3, #32\n"                 /* sums, sums, #32 */
+            "    vadd.i16 q3, q3, r2\n"             /* odd1, odd1, zero_point */
+            "    str r6, [r4, #12]\n"               /* pairs_left, [frame, #12] */
+            "    vqmovnt.s16 q0, q2\n"              /* even0, odd0 */
+            "    vqmovnt.s16 q1, q3\n"              /* even1, odd1 */
+            "    vstrb.8 q0, [r0], #16\n"           /* even0, [output0], #16 */
+            "    vadd.i16 q4, q4, r2\n"             /* other0, other0, zero_point */
+            "    vstrb.8 q1, [r1], #16\n"           /* even1, [output1], #16 */
+            "    vadd.i16 q5, q5, r2\n"             /* other1, other1, zero_point */
+            "    vqmovnb.s16 q4, q4\n"              /* other0, other0 */
             "    vqmovnb.s16 q5, q5\n"              /* other1, other1 */
             "    vstrb.32 q4, [r0], #4\n"           /* other0, [output0], #4 */
             "    vstrb.32 q5, [r1], #4\n"           /* other1, [output1], #4 */

@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 1f014f865e2fc33a867e84e5a16f178ed4789ca4f92f093ae670f8d2d3824614
- *   constants     1,440 bytes, as a file: SHA-256
- *                 a4a3a62e4029c732acbf89b47fa5d4c9f9da1631ef08ba946a044f5ccaff6429
+ *   constants     1,448 bytes, as a file: SHA-256
+ *                 c40875750a3a11048bcd5f295dffa41e789d087473668b44155244355bbf4d3c
  *   workspace     896 bytes
  *   layers        3 with 9,360 multiply-accumulates
  *

@@ -28,6 +28,7 @@ import arm_dsp_sum_cases
 import arm_dsp_table_cases
 import arm_dsp_winograd_cases
 import arm_mve_cases
+import arm_mve_conv_cases
 import arm_mve_dense_cases
 import arm_mve_depthwise_cases
 import numpy as np
@@ -177,6 +178,7 @@ NETS = (
     _of_arm_dsp("sum", arm_dsp_sum_cases, [arm_dsp_sum_cases.TAKEN[1]]),
     _of_arm_dsp("table", arm_dsp_table_cases, [arm_dsp_table_cases.TAKEN[1]]),
     _of_arm_mve("pointwise", arm_mve_cases, [arm_mve_cases.GOLDEN]),
+    _of_arm_mve("convolution", arm_mve_conv_cases, [arm_mve_conv_cases.GOLDEN]),
     _of_arm_mve("dense", arm_mve_dense_cases, [arm_mve_dense_cases.GOLDEN]),
     _of_arm_mve("depthwise", arm_mve_depthwise_cases, [arm_mve_depthwise_cases.GOLDEN]),
 )

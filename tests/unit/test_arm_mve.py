@@ -6,7 +6,10 @@ from __future__ import annotations
 import importlib
 from collections import Counter
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+import arm_mve_conv_cases
 import numpy as np
 import onnx
 import pytest
@@ -15,8 +18,11 @@ from quantized_layers import extremes
 
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmMve import ArmMve
+from mcu_deploy.backends.ArmMve.kernels import convolution
 from mcu_deploy.backends.interface import Target
 from mcu_deploy.backends.isa.interpreter import Fault
+from mcu_deploy.backends.quantized.layers import Convolution
+from mcu_deploy.backends.quantized.vector_windows import Windows, forms
 from mcu_deploy.ir import view_of_all
 from mcu_deploy.options import Options
 
@@ -31,7 +37,25 @@ def test_kernels_give_the_oracles_bits(
 ) -> None:
     module = importlib.import_module(family)
     every = 1 if request.config.getoption("--all") else _EVERY
-    cases = list(module.TAKEN)[::every]
+    _run(module, list(module.TAKEN)[::every], tmp_path)
+
+
+@pytest.mark.parametrize("form", [0, 1, 2, 3])
+def test_every_form_of_windows_gives_them(
+    form: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """Where they are or brought together, in bands of a row or of several; also the slower ones."""
+
+    def one(layer: Convolution, most: int) -> list[Windows]:
+        found = forms(layer, most)
+        return [found[form % len(found)]]
+
+    monkeypatch.setattr(convolution, "forms", one)
+    every = 1 if request.config.getoption("--all") else 2 * _EVERY
+    _run(arm_mve_conv_cases, list(arm_mve_conv_cases.TAKEN)[form::every], tmp_path)
+
+
+def _run(module: ModuleType, cases: list[Any], tmp_path: Path) -> None:
     path = module.model(cases, tmp_path / "cases.onnx")
     samples = np.load(extremes(path))
     inputs = [samples[value.name][0] for value in onnx.load(path).graph.input]

@@ -12,7 +12,6 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.quantized.vector_product import (
-    MAGIC,
     NARROWED,
     TILE,
     VECTOR,
@@ -93,12 +92,6 @@ class VectorDense(VectorProduct):
         of a part."""
         return 8 if self.rest else 0
 
-    @property
-    def rounding_number(self) -> int:
-        """What is added to a scaled sum: with the zero point, if that is even."""
-        zero = self.layer.zero_points[1]
-        return MAGIC + (0 if zero % 2 else zero)
-
     def pack(self) -> Array:
         """uint32: the bytes of a row, parts, twos of tiles and groups of a part; of each part of
         each two tiles the eight biases, and of each vector of a row those of eight filters; then
@@ -113,7 +106,7 @@ class VectorDense(VectorProduct):
         words = np.ascontiguousarray(np.concatenate([whole, rest], axis=1))
         bias = np.append(self.layer.bias, 0)[self._taken].astype(np.int32).view(np.uint32)
         of_tiles = np.concatenate([bias, words.view(np.uint32)], axis=1)
-        factors = self.layer.factors.astype(np.float32)
+        factors = self.packed_factors
         if self.has_common_factor:
             both = np.append(factors[:1].view(np.uint32), np.uint32(self.rounding_number))
             ends = np.tile(both, (self.parts, 1))

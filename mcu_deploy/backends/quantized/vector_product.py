@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.quantized.fused_rounding import fused_factors
 from mcu_deploy.backends.quantized.layers import Linear
 from mcu_deploy.ir import DType
 
@@ -23,6 +24,7 @@ TILE = 4  # filters
 GROUP = 16  # filters that are rounded together
 # The vectors of words of a group in the order in which they are narrowed.
 NARROWED = (0, 2, 1, 3)
+HEAD = 8  # bytes of a stream in front of the weights
 # Of a stream what is read ahead, at most: a tile's weights.
 AHEAD = 64
 # Up to so many vectors of a window stay in registers for all filters.
@@ -114,6 +116,24 @@ class VectorProduct:
         most = np.maximum(np.abs(low), np.abs(high)) * self.layer.factors.astype(np.float64)
         return bool(most.max() >= _HALFWORD)
 
+    @functools.cached_property
+    def _fused(self) -> Array | None:
+        layer = self.layer
+        return fused_factors(
+            layer.factors, layer.reach, layer.zero_points[1], layer.y.dtype.range
+        )  # fmt: skip
+
+    @property
+    def is_fused(self) -> bool:
+        """Whether one instruction scales and rounds (fused_rounding.py)."""
+        return not (self.has_common_factor or self.saturates_words or self._fused is None)
+
+    @property
+    def packed_factors(self) -> Array:
+        """float32 of each filter."""
+        factors = self._fused if self.is_fused else None
+        return (self.layer.factors if factors is None else factors).astype(np.float32)
+
     def refusal(self) -> str:
         """Why no kernel computes such windows, a clause; empty where one does."""
         if self.layer.x.dtype is not DType.INT8:
@@ -139,7 +159,8 @@ class VectorProduct:
     def description(self) -> tuple[str, ...]:
         """What stands over a kernel of the packed stream."""
         return (
-            "weights: of each tile of four filters and of each 16 bytes of a window those of the "
+            "weights: the number that rounds and the input's zero point, so that layers share the "
+            "function; of each tile of four filters and of each 16 bytes of a window those of the "
             f"four filters; {'; '.join(self.order_of_filters())}. Then of each tile, of 16 filters "
             "in the order 0 2 1 3, bias[4], factor[4]: float32.",
         )
@@ -150,11 +171,18 @@ class VectorProduct:
 
     @property
     def stream_bytes(self) -> int:
-        return self.tile_bytes * self.tiles + max(8 * TILE * self.tiles, AHEAD)
+        return HEAD + self.tile_bytes * self.tiles + max(8 * TILE * self.tiles, AHEAD)
+
+    @property
+    def rounding_number(self) -> int:
+        """What is added to a scaled sum: with the zero point, if that is even."""
+        zero = self.layer.zero_points[1]
+        return MAGIC + (0 if zero % 2 else zero)
 
     def pack(self) -> Array:
-        """uint32: of each tile and of each vector of a window those of four filters; then of each
-        tile, of a group in the order `NARROWED`, the biases and the factors, float32."""
+        """uint32: `rounding_number` and the input's zero point; of each tile and of each vector of
+        a window those of four filters; then of each tile, of a group in the order `NARROWED`, the
+        biases and the factors, float32."""
         filters, rows, bytes_ = self.weights.shape
         wide = np.zeros((filters + 1, rows, self.row_vectors * VECTOR), np.int8)
         wide[:-1, :, :bytes_] = self.weights
@@ -162,10 +190,11 @@ class VectorProduct:
         words = np.ascontiguousarray(of_tiles.transpose(0, 2, 1, 3)).reshape(self.tiles, -1)
         weights = words.view(np.uint32)
         bias = np.append(self.layer.bias, 0)[self.order].astype(np.int32).view(np.uint32)
-        factors = np.append(self.layer.factors, 0)[self.order].astype(np.float32).view(np.uint32)
+        factors = np.append(self.packed_factors, np.float32(0))[self.order].view(np.uint32)
         last = np.arange(4 * self.groups, self.tiles)
         narrowed = (4 * np.arange(self.groups)[:, None] + NARROWED).reshape(-1)
         taken = np.concatenate([narrowed, last]).astype(np.int64)
         ends = np.concatenate([bias[taken], factors[taken]], axis=1)
-        stream = np.concatenate([weights.reshape(-1), ends.reshape(-1)])
+        head = np.array([self.rounding_number, self.layer.zero_points[0] & 0xFF], np.uint32)
+        stream = np.concatenate([head, weights.reshape(-1), ends.reshape(-1)])
         return np.pad(stream, (0, self.stream_bytes // 4 - stream.size))

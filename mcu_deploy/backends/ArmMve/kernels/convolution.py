@@ -25,15 +25,17 @@ from mcu_deploy.backends.isa.mve.band import Band, Gather
 from mcu_deploy.backends.isa.mve.rounding import SLOT, Rounding
 from mcu_deploy.backends.isa.mve.tiles import Tile, add_number, add_to
 from mcu_deploy.backends.quantized.layers import read
+from mcu_deploy.backends.quantized.vector_product import HEAD
 from mcu_deploy.backends.quantized.vector_windows import Windows, forms
 
 OPERATORS = ("Conv", "tflite::Conv")
 
 # Words of the scratch; behind them the sums of a pair, in front of which a slot is written that
 # nothing reads, then gathered windows, then the band.
-_WINDOW, _COLUMNS, _OUTPUT, _STREAM, _PAIRS, _ROW, _SOURCE, _BANDS = range(0, 32, 4)
-_SUMS = 32 + SLOT
+_WINDOW, _COLUMNS, _OUTPUT, _STREAM, _PAIRS, _ROW, _SOURCE, _BANDS, _ZERO = range(0, 36, 4)
+_SUMS = 48 + SLOT
 _BAND_BYTES = 4096
+_MOST_CONDITIONAL = 255  # of a number in an instruction that has a condition
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -88,6 +90,8 @@ def assemble(windows: Windows) -> Assembly:
 class _Kernel:
     def __init__(self, windows: Windows) -> None:
         self._windows, self._product = windows, windows.product
+        # Pairs of odd rows go over their ends.
+        self._is_by_row = windows.layer.window.output[1] % 2 == 0
         self._is_odd = windows.pixels % 2 == 1
         code = self._code = assembly()
         self._x, self._y, self._weights, self._scratch = code.arguments("x y weights scratch")
@@ -107,12 +111,17 @@ class _Kernel:
         self._describe()
         code.mov(frame, self._scratch)
         code.str(self._y, frame[_OUTPUT])
-        code.str(self._weights, frame[_STREAM])
+        stream = code.register("stream_begin")
+        code.add(stream, self._weights, HEAD)
+        code.str(stream, frame[_STREAM])
         if not windows.is_copied:
             code.mov(self._at, self._x)
             self._pairs()
             return code
-        band = Band(code, windows, windows.layer.zero_points[0])
+        band = Band(code, windows, frame[_ZERO])
+        zero = code.register("zero_point_of_x")
+        code.ldr(zero, self._weights[4])
+        code.str(zero, frame[_ZERO])
         window = windows.layer.window
         bands = code.register("bands_left")
         code.note("A band of the image: its padding, which stays, then its rows.")
@@ -150,67 +159,108 @@ class _Kernel:
     def _pairs(self) -> None:
         """All pixels of a band, two at a time."""
         code, windows, frame, tile = self._code, self._windows, self._frame, self._tile
-        left, (first, second) = self._left, tile.windows
-        filters = self._product.filters
+        left = self._left
         pairs = -(-windows.pixels // 2)
         gather = None
         if windows.is_gathered:
             gather = Gather(code, windows, "band" if windows.is_copied else "")
         rounding = Rounding(code, self._product, tile.sums, tile.stream, self._outputs)
         tile.begin()
-        rounding.begin()
-        code.mov(self._columns, windows.layer.window.output[1])
+        stream = code.register("stream_begin")
+        code.ldr(stream, frame[_STREAM])
+        code.sub(stream, stream, HEAD)
+        rounding.begin(stream)
+        of_row = windows.layer.window.output[1]
+        if self._is_by_row:
+            rows = self._columns
+            code.mov(rows, windows.band)
+            code.strd(self._at, rows, frame[_WINDOW])
+            with code.repeat(windows.band) if windows.band > 1 else nullcontext():
+                code.mov(left, of_row // 2)
+                code.str(left, frame[_PAIRS])
+                with code.repeat(of_row // 2):
+                    self._pair(gather, rounding)
+                if windows.band > 1:
+                    code.ldrd(self._at, rows, frame[_WINDOW])
+                    code.offset(self._at, windows.jump, self._free)
+                    code.subs(rows, rows, 1)
+                    code.strd(self._at, rows, frame[_WINDOW])
+            return
+        code.mov(self._columns, of_row)
         code.mov(left, pairs)
         code.strd(self._at, self._columns, frame[_WINDOW])
         code.str(left, frame[_PAIRS])
         with code.repeat(pairs):
-            code.note("The windows of two pixels.")
-            code.ldrd(self._at, self._columns, frame[_WINDOW])
-            if self._is_odd:
-                code.ldr(left, frame[_PAIRS])
+            self._pair(gather, rounding)
+
+    def _two_windows(self, gather: Gather | None) -> None:
+        code, windows, frame, tile = self._code, self._windows, self._frame, self._tile
+        first, second = tile.windows
+        code.note("The windows of two pixels.")
+        if gather is not None:
+            add_to(code, first, frame, _SUMS + SLOT * self._product.tiles)
+            code.add(second, first, windows.gathered_bytes)
+            gather.begin()
+        if self._is_by_row:
+            at = self._at if gather is not None else first
+            code.ldr(at, frame[_WINDOW])
             if gather is None:
-                code.mov(first, self._at)
-                self._step()
-                self._mov_second(second, self._at, first)
+                add_to(code, second, at, windows.step)
             else:
-                add_to(code, first, frame, _SUMS + SLOT * self._product.tiles)
-                code.add(second, first, windows.gathered_bytes)
-                gather.begin()
-                gather.window(self._at, first)
-                at = code.register("first_window")
-                if self._is_odd:
-                    code.mov(at, self._at)
-                self._step()
-                if self._is_odd:
-                    code.cmp(left, 1)
-                    code.it("eq")
-                    code.moveq(self._at, at)
-                gather.window(self._at, second)
+                gather.window(at, first)
+                add_to(code, self._free, at, windows.step)
+                gather.window(self._free, second)
+            add_to(code, self._at, at, 2 * windows.step)
+            code.str(self._at, frame[_WINDOW])
+            return
+        code.ldrd(self._at, self._columns, frame[_WINDOW])
+        if self._is_odd:
+            code.ldr(self._left, frame[_PAIRS])
+        if gather is None:
+            code.mov(first, self._at)
             self._step()
-            code.strd(self._at, self._columns, frame[_WINDOW])
-            code.ldr(tile.stream, frame[_STREAM])
-            code.add(tile.sums, frame, _SUMS)
-            code.reads(self._product.stream_bytes)
-            tile.assemble()
-            code.sub(frame, tile.sums, _SUMS)
-            code.ldr(self._outputs[0], frame[_OUTPUT])
-            code.ldr(left, frame[_PAIRS])
+            self._mov_second(second, self._at, first)
+        else:
+            gather.window(self._at, first)
+            before = code.register("first_window")
             if self._is_odd:
-                add_to(code, self._free, self._outputs[0], filters)
-                self._mov_second(self._outputs[1], self._free, self._outputs[0])
-            else:
-                add_to(code, self._outputs[1], self._outputs[0], filters)
-            rounding.assemble()
-            code.note("The next two pixels.")
-            code.str(self._outputs[1], frame[_OUTPUT])
-            code.subs(left, left, 1)
-            code.str(left, frame[_PAIRS])
+                code.mov(before, self._at)
+            self._step()
+            if self._is_odd:
+                code.cmp(self._left, 1)
+                code.it("eq")
+                code.moveq(self._at, before)
+            gather.window(self._at, second)
+        self._step()
+        code.strd(self._at, self._columns, frame[_WINDOW])
+
+    def _pair(self, gather: Gather | None, rounding: Rounding) -> None:
+        code, frame, tile, left = self._code, self._frame, self._tile, self._left
+        filters = self._product.filters
+        self._two_windows(gather)
+        code.ldr(tile.stream, frame[_STREAM])
+        code.add(tile.sums, frame, _SUMS)
+        code.reads(self._product.stream_bytes)
+        tile.assemble()
+        code.sub(frame, tile.sums, _SUMS)
+        code.ldr(self._outputs[0], frame[_OUTPUT])
+        code.ldr(left, frame[_PAIRS])
+        if self._is_odd:
+            add_to(code, self._free, self._outputs[0], filters)
+            self._mov_second(self._outputs[1], self._free, self._outputs[0])
+        else:
+            add_to(code, self._outputs[1], self._outputs[0], filters)
+        rounding.assemble()
+        code.note("The next two pixels.")
+        code.str(self._outputs[1], frame[_OUTPUT])
+        code.subs(left, left, 1)
+        code.str(left, frame[_PAIRS])
 
     def _step(self) -> None:
         """To the next window, which may be in the next row."""
         code, windows = self._code, self._windows
         jump = abs(windows.jump)
-        is_far = jump > 4095
+        is_far = jump > _MOST_CONDITIONAL
         if is_far:
             code.number(self._free, jump)
         add_number(code, self._at, windows.step)
@@ -246,7 +296,7 @@ class _Kernel:
         if windows.is_copied:
             more += f"; {windows.held} rows of the image, with its padding"
         code.note(
-            "scratch, in words: the next window, windows left in its row, y, the stream, pairs "
-            "that are left, the image's next row, where that is, bands that are left; behind 32 "
-            f"bytes that nothing reads, {more}."
+            "scratch, in words: the next window, windows left in its row, or rows, y, the stream, "
+            "pairs that are left, the image's next row, where that is, bands that are left, "
+            f"the input's zero point; behind 44 bytes that nothing reads, {more}."
         )

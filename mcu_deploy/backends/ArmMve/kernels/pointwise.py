@@ -21,7 +21,7 @@ from mcu_deploy.backends.isa import Assembly, Register
 from mcu_deploy.backends.isa.mve.rounding import SLOT, Rounding
 from mcu_deploy.backends.isa.mve.tiles import Tile, add_number, add_to
 from mcu_deploy.backends.quantized.layers import read
-from mcu_deploy.backends.quantized.vector_product import VectorProduct
+from mcu_deploy.backends.quantized.vector_product import HEAD, VectorProduct
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -104,13 +104,14 @@ def assemble(pixels: Pixels) -> Assembly:
     outputs = code.registers("output0 output1")
     left = code.register("pairs_left")
     _describe(code, made)
-    code.mov(frame, scratch)
-    code.mov(left, pairs)
-    for register, at in ((x, _INPUT), (y, _OUTPUT), (weights, _STREAM), (left, _PAIRS)):
-        code.str(register, frame[at])
     rounding = Rounding(code, made, tile.sums, tile.stream, outputs)
     tile.begin()
-    rounding.begin()
+    rounding.begin(weights)
+    code.mov(frame, scratch)
+    code.mov(left, pairs)
+    code.add(weights, weights, HEAD)
+    for register, at in ((x, _INPUT), (y, _OUTPUT), (weights, _STREAM), (left, _PAIRS)):
+        code.str(register, frame[at])
     with code.repeat(pairs):
         code.ldr(first, frame[_INPUT])
         code.ldr(tile.stream, frame[_STREAM])

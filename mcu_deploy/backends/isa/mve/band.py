@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.mve.tiles import add_number
+from mcu_deploy.backends.isa.operands import Memory
 from mcu_deploy.backends.quantized.vector_product import VECTOR
 from mcu_deploy.backends.quantized.vector_windows import Windows
 
@@ -16,10 +17,11 @@ _UNROLLED = 4  # vectors
 
 class Band:
     """row: the number of the image's row that comes next, which may be outside of it; source: where
-    that is; place: where the band is, and behind `fill` where its last row ends."""
+    that is; place: where the band is, and behind `fill` where its last row ends; zero: where the
+    input's zero point is."""
 
-    def __init__(self, code: Assembly, windows: Windows, zero: int) -> None:
-        self._code, self._windows, self._zero_point = code, windows, zero & 0xFF
+    def __init__(self, code: Assembly, windows: Windows, zero: Memory) -> None:
+        self._code, self._windows, self._zero_point = code, windows, zero
         self.row, self.source = code.registers("next_row source")
         self.place = code.register("band", region="band")
         self._from = code.register("copied")
@@ -38,7 +40,7 @@ class Band:
             self._filled(windows.band_bytes // VECTOR * VECTOR)
 
     def _pad(self) -> None:
-        self._code.mov(self._number, self._zero_point)
+        self._code.ldr(self._number, self._zero_point)
         self._code.vdup_8(self._zeros, self._number)
 
     def _filled(self, bytes_: int) -> None:

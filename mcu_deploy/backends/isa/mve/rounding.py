@@ -4,7 +4,8 @@ A sum becomes a float and is multiplied by its filter's factor; each is rounded 
 contract wants it. Adding 1.5 * 2**23 leaves the nearest integer, ties to even, in the lowest bits
 of the word, and the zero point with it, if that is even (an odd one would turn ties to odd, and is
 added behind). The lowest halfwords are taken (VMOVNT), and saturated to bytes (VQMOVN). Where a
-product may be no halfword, it is rounded to a word (VCVTN) and saturated twice.
+product may be no halfword, it is rounded to a word (VCVTN) and saturated twice. With factors of
+fused_rounding.py one instruction multiplies and adds.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from collections.abc import Sequence
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.quantized.vector_product import (
     GROUP,
-    MAGIC,
     NARROWED,
     TILE,
     VectorProduct,
@@ -54,10 +54,12 @@ class Rounding:
         if product.has_common_factor:
             self._factor = code.register("factor")
 
-    def begin(self) -> None:
-        """What stays for all pixels: one register."""
-        if self._is_plain:
-            self._code.number(self._number, MAGIC + (0 if self._adds_zero else self._zero))
+    def begin(self, stream: Register | None = None) -> None:
+        """What stays for all pixels: one register. stream: with the number in front."""
+        if self._is_plain and stream is not None:
+            self._code.ldr(self._number, stream[0])
+        elif self._is_plain:
+            self._code.number(self._number, self._product.rounding_number)
 
     def assemble(self) -> None:
         """All filters. Outputs and ends move on, and sums where there are several groups."""
@@ -90,6 +92,9 @@ class Rounding:
             if self._product.adds_bias:
                 code.vadd_i32(words, words, self._bias)
             code.vcvt_f32_s32(words, words)
+            if self._product.is_fused:
+                code.vfmas_f32(words, self._factor, self._number)
+                continue
             code.vmul_f32(words, words, self._factor)
             if self._is_plain:
                 code.vadd_f32(words, words, self._number)

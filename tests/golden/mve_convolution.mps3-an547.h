@@ -1,0 +1,70 @@
+/* network_mve_convolution.h: for programs that run the network, made by mcu-deploy.
+ *
+ *   source model  convolutions, SHA-256
+ *                 3abfb665f1c291fd38532cae90cc7776ddbc21c772e12de410cec535d9efcf50
+ *   constants     1,128 bytes, as a file: SHA-256
+ *                 4a22043e072814c882653b2ed8e85c1669a7964787155954b89c691de2849491
+ *   workspace     1,392 bytes
+ *   layers        3 with 25,920 multiply-accumulates
+ *
+ * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
+ *   0: int8: int8_t[144], 144 bytes
+ *      real value = 1 * (q + 128)
+ * Outputs:
+ *   0: int8_y: int8_t[720], 720 bytes
+ *      real value = 240 * (q - 4)
+ *
+ * Tensors are compact and row-major: the last index runs fastest.
+ */
+#ifndef MCU_NETWORK_MVE_CONVOLUTION_H
+#define MCU_NETWORK_MVE_CONVOLUTION_H
+
+#include "mcu/runtime.h"
+
+#if MCU_MODEL_ABI_VERSION != 3
+#error "network_mve_convolution is for ABI 3 of mcu/model.h: build it again"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What each instance needs in RAM for its tensors, in bytes, and how that block must be aligned:
+ *     MCU_ALIGNED(MCU_MVE_CONVOLUTION_WORKSPACE_ALIGNMENT)
+ *     static uint8_t workspace[MCU_MVE_CONVOLUTION_WORKSPACE_SIZE];
+ * For an array of your own, which may be larger, behind its definition:
+ *     MCU_MVE_CONVOLUTION_CHECK_WORKSPACE(array);
+ * For the arena of mcu_run, as crt/arena/arena.c is compiled:
+ *     MCU_MVE_CONVOLUTION_CHECK_ARENA(MCU_ARENA_NUM_PAGES, MCU_ARENA_PAGE_SIZE_LOG2); */
+#define MCU_MVE_CONVOLUTION_WORKSPACE_SIZE      1392U
+#define MCU_MVE_CONVOLUTION_WORKSPACE_ALIGNMENT 16U
+/* clang-format off */
+#define MCU_MVE_CONVOLUTION_CHECK_WORKSPACE(array) \
+    MCU_STATIC_ASSERT(sizeof(array) >= MCU_MVE_CONVOLUTION_WORKSPACE_SIZE, \
+                      array##_is_too_small_for_mve_convolution)
+#define MCU_MVE_CONVOLUTION_ARENA_PAGES(page_size_log2) \
+    ((MCU_MVE_CONVOLUTION_WORKSPACE_SIZE + (1UL << (page_size_log2)) - 1UL) >> (page_size_log2))
+#define MCU_MVE_CONVOLUTION_CHECK_ARENA(num_pages, page_size_log2) \
+    MCU_STATIC_ASSERT((num_pages) >= MCU_MVE_CONVOLUTION_ARENA_PAGES(page_size_log2), \
+                      the_arena_is_too_small_for_mve_convolution)
+/* clang-format on */
+
+/* Inputs and outputs: the bytes of each and, where it is quantized as a whole, its scale and zero
+ * point: real value = scale * (q - zero point). */
+#define MCU_MVE_CONVOLUTION_INPUT_0_BYTES       144U
+#define MCU_MVE_CONVOLUTION_INPUT_0_SCALE       1.0e+0F
+#define MCU_MVE_CONVOLUTION_INPUT_0_ZERO_POINT  (-128)
+#define MCU_MVE_CONVOLUTION_OUTPUT_0_BYTES      720U
+#define MCU_MVE_CONVOLUTION_OUTPUT_0_SCALE      2.4e+2F
+#define MCU_MVE_CONVOLUTION_OUTPUT_0_ZERO_POINT 4
+
+/* The model, for mcu_instance_init and mcu_run. */
+#define mcu_network_mve_convolution (&_mcu_network_mve_convolution)
+
+extern const mcu_model_t _mcu_network_mve_convolution;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MCU_NETWORK_MVE_CONVOLUTION_H */
