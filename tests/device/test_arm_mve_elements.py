@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
+import arm_mve_pool_cases
 import pytest
 from arm_dsp_conversion_cases import MODELS, model, samples
 from quantized_layers import extremes
@@ -35,6 +36,20 @@ def test_every_layer_gives_the_bits_of_the_oracle(family: str, tmp_path: Path) -
     cases = [module.ALONE, *module.TAKEN]
     path = module.model(cases, tmp_path / "cases.onnx")
     _check(family, path, extremes(path), len(cases), module.ALONE.elements, tmp_path)
+
+
+def test_every_pool_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
+    cases = [*arm_mve_pool_cases.ALONE, *arm_mve_pool_cases.TAKEN]
+    path = arm_mve_pool_cases.model(cases, tmp_path / "cases.onnx")
+    built = build(path, "mps3-an547", tmp_path / "build", options=_OPTIONS)
+    layers = built.report.layers
+    assert all(layer.backend == "ArmMve" for layer in layers if "Pool" in layer.op)
+    assert validate(built, extremes(path)).passed
+    cycles = {layer.name: layer.cycles or 0 for layer in profile(built.directory).layers}
+    # Of each 16 channels of a pixel four loads, additions, and one to its address; or one of each.
+    assert 9 * 125 * 4 < cycles["pool0"] < 9 * 125 * 4 + 500
+    assert 9 * 64 * 4 < cycles["pool1"] < 9 * 64 * 4 + 800
+    assert 3 * 64 * 4 * 2 < cycles["pool2"] < 4200
 
 
 @pytest.mark.parametrize("name", [*MODELS])

@@ -148,8 +148,9 @@ class Pool:
         return overlap.nested(images, rows * row, columns * self.channels)
 
 
-def read(layer: Layer) -> Pool | str:
-    """A layer as a pool, or why it is none for this backend, a clause."""
+def read(layer: Layer, by: int = 4, most_columns: int = _MOST_COLUMNS) -> Pool | str:
+    """A layer as a pool, or why it is none for this backend, a clause. by: channels come in so
+    many; most_columns: of a window that is not as wide as the input."""
     x, y = layer.input(0).type, layer.output.type
     if len(layer.outputs) > 1:
         return "it does not compute the indices of maxima"
@@ -170,15 +171,15 @@ def read(layer: Layer) -> Pool | str:
         return reason
     is_of_inside = is_padded_average and not counts_padding
     pool = Pool(x, y, window, is_maximum, layer.domain == "tflite", is_of_inside)
-    if pool.channels % 4 or not y.elements:
-        return f"it takes channels by 4, and there are {pool.channels}"
+    if pool.channels % by or not y.elements:
+        return f"it takes channels by {by}, and there are {pool.channels}"
     if window.padded:
         if min(count.min() for _, count in pool.spans) < 1:
             return "a window of it is all padding"
         if pool.is_large:
             return f"it averages {_FEW} elements at most where some are padding, not {pool.taps}"
-    elif pool.runs[1] > _MOST_COLUMNS:
-        return f"it takes windows of {_MOST_COLUMNS} columns at most, or of all the input"
+    elif pool.runs[1] > most_columns:
+        return f"it takes windows of {most_columns} columns at most, or of all the input"
     if pool.taps > _MOST and not is_maximum:
         return f"it averages {_MOST} elements at most, not {pool.taps}"
     return pool

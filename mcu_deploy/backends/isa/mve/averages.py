@@ -1,0 +1,150 @@
+"""From the sums of a window to its averages, four channels a vector, by the integers of
+quantized/pool_rounding.py.
+
+Where float32 sums of a window may round to either of two outputs, a block with a sum that is next
+to the middle of two is summed again in floats, as the contract says it, and divided by VDIV.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mcu_deploy.backends.isa import Assembly, Label, Register
+from mcu_deploy.backends.isa.mve.pools import Block, Window, block_of
+from mcu_deploy.backends.quantized.pool_layer import Pool
+from mcu_deploy.backends.quantized.pool_rounding import Rounding
+from mcu_deploy.ir import DType
+
+# Bytes at which the constants are.
+_START, _EACH, _SCALE, _ADDEND, _X_SCALE, _COUNT, _Y_SCALE = range(0, 28, 4)
+
+
+class Average:
+    """The outputs of an average."""
+
+    def __init__(self, pool: Pool, rounding: Rounding) -> None:
+        self._pool, self._rounding = pool, rounding
+
+    @property
+    def _counts(self) -> bool:
+        """Whether sums begin with what depends on how many elements are inside."""
+        return self._pool.window.padded and self._pool.start[1] != 0
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        """What sums start from, for each element inside, scale, addend; of float32 the scale of x,
+        a window's elements, the scale of y."""
+        pool, rounding = self._pool, self._rounding
+        begin, each = pool.start
+        start = begin if self._counts else begin + pool.taps * each
+        reals = [pool.x.scaling.scale[0], pool.taps, pool.y.scaling.scale[0]]
+        bits = np.array(reals, np.float32).view(np.uint32)
+        words = [start, each, rounding.scale, rounding.addend, *map(int, bits)]
+        return [word & 0xFFFFFFFF for word in words]
+
+    def begin(self, window: Window, block: Block) -> None:
+        code, free = window.code, window.free
+        window.constants(free)
+        start = code.register("start")
+        code.ldr(start, free[_START])
+        if self._counts:
+            count = code.register("inside")
+            code.mul(count, window.rows, window.columns)
+            code.ldr(free, free[_EACH])
+            code.mla(start, count, free, start)
+        for sums in block.sums:
+            code.vdup_32(sums, start)
+
+    def take(self, window: Window, block: Block, vector: int, of: Register) -> None:
+        window.code.vadd_i32(block.sums[vector], block.sums[vector], of)
+
+    def end(self, window: Window, block: Block) -> None:
+        code, pool, rounding, free = window.code, self._pool, self._rounding, window.free
+        scale, addend = code.registers("scale addend")
+        window.constants(free)
+        code.ldr(scale, free[_SCALE])
+        code.ldr(addend, free[_ADDEND])
+        if pool.is_of_inside:
+            code.mul(free, window.rows, window.columns)
+            code.udiv(scale, scale, free)
+        scales = block.loads[1]
+        code.vdup_32(scales, scale)
+        for sums in block.sums:
+            code.vshl_i32(sums, sums, pool.lanes.bit_length() - 1)
+            code.vmulh_s32(sums, sums, scales)
+            code.vadd_i32(sums, sums, addend)
+        stored = code.label()
+        if rounding.margin:
+            self._again(window, block, stored)
+        for sums in block.sums:
+            code.vshr_s32(sums, sums, rounding.shift)
+        code.place(stored)
+        narrow = code.vqmovnb_s16 if pool.y.dtype is DType.INT8 else code.vqmovunb_s16
+        for vector, sums in enumerate(block.sums):
+            code.vqmovnb_s32(sums, sums)
+            narrow(sums, sums)
+            window.store(block, vector, sums)
+
+    def _again(self, window: Window, block: Block, stored: Label) -> None:
+        """Where a sum is next to the middle of two outputs, the outputs, at a label."""
+        code, rounding, free = window.code, self._rounding, window.free
+        moved, _, mask = block.loads[:3]
+        nearest, rounds = code.register("nearest"), code.label()
+        code.number(free, rounding.fraction & 0xFFFFFFFF)
+        code.vdup_32(mask, free)
+        code.number(free, rounding.margin)
+        code.mvn(nearest, 0)
+        for vector, sums in enumerate(block.sums):
+            code.vadd_i32(moved, sums, free)
+            code.vand(moved, moved, mask)
+            if block.is_cut(vector):
+                code.vpst()
+                code.vminvt_u32(nearest, moved)
+            else:
+                code.vminv_u32(nearest, moved)
+        code.cmp(nearest, 0)
+        code.bne(rounds)
+        code.note("A sum is next to the middle of two outputs: all again, in floats.")
+        channels = min(block_of(self._pool), self._pool.channels)
+        with code.times(1 - (1 - rounding.again) ** channels):
+            self._in_floats(code, window, block)
+            code.b(stored)
+        code.place(rounds)
+
+    def _in_floats(self, code: Assembly, window: Window, block: Block) -> None:
+        pool, free = self._pool, window.free
+        scale, zero = code.registers("x_scale zero_point")
+        window.constants(free)
+        code.ldr(scale, free[_X_SCALE])
+        code.number(zero, pool.x.scaling.zero_point[0] & 0xFFFFFFFF)
+        for sums in block.sums:
+            code.vmov_i32(sums, 0)
+
+        def take(vector: int, of: Register) -> None:
+            code.vsub_i32(of, of, zero)
+            code.vcvt_f32_s32(of, of)
+            code.vmul_f32(of, of, scale)
+            code.vadd_f32(block.sums[vector], block.sums[vector], of)
+
+        window.each_pixel(block, take)
+        count, y_scale = block.loads[0].words[:2]
+        window.constants(free)
+        code.ldr(scale, free[_Y_SCALE])
+        if pool.is_of_inside:
+            code.mul(free, window.rows, window.columns)
+        else:
+            code.ldr(free, free[_COUNT])
+        code.vmov(count, free)
+        if pool.is_of_inside:
+            code.vcvt_f32_s32(count, count)
+        code.vmov(y_scale, scale)
+        for sums in block.sums:
+            for word in sums.words:
+                code.vdiv_f32(word, word, count)
+                code.vdiv_f32(word, word, y_scale)
+        code.number(zero, pool.y.scaling.zero_point[0] & 0xFFFFFFFF)
+        for sums in block.sums:
+            code.vcvtn_s32_f32(sums, sums)
+            code.vqadd_s32(sums, sums, zero)

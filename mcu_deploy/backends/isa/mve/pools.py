@@ -1,0 +1,271 @@
+"""Pools of bytes in channel-last order: windows, cut to what is inside of the input, by their
+places, and of each up to four vectors of channels at a time.
+
+A maximum has 16 channels a vector. An average has four, as words, to which the bytes are added;
+what makes outputs of these is in averages.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.quantized.pool_layer import Pool
+
+_VECTORS = 4  # of a block of channels
+# Words of the scratch.
+_X, _ROW, _LINE, _ROWS, _COLUMN, _CONSTANTS = range(0, 24, 4)
+_IMAGES_LEFT, _ROWS_LEFT, _COLUMNS_LEFT, _BLOCKS_LEFT = range(24, 40, 4)
+SCRATCH = 40
+_COUNT_BITS = 8  # of the word of a window's place
+
+
+def lanes_of(pool: Pool) -> int:
+    """Channels of a vector."""
+    return 16 if pool.is_maximum else 4
+
+
+def block_of(pool: Pool) -> int:
+    """Channels of a block."""
+    return _VECTORS * lanes_of(pool)
+
+
+def places(pool: Pool) -> Sequence[int]:
+    """Of the windows in each row of the output, then in each column, a word: where it begins in
+    bytes, and in the lowest bits how many of its rows, or columns, are inside, if it is padded."""
+    steps = pool.channels * pool.window.input[1], pool.channels
+    return [
+        int(at) * step << _COUNT_BITS | (int(count) if pool.window.padded else 0)
+        for (first, inside), step in zip(pool.spans, steps, strict=True)
+        for at, count in zip(first, inside, strict=True)
+    ]
+
+
+def refusal(pool: Pool) -> str:
+    """Why windows have no such places, a clause; empty where they have."""
+    if pool.window.padded and max(pool.window.kernel) >= 1 << _COUNT_BITS:
+        return "a side of its padded windows is longer than 255"
+    if pool.x.bytes >= pool.x.shape[0] << 32 - _COUNT_BITS:
+        return "an image of it is larger than 16 MB"
+    return ""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Channels of a window that are taken together. loads: what their bytes are loaded to; last:
+    how many the last vector has, where it is no whole one."""
+
+    sums: Sequence[Register]
+    loads: Sequence[Register]
+    last: int
+
+    def is_cut(self, vector: int) -> bool:
+        return self.last > 0 and vector == len(self.sums) - 1
+
+
+class Outputs(Protocol):
+    """What a block's sums, or maxima, begin with, and what makes outputs of them."""
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        """Words: the constants."""
+
+    def begin(self, window: Window, block: Block) -> None:
+        """Adds what comes before the first pixel."""
+
+    def take(self, window: Window, block: Block, vector: int, of: Register) -> None:
+        """Adds what a pixel's channels do to a vector of the block."""
+
+    def end(self, window: Window, block: Block) -> None:
+        """Adds what comes behind the last pixel, which stores the outputs."""
+
+
+class Window:
+    """A window. y_at: where its next output goes; rows, columns: how many are inside; free: a
+    register for everybody."""
+
+    def __init__(self, code: Assembly, pool: Pool) -> None:
+        self.code, self.pool = code, pool
+        self.frame = code.register("frame", region="frame")
+        self.y_at, self._start = code.registers("y_at block")
+        self.rows, self.columns, self.free = code.registers("rows columns free")
+        self._line, self._pixel, self._rows_left = code.registers("line pixel rows_left")
+        self._channels = code.register("channels")
+        self._taps = [float(inside.mean()) for _, inside in pool.spans]
+
+    @property
+    def is_one_run(self) -> bool:
+        """Whether the pixels of each window are neighbours."""
+        window = self.pool.window
+        is_row = window.kernel[0] == 1 or window.kernel[1] == window.input[1]
+        return is_row and not window.padded
+
+    def constants(self, into: Register) -> None:
+        """Where they are."""
+        self.code.ldr(into, self.frame[_CONSTANTS])
+
+    def each_pixel(self, block: Block, take: Callable[[int, Register], None]) -> None:
+        """Adds, for each pixel inside, what `take` adds of each vector and its register."""
+        code, pool = self.code, self.pool
+        if self.is_one_run:
+            code.mov(self._pixel, self._start)
+            self._row(self._taps[0] * self._taps[1], self.rows, block, take)
+            return
+        code.mov(self._line, self._start)
+        code.mov(self._rows_left, self.rows)
+        with code.repeat(self._taps[0]):
+            code.mov(self._pixel, self._line)
+            self._row(self._taps[1], self.columns, block, take)
+            code.offset(self._line, pool.window.input[1] * pool.channels, self.free)
+            code.subs(self._rows_left, self._rows_left, 1)
+
+    def _row(
+        self, times: float, count: Register, block: Block, take: Callable[[int, Register], None]
+    ) -> None:  # fmt: skip
+        code, pool = self.code, self.pool
+        kind = "u8" if pool.is_maximum else "s32" if pool.is_signed else "u32"
+        with code.counted(times, count):
+            for vector in range(len(block.sums)):
+                into = block.loads[vector % len(block.loads)]
+                load = f"vldrb_{kind}"
+                if block.is_cut(vector):
+                    code.vpst()
+                    load = f"vldrbt_{kind}"
+                getattr(code, load)(into, self._pixel[lanes_of(pool) * vector])
+                take(vector, into)
+            code.add(self._pixel, self._pixel, self._channels)
+
+    def store(self, block: Block, vector: int, of: Register) -> None:
+        """A vector's outputs, the lowest bytes of its elements; `y_at` goes on."""
+        code, lanes = self.code, lanes_of(self.pool)
+        kind = 8 * 16 // lanes
+        if block.is_cut(vector):
+            code.vpst()
+            getattr(code, f"vstrbt_{kind}")(of, self.y_at[0])
+            code.add(self.y_at, self.y_at, block.last)
+        else:
+            getattr(code, f"vstrb_{kind}")(of, self.y_at.after(lanes))
+
+    def assemble(self, outputs: Outputs) -> None:
+        """The kernel: input, output, constants, scratch."""
+        code, pool, frame, free = self.code, self.pool, self.frame, self.free
+        x, y, constants, scratch = code.arguments("x y constants scratch")
+        code.mov(frame, scratch)
+        code.mov(self.y_at, y)
+        code.str(x, frame[_X])
+        code.str(constants, frame[_CONSTANTS])
+        code.number(self._channels, pool.channels)
+        images, (rows, columns) = pool.y.shape[0], pool.window.output
+        numbers = 4 * len(outputs.numbers)
+        with self._times(_IMAGES_LEFT, images):
+            self.constants(free)
+            code.offset(free, numbers, self._line)
+            code.str(free, frame[_ROW])
+            with self._times(_ROWS_LEFT, rows):
+                code.ldr(free, frame[_ROW])
+                code.ldr(self._start, free[0])
+                code.str(self._start, frame[_ROWS])
+                code.ldr(self._line, frame[_X])
+                code.add(self._line, self._line, self._start.lsr(_COUNT_BITS))
+                code.str(self._line, frame[_LINE])
+                self.constants(free)
+                code.offset(free, numbers + 4 * rows, self._line)
+                code.str(free, frame[_COLUMN])
+                with self._times(_COLUMNS_LEFT, columns):
+                    self._pixel_of_output(outputs)
+                    self._move(_COLUMN, 4, columns)
+                self._move(_ROW, 4, rows)
+            self._move(_X, pool.x.bytes // images, images)
+
+    def _move(self, word: int, by: int, times: int) -> None:
+        """What a word of the scratch points to, unless it is for the only time."""
+        if times > 1:
+            code, free = self.code, self.free
+            code.ldr(free, self.frame[word])
+            code.offset(free, by, self._line)
+            code.str(free, self.frame[word])
+
+    def _pixel_of_output(self, outputs: Outputs) -> None:
+        code, pool, frame = self.code, self.pool, self.frame
+        code.ldr(self.free, frame[_COLUMN])
+        code.ldr(self.columns, self.free[0])
+        code.ldr(self._start, frame[_LINE])
+        code.add(self._start, self._start, self.columns.lsr(_COUNT_BITS))
+        rows, columns = pool.window.kernel
+        if pool.window.padded:
+            code.ldr(self.rows, frame[_ROWS])
+            for count in (self.rows, self.columns):
+                code.uxtb(count, count)
+        elif self.is_one_run:
+            code.number(self.rows, rows * columns)
+        else:
+            code.number(self.rows, rows)
+            code.number(self.columns, columns)
+        blocks, rest = divmod(pool.channels, block_of(pool))
+        if blocks:
+            with self._times(_BLOCKS_LEFT, blocks):
+                self._block(outputs, block_of(pool))
+                if rest or blocks > 1:
+                    code.add(self._start, self._start, block_of(pool))
+        if rest:
+            self._block(outputs, rest)
+
+    def _block(self, outputs: Outputs, channels: int) -> None:
+        code, lanes = self.code, lanes_of(self.pool)
+        names = " ".join(f"{word}{n}" for word in ("sum", "load") for n in range(_VECTORS))
+        vectors = code.registers(names, kind=Kind.VECTOR)
+        block = Block(
+            vectors[: -(-channels // lanes)], vectors[_VECTORS:], channels % lanes
+        )  # fmt: skip
+        if block.last:
+            code.mov(self.free, block.last)
+            (code.vctp_8 if lanes == 16 else code.vctp_32)(self.free)
+        outputs.begin(self, block)
+        self.each_pixel(
+            block, lambda vector, of: outputs.take(self, block, vector, of)
+        )  # fmt: skip
+        outputs.end(self, block)
+
+    @contextmanager
+    def _times(self, word: int, times: int) -> Iterator[None]:
+        """A loop that is counted in the scratch; none where that is once."""
+        code, free, frame = self.code, self.free, self.frame
+        if times == 1:
+            yield
+            return
+        code.number(free, times)
+        code.str(free, frame[word])
+        with code.repeat(times):
+            yield
+            code.ldr(free, frame[word])
+            code.subs(free, free, 1)
+            code.str(free, frame[word])
+
+
+class Maximum:
+    """Of bytes."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._is_signed = pool.is_signed
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        return [0x80808080 if self._is_signed else 0]
+
+    def begin(self, window: Window, block: Block) -> None:
+        code = window.code
+        window.constants(window.free)
+        code.ldr(window.free, window.free[0])
+        for maxima in block.sums:
+            code.vdup_32(maxima, window.free)
+
+    def take(self, window: Window, block: Block, vector: int, of: Register) -> None:
+        larger = window.code.vmax_s8 if self._is_signed else window.code.vmax_u8
+        larger(block.sums[vector], block.sums[vector], of)
+
+    def end(self, window: Window, block: Block) -> None:
+        for vector, maxima in enumerate(block.sums):
+            window.store(block, vector, maxima)
