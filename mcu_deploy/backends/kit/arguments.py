@@ -31,8 +31,8 @@ def signature(
 ) -> tuple[list[Parameter], list[Argument], tuple[Constant, ...]]:
     """Parameters and arguments of a function that writes the layer's one output, `y`: pointers to
     its inputs, to that, and to constants, by their stems; and all constants. operands: which inputs
-    these are, by what the function calls them; `x`, the first one, where there are none."""
-    operands = operands or {"x": 0}
+    these are, by what the function calls them; by default `x`, the first one."""
+    operands = {"x": 0} if operands is None else operands
     given, arrays = passed(layer, [*operands.values()])
     parameters = [pointer(layer.input(index), name) for name, index in operands.items()]
     parameters.append(pointer(layer.output, "y", const=False))
