@@ -142,7 +142,10 @@ def _good(
         return code
     way = _split(code) if may_split else code
     ready = _Ready(model, way)
-    return [way[n] for n in ready.listed(ready.rules[0])]
+    # Kernels add vectors in the order of their cycles, which may be better than any other.
+    has_vectors = any(instruction.is_vector for instruction in code)
+    orders = [[way[n] for n in ready.listed(rule)] for rule in ready.rules[: 1 + has_vectors]]
+    return min(orders, key=lambda order: _cost(model, order)) if has_vectors else orders[0]
 
 
 def _cost(model: Model, code: Sequence[Instruction]) -> int:

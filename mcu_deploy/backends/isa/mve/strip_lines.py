@@ -11,11 +11,10 @@ from itertools import groupby
 
 from mcu_deploy.backends.isa import Assembly, Register
 from mcu_deploy.backends.isa.mve.strip_frame import Frame
-from mcu_deploy.backends.isa.mve.strip_sums import Steps, Sums
+from mcu_deploy.backends.isa.mve.strip_sums import LAST, Steps, Sums
 from mcu_deploy.backends.quantized.strips import MOST, WORDS, Strips, Vector
 
 _TURN = 3  # vectors of a long line in a turn of a loop, whose sums take the same registers again
-_MOVING = 3  # steps
 
 
 class Lines:
@@ -37,7 +36,6 @@ class Lines:
             self.output_begin = of.output_at(last[0]) - of.lines * of.line_bytes
         self._strip = self._output = 0
         self._pending: Steps = []
-        self._summed: list[Register] = []
 
     def assemble(self, taken: Register | None) -> None:
         """taken: where there are bands, the turns of one are in the frame."""
@@ -71,7 +69,7 @@ class Lines:
         if not self._is_straight:
             self._output -= of.lines * of.line_bytes
         elif self._is_looped or of.rest:
-            self._pending.append(self._move_output)
+            self._pending.append((LAST, self._move_output))
 
     def _move_output(self) -> None:
         code, of, output = self._code, self._of, self._sums.output
@@ -98,7 +96,7 @@ class Lines:
             sums.summed = begin
             self._vector(of.turn, of.turn[0])
         # What is ahead of the last turn is nobody's.
-        self._pending, self._summed = [], []
+        self._pending = []
 
     def _rest(self) -> None:
         code, of = self._code, self._of
@@ -158,25 +156,24 @@ class Lines:
             self._flush()
         sums: list[Register] = []
         steps: Steps = []
-        for window, run in groupby(vector, key=lambda place: place.window):
+        windows = [(window, [*run]) for window, run in groupby(vector, key=lambda p: p.window)]
+        for n, (window, places) in enumerate(windows):
             at = of.strip_at(window)
-            outputs = [of.outputs.index((place.row, place.column)) for place in run]
-            found, more = self._sums.of_window(at - self._strip, outputs)
+            outputs = [of.outputs.index((place.row, place.column)) for place in places]
+            is_last = n == len(windows) - 1
+            found, more = self._sums.of_window(at - self._strip, outputs, len(sums), is_last)
             sums += found
             steps += more
             self._strip = at
-        moving, rounding = self._pending[:_MOVING], self._pending[_MOVING:]
-        # Two sums have registers that the last four do not have, if these follow each other.
-        half = 0 if {*sums[:2]} & {*self._summed} else (len(steps) + 1) // 2
-        for step in (*steps[:half], *moving, *steps[half:], *rounding):
+        for _, step in sorted([*steps, *self._pending], key=lambda step: step[0]):
             step()
         at = of.output_at(vector[0]) if len(vectors) > MOST else 0
         four = sums + sums[-1:] * (WORDS - len(sums))
         offsets = of.scattered.index(of.offsets(vectors, vector))
         self._pending = self._sums.finish(four, offsets, at - self._output)
-        self._summed, self._output = sums, at
+        self._output = at
 
     def _flush(self) -> None:
-        for step in self._pending:
+        for _, step in self._pending:
             step()
-        self._pending, self._summed = [], []
+        self._pending = []

@@ -15,12 +15,17 @@ from collections.abc import Callable, Sequence
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.mve.strip_frame import Frame
 from mcu_deploy.backends.isa.mve.tiles import add_number
-from mcu_deploy.backends.quantized.strips import PAIR_BYTES, Strips
+from mcu_deploy.backends.quantized.strips import PAIR_BYTES, WORDS, Strips
 from mcu_deploy.ir import DType
 
 _MAGIC = 0x4B40_0000  # 1.5 * 2**23, a float32
 _REACH = 508
-Steps = list[Callable[[], None]]
+LAST = 15
+# What adds an instruction, and when that is issued at best: cycles behind the first product of four
+# sums, or of the next four for what rounds them.
+Steps = list[tuple[int, Callable[[], None]]]
+# Products wait for what rounds the last four, so that its store is out of the next gather's way.
+_PRODUCTS = (0, 7, 9, 11)
 
 
 class Sums:
@@ -117,26 +122,34 @@ class Sums:
         self._turns[kind] += 1
         return of[self._turns[kind] % len(of)]
 
-    def of_window(self, by: int, outputs: Sequence[int]) -> tuple[list[Register], Steps]:
-        """Of a window so far behind the last one, and what computes them."""
+    def of_window(
+        self, by: int, outputs: Sequence[int], number: int, is_last: bool
+    ) -> tuple[list[Register], Steps]:
+        """Of a window so far behind the last one, and what computes them. number: of the first of
+        the four; is_last: whether the window has the last one."""
         found = [self._sums[(self.summed + n) % len(self._sums)] for n in range(len(outputs))]
         self.summed += len(outputs)
         if self.is_one:
-            return found, self._one(by, outputs, found)
-        return found, [functools.partial(self._more, by, outputs, found)]
+            times = _PRODUCTS[number:] if is_last else range(number, WORDS)
+            return found, self._one(by, outputs, found, times)
+        return found, [(0, functools.partial(self._more, by, outputs, found))]
 
-    def _one(self, by: int, outputs: Sequence[int], sums: Sequence[Register]) -> Steps:
+    def _one(
+        self, by: int, outputs: Sequence[int], sums: Sequence[Register], times: Sequence[int]
+    ) -> Steps:
         """A window is a vector, whose weights are there."""
         code, words, x = self._code, self._words, self._next("x", self._loaded)
         steps: Steps = []
+        early = times[0] - 3 if times[0] in (0, _PRODUCTS[0]) else times[0] - 1
         if abs(by) > _REACH:
             far = code.register("far")
-            steps.append(functools.partial(code.number, far, by & 0xFFFF_FFFF))
-            steps.append(functools.partial(code.vadd_i32, words, words, far))
+            steps.append((early, functools.partial(code.number, far, by & 0xFFFF_FFFF)))
+            steps.append((early, functools.partial(code.vadd_i32, words, words, far)))
             by = 0
-        steps.append(functools.partial(code.vldrw_u32, x, words.before(by) if by else words[0]))
-        for acc, n in zip(sums, outputs, strict=True):
-            steps.append(functools.partial(code.vmladav_s8, acc, x, self._weights[n]))
+        place = words.before(by) if by else words[0]
+        steps.append((early, functools.partial(code.vldrw_u32, x, place)))
+        for at, acc, n in zip(times, sums, outputs, strict=False):
+            steps.append((at, functools.partial(code.vmladav_s8, acc, x, self._weights[n])))
         return steps
 
     def _more(self, by: int, outputs: Sequence[int], sums: Sequence[Register]) -> None:
@@ -162,35 +175,36 @@ class Sums:
         add_number(code, self._taps, -weights_at)
 
     def finish(self, sums: Sequence[Register], offsets: int, moved: int) -> Steps:
-        """What rounds four sums and stores their bytes; the first three steps move the sums away.
-        offsets: the vector of these, from an output that is so far behind the last one."""
+        """What rounds four sums and stores their bytes. offsets: the vector of these, from an
+        output that is so far behind the last one."""
         code, of, y, free = self._code, self._of, self._rounded, self._free
         steps: Steps = []
 
-        def add(step: Callable[..., None], *operands: object) -> None:
-            steps.append(functools.partial(step, *operands))
+        def add(at: int, step: Callable[..., None], *operands: object) -> None:
+            steps.append((at, functools.partial(step, *operands)))
 
-        for n in (0, 2):
-            add(code.vmov, *y.words[n : n + 2], *sums[n : n + 2])
-        add(code.vadd_i32, y, y, self._bias)
         if of.is_clipped:
-            add(code.vdup_32, free, self._less)
-            add(code.vfma_f32, free, y, self._factor)
+            add(-5, code.vdup_32, free, self._less)
+        for n in (0, 2):
+            add(-2, code.vmov, *y.words[n : n + 2], *sums[n : n + 2])
+        add(1, code.vadd_i32, y, y, self._bias)
+        if of.is_clipped:
+            add(2, code.vfma_f32, free, y, self._factor)
             y, free = free, y
         else:
-            add(code.vcvt_f32_s32, y, y)
-            add(code.vmul_f32, y, y, self._factor)
+            add(2, code.vcvt_f32_s32, y, y)
+            add(3, code.vmul_f32, y, y, self._factor)
+        add(3, code.vldrw_u32, free, self._frame.offsets(1 + offsets))
         if self._is_plain:
-            add(code.vadd_f32, y, y, self._number)
+            add(4, code.vadd_f32, y, y, self._number)
         else:
-            add(code.vcvtn_s32_f32, y, y)
-            add(code.vqmovnb_s32, y, y)
+            add(4, code.vcvtn_s32_f32, y, y)
+            add(5, code.vqmovnb_s32, y, y)
         if self._adds_zero:
-            add(code.vadd_i16 if self._is_plain else code.vqadd_s16, y, y, self._zero_point)
+            add(5, code.vadd_i16 if self._is_plain else code.vqadd_s16, y, y, self._zero_point)
         is_signed = of.layer.y.dtype is DType.INT8
-        add(code.vqmovnb_s16 if is_signed else code.vqmovunb_s16, y, y)
-        add(code.vldrw_u32, free, self._frame.offsets(1 + offsets))
+        add(6, code.vqmovnb_s16 if is_signed else code.vqmovunb_s16, y, y)
         if moved:
-            add(add_number, code, self.output, moved)
-        add(code.vstrb_32, y, self.output[free])
+            add(8, add_number, code, self.output, moved)
+        add(8, code.vstrb_32, y, self.output[free])
         return steps
