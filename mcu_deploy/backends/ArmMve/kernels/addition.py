@@ -41,7 +41,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     kind = "_".join(kinds if len({*kinds}) > 1 else kinds[:1])
     computed = [k for k in (0, 1) if node.input(k).constant is None]
     made = proposal(
-        view, node, f"{node.op.lower()}_{kind}_{found.shift}_mve", code, [constants_of(found)],
+        view, node, f"add_{kind}_{found.shift}_mve", code, [constants_of(found)],
         node.op.lower(), in_place=[InPlace(k, 0, 0) for k in computed],
         operands={"a": 0, "b": 1}, count=("elements", y.elements),
     )  # fmt: skip
