@@ -9,6 +9,7 @@ from arm_dsp_pool_cases import TAKEN as _TAKEN
 ALONE = (ODD, EVEN, LARGEST)
 _ONE = (1, 1, 1, 1)
 TAKEN = (
+    Pool("MaxPool", 70, (4, 5), (3, 3), zeros=(0, 0), pads=_ONE),
     *(case for case in _TAKEN if case not in (*ALONE, *PADDED_AVERAGES)),
     *PADDED_AVERAGES,
     Pool("AveragePool", 6, (4, 4), (2, 2)),
@@ -17,7 +18,6 @@ TAKEN = (
     Pool("AveragePool", 33, (5, 4), (3, 3), pads=_ONE, zeros=(9, 9), scale=0.5),
     Pool("AveragePool", 5, (20, 20), (18, 18), zeros=(1, 1), dtype="uint8"),
     Pool("MaxPool", 1, (8, 6), (2, 2), (2, 2), zeros=(0, 0)),
-    Pool("MaxPool", 70, (4, 5), (3, 3), zeros=(0, 0), pads=_ONE),
     Pool("MaxPool", 17, (4, 4), (4, 4), zeros=(9, 9), dtype="uint8", batch=2),
     Pool("MaxPool", 4, (2, 19), (2, 17), zeros=(0, 0)),
 )

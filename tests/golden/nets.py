@@ -31,6 +31,9 @@ import arm_mve_cases
 import arm_mve_conv_cases
 import arm_mve_dense_cases
 import arm_mve_depthwise_cases
+import arm_mve_pool_cases
+import arm_mve_sum_cases
+import arm_mve_table_cases
 import numpy as np
 import onnx
 from branchy import residual
@@ -181,6 +184,10 @@ NETS = (
     _of_arm_mve("convolution", arm_mve_conv_cases, [arm_mve_conv_cases.GOLDEN]),
     _of_arm_mve("dense", arm_mve_dense_cases, [arm_mve_dense_cases.GOLDEN]),
     _of_arm_mve("depthwise", arm_mve_depthwise_cases, [arm_mve_depthwise_cases.GOLDEN]),
+    _of_arm_mve("conversion", arm_dsp_conversion_cases, _CONVERSIONS),
+    _of_arm_mve("pool", arm_mve_pool_cases, [arm_mve_pool_cases.GOLDEN]),
+    _of_arm_mve("sum", arm_mve_sum_cases, [arm_mve_sum_cases.GOLDEN]),
+    _of_arm_mve("table", arm_mve_table_cases, [arm_mve_table_cases.GOLDEN]),
 )
 
 

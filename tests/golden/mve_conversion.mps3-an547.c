@@ -1,0 +1,390 @@
+/* network_mve_conversion.c: a neural network, made by mcu-deploy.
+ *
+ *   source model  conversions, SHA-256
+ *                 4e10ca2587ad1e7342772d6225bb6958d9f71a5f06abcc99f3fa13fcdb30df23
+ *   constants     20 bytes, as a file: SHA-256
+ *                 152c5f0dce68d8134aeeeaf8bdae90606f4d36a6422f4e50f1c5851fe51c26fc
+ *   workspace     80 bytes
+ *   layers        2 with 0 multiply-accumulates
+ *
+ * Everything is static but the descriptor _mcu_network_mve_conversion, at the end. To compile this
+ * file by hand, in its folder, to the same bytes:
+ *
+ *   arm-none-eabi-gcc -mcpu=cortex-m55 -mthumb -mfpu=auto -mfloat-abi=hard -std=c99 \
+ *       -ffunction-sections -fdata-sections -fno-common -O2 -ffp-contract=off -fno-math-errno \
+ *       -frandom-seed=mve_conversion -I include -c network_mve_conversion.c -o \
+ *       network_mve_conversion.o
+ *
+ * The workspace: what lies where, in bytes, and from which layer to which it is needed.
+ *
+ *   offset  bytes   from      to  holds
+ *        0     48  input       0  x0
+ *       64     12  input       1  x1
+ *       48     12      0  output  y0
+ *        0     48      1  output  y1
+ *
+ * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
+ * axes lie in memory, where that is another one.
+ */
+#include "network_mve_conversion.h"
+
+/* ---- Constants ---- */
+
+/* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are
+ * declared extern, as a static array without an initializer would be one of zeros; the names that
+ * the assembler gives them are local to the object. Where there is no .incbin, and for -flto, build
+ * with --weights array. */
+__asm__(".pushsection .rodata._mcu_mve_conversion_weights, \"a\", %progbits\n"
+        ".balign 16\n"
+        ".type _mcu_mve_conversion_weights, %object\n"
+        ".size _mcu_mve_conversion_weights, 20\n"
+        "_mcu_mve_conversion_weights:\n"
+        ".incbin \"network_mve_conversion.weights.bin\"\n"
+        ".popsection");
+/* clang-format off */
+#define MCU_CONSTANT(name, type, elements, offset, bytes)                 \
+    extern const type name[elements];                                     \
+    __asm__(".set " #name ", _mcu_mve_conversion_weights + " #offset "\n" \
+            ".type " #name ", %object\n"                                  \
+            ".size " #name ", " #bytes)
+MCU_CONSTANT(_mcu_mve_conversion_quantize_1_constants,   int32_t, 3,  0, 12);
+MCU_CONSTANT(_mcu_mve_conversion_dequantize_1_constants, int32_t, 2, 12,  8);
+#undef MCU_CONSTANT
+/* clang-format on */
+
+/* ---- Kernels ---- */
+
+/* Those in assembly are one string each, some longer than C99 wants compilers to take. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+#endif
+
+/* y[i] = sat(round(x[i] / scale) + zero_point); y may lie on x.
+ * constants: scale, float32; zero_point; -1 / scale, float32. */
+MCU_KERNEL void _mcu_mve_conversion_quantize_int8_mve(const float *x MCU_UNUSED,
+                                                      int8_t *y MCU_UNUSED,
+                                                      const int32_t *constants MCU_UNUSED,
+                                                      uint32_t elements MCU_UNUSED) {
+    /* clang-format off */
+    __asm__(".syntax unified\n"
+            "    push {r4, r5, lr}\n"
+            "    vpush {d8-d13}\n"
+            "    ldmia r2, {r2, r4, r5}\n"          /* constants, {scale, zero_point, reciprocal} */
+            "    vdup.32 q0, r4\n"                  /* zero_points, zero_point */
+            "    movw r4, #0\n"                     /* zero_point, #0 */
+            "    movt r4, #17792\n"                 /* zero_point, #17792 */
+            "    vdup.32 q1, r4\n"                  /* far, zero_point */
+            "    movw r4, #0\n"                     /* zero_point, #0 */
+            "    movt r4, #50560\n"                 /* zero_point, #50560 */
+            "    vdup.32 q2, r4\n"                  /* far_below, zero_point */
+            /* Quotients by the reciprocal, negated, corrected by their remainders. */
+            "    lsrs r4, r3, #5\n"                 /* rounds, elements, #5 */
+            "    beq 1f\n"
+            "    dls lr, r4\n"                      /* rounds_left, rounds */
+            "3:\n"
+            "    vldrw.u32 q3, [r0], #16\n"         /* number, [x], #16 */
+            "    vmul.f32 q4, q3, r5\n"             /* quotient0, number, reciprocal */
+            "    vmin.u32 q4, q4, q2\n"             /* quotient0, quotient0, far_below */
+            "    vfma.f32 q3, q4, r2\n"             /* number, quotient0, scale */
+            "    vfma.f32 q4, q3, r5\n"             /* quotient0, number, reciprocal */
+            "    vldrw.u32 q3, [r0], #16\n"         /* number, [x], #16 */
+            "    vmin.s32 q4, q4, q1\n"             /* quotient0, quotient0, far */
+            "    vcvtn.s32.f32 q4, q4\n"            /* quotient0, quotient0 */
+            "    vmul.f32 q5, q3, r5\n"             /* quotient1, number, reciprocal */
+            "    vqsub.s32 q4, q0, q4\n"            /* quotient0, zero_points, quotient0 */
+            "    vmin.u32 q5, q5, q2\n"             /* quotient1, quotient1, far_below */
+            "    vfma.f32 q3, q5, r2\n"             /* number, quotient1, scale */
+            "    vqmovnb.s32 q4, q4\n"              /* quotient0, quotient0 */
+            "    vfma.f32 q5, q3, r5\n"             /* quotient1, number, reciprocal */
+            "    vqmovnb.s16 q4, q4\n"              /* quotient0, quotient0 */
+            "    vldrw.u32 q3, [r0], #16\n"         /* number, [x], #16 */
+            "    vmin.s32 q5, q5, q1\n"             /* quotient1, quotient1, far */
+            "    vcvtn.s32.f32 q5, q5\n"            /* quotient1, quotient1 */
+            "    vmul.f32 q6, q3, r5\n"             /* quotient2, number, reciprocal */
+            "    vqsub.s32 q5, q0, q5\n"            /* quotient1, zero_points, quotient1 */
+            "    vstrb.32 q4, [r1], #4\n"           /* quotient0, [y], #4 */
+            "    vmin.u32 q6, q6, q2\n"             /* quotient2, quotient2, far_below */
+            "    vfma.f32 q3, q6, r2\n"             /* number, quotient2, scale */
+            "    vqmovnb.s32 q5, q5\n"              /* quotient1, quotient1 */
+            "    vfma.f32 q6, q3, r5\n"             /* quotient2, number, reciprocal */
+            "    vqmovnb.s16 q5, q5\n"              /* quotient1, quotient1 */
+            "    vldrw.u32 q3, [r0], #16\n"         /* number, [x], #16 */
+            "    vmin.s32 q6, q6, q1\n"             /* quotient2, quotient2, far */
+            "    vcvtn.s32.f32 q6, q6\n"            /* quotient2, quotient2 */
+            "    vmul.f32 q4, q3, r5\n"             /* quotient0, number, reciprocal */
+            "    vqsub.s32 q6, q0, q6\n"            /* quotient2, zero_points, quotient2 */
+            "    vstrb.32 q5, [r1], #4\n"           /* quotient1, [y], #4 */
+            "    vmin.u32 q4, q4, q2\n"             /* quotient0, quotient0, far_below */
+            "    vfma.f32 q3, q4, r2\n"             /* number, quotient0, scale */
+            "    vqmovnb.s32 q6, q6\n"              /* quotient2, quotient2 */
+            "    vfma.f32 q4, q3, r5\n"             /* quotient0, number, reciprocal */
+            "    vqmovnb.s16 q6, q6\n"              /* quotient2, quotient2 */
+            "    vldrw.u32 q3, [r0], #16\n"         /* number, [x], #16 */
+            "    vmin.s32 q4, q4, q1\n"             /* quotient0, quotient0, far */
+            "    vcvtn.s32.f32 q4, q4\n"            /* quotient0, quotient0 */
+            "    vmul.f32 q5, q3, r5\n"             /* quotient1, number, reciprocal */
+            "    vqsub.s32 q4, q0, q4\n"            /* quotient0, zero_points, quotient0 */
+            "    vstrb.32 q6, [r1], #4\n"           /* quotient2, [y], #4 */
+            "    vmin.u32 q5, q5, q2\n"             /* quotient1, quotient1, far_below */
+            "    vfma.f32 q3, q5, r2\n"             /* number, quotient1, scale */
+            "    vqmovnb.s32 q4, q4\n"              /* quotient0, quotient0 */
+            "    vfma.f32 q5, q3, r5\n"             /* quotient1, number, reciprocal */
+            "    vqmovnb.s16 q4, q4\n"              /* quotient0, quotient0 */
+            "    vldrw.u32 q3, [r0], #16\n"         /* number, [x], #16 */
+            "    vmin.s32 q5, q5, q1\n"             /* quotient1, quotient1, far */
+            "    vcvtn.s32.f32 q5, q5\n"            /* quotient1, quotient1 */
+            "    vmul.f32 q6, q3, r5\n"             /* quotient2, number, reciprocal */
+            "    vqsub.s32 q5, q0, q5\n"            /* quotient1, zero_points, quotient1 */
+            "    vstrb.32 q4, [r1], #4\n"           /* quotient0, [y], #4 */
+            "    vmin.u32 q6, q6, q2\n"             /* quotient2, quotient2, far_below */
+            "    vfma.f32 q3, q6, r2\n"             /* number, quotient2, scale */
+            "    vqmovnb.s32 q5, q5\n"              /* quotient1, quotient1 */
+            "    vfma.f32 q6, q3, r5\n"             /* quotient2, number, reciprocal */
+            "    vqmovnb.s16 q5, q5\n"              /* quotient1, quotient1 */
+            "    vldrw.u32 q3, [r0], #16\n"         /* number, [x], #16 */
+            "    vmin.s32 q6, q6, q1\n"             /* quotient2, quotient2, far */
+            "    vcvtn.s32.f32 q6, q6\n"            /* quotient2, quotient2 */
+            "    vmul.f32 q4, q3, r5\n"             /* quotient0, number, reciprocal */
+            "    vqsub.s32 q6, q0, q6\n"            /* quotient2, zero_points, quotient2 */
+            "    vstrb.32 q5, [r1], #4\n"           /* quotient1, [y], #4 */
+            "    vmin.u32 q4, q4, q2\n"             /* quotient0, quotient0, far_below */
+            "    vfma.f32 q3, q4, r2\n"             /* number, quotient0, scale */
+            "    vqmovnb.s32 q6, q6\n"              /* quotient2, quotient2 */
+            "    vfma.f32 q4, q3, r5\n"             /* quotient0, number, reciprocal */
+            "    vqmovnb.s16 q6, q6\n"              /* quotient2, quotient2 */
+            "    vldrw.u32 q3, [r0], #16\n"         /* number, [x], #16 */
+            "    vmin.s32 q4, q4, q1\n"             /* quotient0, quotient0, far */
+            "    vcvtn.s32.f32 q4, q4\n"            /* quotient0, quotient0 */
+            "    vmul.f32 q5, q3, r5\n"             /* quotient1, number, reciprocal */
+            "    vqsub.s32 q4, q0, q4\n"            /* quotient0, zero_points, quotient0 */
+            "    vstrb.32 q6, [r1], #4\n"           /* quotient2, [y], #4 */
+            "    vmin.u32 q5, q5, q2\n"             /* quotient1, quotient1, far_below */
+            "    vfma.f32 q3, q5, r2\n"             /* number, quotient1, scale */
+            "    vqmovnb.s32 q4, q4\n"              /* quotient0, quotient0 */
+            "    vfma.f32 q5, q3, r5\n"             /* quotient1, number, reciprocal */
+            "    vqmovnb.s16 q4, q4\n"              /* quotient0, quotient0 */
+            "    vmin.s32 q5, q5, q1\n"             /* quotient1, quotient1, far */
+            "    vcvtn.s32.f32 q5, q5\n"            /* quotient1, quotient1 */
+            "    vqsub.s32 q5, q0, q5\n"            /* quotient1, zero_points, quotient1 */
+            "    vstrb.32 q4, [r1], #4\n"           /* quotient0, [y], #4 */
+            "    vqmovnb.s32 q5, q5\n"              /* quotient1, quotient1 */
+            "    vqmovnb.s16 q5, q5\n"              /* quotient1, quotient1 */
+            "    vstrb.32 q5, [r1], #4\n"           /* quotient1, [y], #4 */
+            "    le lr, 3b\n"                       /* rounds_left, 3 */
+            "1:\n"
+            "    ands r3, r3, #31\n"                /* elements, elements, #31 */
+            "    beq 2f\n"
+            "    dlstp.32 lr, r3\n"                 /* rounds_left, elements */
+            "4:\n"
+            "    vldrw.u32 q3, [r0], #16\n"         /* number, [x], #16 */
+            "    vmul.f32 q4, q3, r5\n"             /* quotient0, number, reciprocal */
+            "    vmin.u32 q4, q4, q2\n"             /* quotient0, quotient0, far_below */
+            "    vfma.f32 q3, q4, r2\n"             /* number, quotient0, scale */
+            "    vfma.f32 q4, q3, r5\n"             /* quotient0, number, reciprocal */
+            "    vmin.s32 q4, q4, q1\n"             /* quotient0, quotient0, far */
+            "    vcvtn.s32.f32 q4, q4\n"            /* quotient0, quotient0 */
+            "    vqsub.s32 q4, q0, q4\n"            /* quotient0, zero_points, quotient0 */
+            "    vqmovnb.s32 q4, q4\n"              /* quotient0, quotient0 */
+            "    vqmovnb.s16 q4, q4\n"              /* quotient0, quotient0 */
+            "    vstrb.32 q4, [r1], #4\n"           /* quotient0, [y], #4 */
+            "    letp lr, 4b\n"                     /* rounds_left, 4 */
+            "2:\n"
+            "    vpop {d8-d13}\n"
+            "    pop {r4, r5, pc}\n");
+    /* clang-format on */
+}
+
+/* y[i] = float32(x[i] - zero_point) * scale. constants: scale, float32; -zero_point. */
+MCU_KERNEL void _mcu_mve_conversion_dequantize_int8_mve(const int8_t *x MCU_UNUSED,
+                                                        float *y MCU_UNUSED,
+                                                        const int32_t *constants MCU_UNUSED,
+                                                        uint32_t elements MCU_UNUSED) {
+    /* clang-format off */
+    __asm__(".syntax unified\n"
+            "    push {r4, r5, lr}\n"
+            "    ldmia r2, {r2, r4}\n"              /* constants, {scale, minus_zero_point} */
+            "    lsrs r5, r3, #5\n"                 /* rounds, elements, #5 */
+            "    beq 1f\n"
+            "    dls lr, r5\n"                      /* rounds_left, rounds */
+            "3:\n"
+            "    vldrb.s32 q0, [r0], #4\n"          /* number0, [x], #4 */
+            "    vadd.i32 q0, q0, r4\n"             /* number0, number0, minus_zero_point */
+            "    vcvt.f32.s32 q0, q0\n"             /* number0, number0 */
+            "    vldrb.s32 q1, [r0], #4\n"          /* number1, [x], #4 */
+            "    vmul.f32 q0, q0, r2\n"             /* number0, number0, scale */
+            "    vadd.i32 q1, q1, r4\n"             /* number1, number1, minus_zero_point */
+            "    vcvt.f32.s32 q1, q1\n"             /* number1, number1 */
+            "    vldrb.s32 q2, [r0], #4\n"          /* number2, [x], #4 */
+            "    vmul.f32 q1, q1, r2\n"             /* number1, number1, scale */
+            "    vstrw.32 q0, [r1], #16\n"          /* number0, [y], #16 */
+            "    vadd.i32 q2, q2, r4\n"             /* number2, number2, minus_zero_point */
+            "    vcvt.f32.s32 q2, q2\n"             /* number2, number2 */
+            "    vldrb.s32 q0, [r0], #4\n"          /* number0, [x], #4 */
+            "    vmul.f32 q2, q2, r2\n"             /* number2, number2, scale */
+            "    vstrw.32 q1, [r1], #16\n"          /* number1, [y], #16 */
+            "    vadd.i32 q0, q0, r4\n"             /* number0, number0, minus_zero_point */
+            "    vcvt.f32.s32 q0, q0\n"             /* number0, number0 */
+            "    vldrb.s32 q1, [r0], #4\n"          /* number1, [x], #4 */
+            "    vmul.f32 q0, q0, r2\n"             /* number0, number0, scale */
+            "    vstrw.32 q2, [r1], #16\n"          /* number2, [y], #16 */
+            "    vadd.i32 q1, q1, r4\n"             /* number1, number1, minus_zero_point */
+            "    vcvt.f32.s32 q1, q1\n"             /* number1, number1 */
+            "    vldrb.s32 q2, [r0], #4\n"          /* number2, [x], #4 */
+            "    vmul.f32 q1, q1, r2\n"             /* number1, number1, scale */
+            "    vstrw.32 q0, [r1], #16\n"          /* number0, [y], #16 */
+            "    vadd.i32 q2, q2, r4\n"             /* number2, number2, minus_zero_point */
+            "    vcvt.f32.s32 q2, q2\n"             /* number2, number2 */
+            "    vldrb.s32 q0, [r0], #4\n"          /* number0, [x], #4 */
+            "    vmul.f32 q2, q2, r2\n"             /* number2, number2, scale */
+            "    vstrw.32 q1, [r1], #16\n"          /* number1, [y], #16 */
+            "    vadd.i32 q0, q0, r4\n"             /* number0, number0, minus_zero_point */
+            "    vcvt.f32.s32 q0, q0\n"             /* number0, number0 */
+            "    vldrb.s32 q1, [r0], #4\n"          /* number1, [x], #4 */
+            "    vmul.f32 q0, q0, r2\n"             /* number0, number0, scale */
+            "    vstrw.32 q2, [r1], #16\n"          /* number2, [y], #16 */
+            "    vadd.i32 q1, q1, r4\n"             /* number1, number1, minus_zero_point */
+            "    vcvt.f32.s32 q1, q1\n"             /* number1, number1 */
+            "    vstrw.32 q0, [r1], #16\n"          /* number0, [y], #16 */
+            "    vmul.f32 q1, q1, r2\n"             /* number1, number1, scale */
+            "    vstrw.32 q1, [r1], #16\n"          /* number1, [y], #16 */
+            "    le lr, 3b\n"                       /* rounds_left, 3 */
+            "1:\n"
+            "    ands r3, r3, #31\n"                /* elements, elements, #31 */
+            "    beq 2f\n"
+            "    dlstp.32 lr, r3\n"                 /* rounds_left, elements */
+            "4:\n"
+            "    vldrb.s32 q0, [r0], #4\n"          /* number0, [x], #4 */
+            "    vadd.i32 q0, q0, r4\n"             /* number0, number0, minus_zero_point */
+            "    vcvt.f32.s32 q0, q0\n"             /* number0, number0 */
+            "    vmul.f32 q0, q0, r2\n"             /* number0, number0, scale */
+            "    vstrw.32 q0, [r1], #16\n"          /* number0, [y], #16 */
+            "    letp lr, 4b\n"                     /* rounds_left, 4 */
+            "2:\n"
+            "    pop {r4, r5, pc}\n");
+    /* clang-format on */
+}
+
+/* ---- The layers, in the order of execution ---- */
+
+/* clang-format off */
+static void _mcu_mve_conversion_layers(mcu_instance_t *instance) {
+    uint8_t *const ws = instance->workspace;
+
+    /* quantize_1: QuantizeLinear, layer0: float32[1,12] -> int8[1,12] */
+    float *const x0 = (float *)(ws + 0);
+    int8_t *const quantize_1 = (int8_t *)(ws + 48);
+    MCU_LAYER(0, _mcu_mve_conversion_quantize_int8_mve(
+        x0, quantize_1, _mcu_mve_conversion_quantize_1_constants, 12U));
+
+    /* dequantize_1: DequantizeLinear, layer1: int8[1,12] -> float32[1,12] */
+    int8_t *const x1 = (int8_t *)(ws + 64);
+    float *const dequantize_1 = (float *)(ws + 0);
+    MCU_LAYER(1, _mcu_mve_conversion_dequantize_int8_mve(
+        x1, dequantize_1, _mcu_mve_conversion_dequantize_1_constants, 12U));
+}
+
+/* clang-format on */
+
+static int32_t _mcu_mve_conversion_run_func(void *args, void *arg_type_ids, int32_t num_args,
+                                            void *out_ret_value, void *out_ret_tcode,
+                                            void *resource_handle) {
+    (void)out_ret_value;
+    (void)out_ret_tcode;
+    const mcu_model_t *const model = &_mcu_network_mve_conversion;
+    const int32_t status =
+        _mcu_run_begin(model, NULL, args, arg_type_ids, num_args, resource_handle);
+    if (status != MCU_OK) {
+        return status;
+    }
+    _mcu_mve_conversion_layers(resource_handle);
+    return _mcu_run_end(model, NULL, args, resource_handle);
+}
+
+/* ---- The descriptor ---- */
+
+static const int64_t _mcu_mve_conversion_input0_shape[2] = {1, 12};
+static const int64_t _mcu_mve_conversion_input1_shape[2] = {1, 12};
+static const mcu_tensor_info_t _mcu_mve_conversion_inputs[2] = {
+    {
+        .name = "x0",
+        .shape = _mcu_mve_conversion_input0_shape,
+        .place = {0, 0, 48},
+        .scale = 0.0F,
+        .zero_point = 0,
+        .ndim = 2,
+        .dtype = {kDLFloat, 32, 1},
+    },
+    {
+        .name = "x1",
+        .shape = _mcu_mve_conversion_input1_shape,
+        .place = {64, 0, 12},
+        .scale = 5.0e-2F,
+        .zero_point = 3,
+        .ndim = 2,
+        .dtype = {kDLInt, 8, 1},
+    },
+};
+
+static const int64_t _mcu_mve_conversion_output0_shape[2] = {1, 12};
+static const int64_t _mcu_mve_conversion_output1_shape[2] = {1, 12};
+static const mcu_tensor_info_t _mcu_mve_conversion_outputs[2] = {
+    {
+        .name = "y0",
+        .shape = _mcu_mve_conversion_output0_shape,
+        .place = {48, 0, 12},
+        .scale = 5.0e-2F,
+        .zero_point = 3,
+        .ndim = 2,
+        .dtype = {kDLInt, 8, 1},
+    },
+    {
+        .name = "y1",
+        .shape = _mcu_mve_conversion_output1_shape,
+        .place = {0, 0, 48},
+        .scale = 0.0F,
+        .zero_point = 0,
+        .ndim = 2,
+        .dtype = {kDLFloat, 32, 1},
+    },
+};
+
+/* clang-format off */
+/* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
+static const mcu_region_t _mcu_mve_conversion_regions[2] = {
+    {48, 0, 12}, /* 0 */
+    {0,  0, 48}, /* 1 */
+};
+
+/* Of each layer: its first output in the table above, and how many it has. */
+static const mcu_layer_info_t _mcu_mve_conversion_layer_infos[2] = {
+    {0, 1}, {1, 1},
+};
+/* clang-format on */
+
+const mcu_model_t _mcu_network_mve_conversion = {
+    .run_func = _mcu_mve_conversion_run_func,
+    .num_input_tensors = 2,
+    .num_output_tensors = 2,
+    .abi_version = MCU_MODEL_ABI_VERSION,
+    .workspace_size = MCU_MVE_CONVERSION_WORKSPACE_SIZE,
+    .workspace_alignment = MCU_MVE_CONVERSION_WORKSPACE_ALIGNMENT,
+    .num_layers = 2,
+    .name = "mve_conversion",
+    .inputs = _mcu_mve_conversion_inputs,
+    .outputs = _mcu_mve_conversion_outputs,
+    .layers = _mcu_mve_conversion_layer_infos,
+    .layer_outputs = _mcu_mve_conversion_regions,
+    .extra_pools = NULL,
+    .partitions = NULL,
+    .kept = NULL,
+    .states = NULL,
+    .num_extra_pools = 0,
+    .num_partitions = 0,
+    .num_kept = 0,
+    .num_states = 0,
+    .private_place = {0, 0, 0},
+    .pointers = {0, 0, 0},
+    .hot = NULL,
+    .num_hot = 0,
+    .release_func = NULL,
+};
