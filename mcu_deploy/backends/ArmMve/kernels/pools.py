@@ -44,7 +44,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     words = np.array([*outputs.numbers, *pools.places(pool)], np.uint32)
     made = proposal(
         view, node, f"{pool.stem}_mve", assemble(pool, rounding, outputs),
-        [Constant("constants", words)], pool.title, scratch_bytes=pools.SCRATCH,
+        [Constant("constants", words)], pool.title,
         layouts=CHANNELS_LAST, in_place=overlap.fact(node, 0, demand(pool)),
     )  # fmt: skip
     return [made]
@@ -60,7 +60,7 @@ def demand(pool: Pool) -> int:
 
 
 def assemble(pool: Pool, rounding: Rounding | None, outputs: pools.Outputs) -> Assembly:
-    """The kernel: input, output, constants, scratch."""
+    """The kernel: input, output, constants."""
     code = assembly()
     window = f"of the {'x'.join(map(str, pool.window.kernel))} window of pixel p"
     if rounding is None:
@@ -81,10 +81,6 @@ def assemble(pool: Pool, rounding: Rounding | None, outputs: pools.Outputs) -> A
     code.note(
         "Then of the windows of each row of y, and of each column, where they begin in bytes, "
         f"times 256{counts * pool.window.padded}."
-    )
-    code.note(
-        "scratch, in words: the image; the next row's window; where it begins; its rows; the next "
-        "column's window; constants; images, rows, columns and blocks of channels that are left."
     )
     code.note("In place: of a window a block of channels is read before its outputs are written.")
     pools.Window(code, pool).assemble(outputs)

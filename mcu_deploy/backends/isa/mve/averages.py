@@ -46,13 +46,12 @@ class Average:
 
     def begin(self, window: Window, block: Block) -> None:
         code, free = window.code, window.free
-        window.constants(free)
         start = code.register("start")
-        code.ldr(start, free[_START])
+        code.ldr(start, window.constants[_START])
         if self._counts:
             count = code.register("inside")
             code.mul(count, window.rows, window.columns)
-            code.ldr(free, free[_EACH])
+            code.ldr(free, window.constants[_EACH])
             code.mla(start, count, free, start)
         for sums in block.sums:
             code.vdup_32(sums, start)
@@ -63,9 +62,8 @@ class Average:
     def end(self, window: Window, block: Block) -> None:
         code, pool, rounding, free = window.code, self._pool, self._rounding, window.free
         scale, addend = code.registers("scale addend")
-        window.constants(free)
-        code.ldr(scale, free[_SCALE])
-        code.ldr(addend, free[_ADDEND])
+        code.ldr(scale, window.constants[_SCALE])
+        code.ldr(addend, window.constants[_ADDEND])
         if pool.is_of_inside:
             code.mul(free, window.rows, window.columns)
             code.udiv(scale, scale, free)
@@ -116,8 +114,7 @@ class Average:
     def _in_floats(self, code: Assembly, window: Window, block: Block) -> None:
         pool, free = self._pool, window.free
         scale, zero = code.registers("x_scale zero_point")
-        window.constants(free)
-        code.ldr(scale, free[_X_SCALE])
+        code.ldr(scale, window.constants[_X_SCALE])
         code.number(zero, pool.x.scaling.zero_point[0] & 0xFFFFFFFF)
         for sums in block.sums:
             code.vmov_i32(sums, 0)
@@ -130,12 +127,11 @@ class Average:
 
         window.each_pixel(block, take)
         count, y_scale = block.loads[0].words[:2]
-        window.constants(free)
-        code.ldr(scale, free[_Y_SCALE])
+        code.ldr(scale, window.constants[_Y_SCALE])
         if pool.is_of_inside:
             code.mul(free, window.rows, window.columns)
         else:
-            code.ldr(free, free[_COUNT])
+            code.ldr(free, window.constants[_COUNT])
         code.vmov(count, free)
         if pool.is_of_inside:
             code.vcvt_f32_s32(count, count)

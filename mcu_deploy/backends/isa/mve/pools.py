@@ -1,5 +1,6 @@
 """Pools of bytes in channel-last order: windows, cut to what is inside of the input, by their
-places, and of each up to four vectors of channels at a time.
+places, and of each up to four vectors of channels at a time. What the loops around a window keep
+waits in those registers of the FPU that are no part of a vector in use.
 
 A maximum has 16 channels a vector. An average has four, as words, to which the bytes are added;
 what makes outputs of these is in averages.py.
@@ -16,10 +17,6 @@ from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.quantized.pool_layer import Pool
 
 _VECTORS = 4  # of a block of channels
-# Words of the scratch.
-_X, _ROW, _LINE, _ROWS, _COLUMN, _CONSTANTS = range(0, 24, 4)
-_IMAGES_LEFT, _ROWS_LEFT, _COLUMNS_LEFT, _BLOCKS_LEFT = range(24, 40, 4)
-SCRATCH = 40
 _COUNT_BITS = 8  # of the word of a window's place
 
 
@@ -34,12 +31,17 @@ def block_of(pool: Pool) -> int:
 
 
 def places(pool: Pool) -> Sequence[int]:
-    """Of the windows in each row of the output, then in each column, a word: where it begins in
-    bytes, and in the lowest bits how many of its rows, or columns, are inside, if it is padded."""
+    """Of the windows in each row of the output, image after image, then in each column, a word:
+    where it begins in bytes, and in the lowest bits how many of its rows, or columns, are inside,
+    if it is padded."""
+    images = pool.y.shape[0]
+    image = pool.x.bytes // images
     steps = pool.channels * pool.window.input[1], pool.channels
+    bases = [range(0, images * image, image), range(1)]
     return [
-        int(at) * step << _COUNT_BITS | (int(count) if pool.window.padded else 0)
-        for (first, inside), step in zip(pool.spans, steps, strict=True)
+        base + int(at) * step << _COUNT_BITS | (int(count) if pool.window.padded else 0)
+        for (first, inside), step, of in zip(pool.spans, steps, bases, strict=True)
+        for base in of
         for at, count in zip(first, inside, strict=True)
     ]
 
@@ -48,8 +50,8 @@ def refusal(pool: Pool) -> str:
     """Why windows have no such places, a clause; empty where they have."""
     if pool.window.padded and max(pool.window.kernel) >= 1 << _COUNT_BITS:
         return "a side of its padded windows is longer than 255"
-    if pool.x.bytes >= pool.x.shape[0] << 32 - _COUNT_BITS:
-        return "an image of it is larger than 16 MB"
+    if pool.x.bytes >= 1 << 32 - _COUNT_BITS:
+        return "its input is larger than 16 MB"
     return ""
 
 
@@ -84,16 +86,20 @@ class Outputs(Protocol):
 
 
 class Window:
-    """A window. y_at: where its next output goes; rows, columns: how many are inside; free: a
-    register for everybody."""
+    """A window. constants: where these are; y_at: where its next output goes; rows, columns: how
+    many are inside; free: a register for everybody."""
 
     def __init__(self, code: Assembly, pool: Pool) -> None:
         self.code, self.pool = code, pool
-        self.frame = code.register("frame", region="frame")
+        self.constants = code.register("constants_at")
         self.y_at, self._start = code.registers("y_at block")
         self.rows, self.columns, self.free = code.registers("rows columns free")
         self._line, self._pixel, self._rows_left = code.registers("line pixel rows_left")
         self._channels = code.register("channels")
+        self._x, self._row_place, self._row_start, self._row_count, self._column_place = (
+            code.registers("x_at row_place row_start row_count column_place", kind=Kind.SINGLE)
+        )
+        self._left = code.registers("y_rows_left y_columns_left blocks_left", kind=Kind.SINGLE)
         self._taps = [float(inside.mean()) for _, inside in pool.spans]
 
     @property
@@ -102,10 +108,6 @@ class Window:
         window = self.pool.window
         is_row = window.kernel[0] == 1 or window.kernel[1] == window.input[1]
         return is_row and not window.padded
-
-    def constants(self, into: Register) -> None:
-        """Where they are."""
-        self.code.ldr(into, self.frame[_CONSTANTS])
 
     def each_pixel(self, block: Block, take: Callable[[int, Register], None]) -> None:
         """Adds, for each pixel inside, what `take` adds of each vector and its register."""
@@ -150,53 +152,40 @@ class Window:
             getattr(code, f"vstrb_{kind}")(of, self.y_at.after(lanes))
 
     def assemble(self, outputs: Outputs) -> None:
-        """The kernel: input, output, constants, scratch."""
-        code, pool, frame, free = self.code, self.pool, self.frame, self.free
-        x, y, constants, scratch = code.arguments("x y constants scratch")
-        code.mov(frame, scratch)
+        """The kernel: input, output, constants."""
+        code, pool, free = self.code, self.pool, self.free
+        x, y, constants = code.arguments("x y constants")
+        code.mov(self.constants, constants)
         code.mov(self.y_at, y)
-        code.str(x, frame[_X])
-        code.str(constants, frame[_CONSTANTS])
+        code.vmov(self._x, x)
         code.number(self._channels, pool.channels)
-        images, (rows, columns) = pool.y.shape[0], pool.window.output
+        rows, columns = pool.y.shape[0] * pool.window.output[0], pool.window.output[1]
         numbers = 4 * len(outputs.numbers)
-        with self._times(_IMAGES_LEFT, images):
-            self.constants(free)
-            code.offset(free, numbers, self._line)
-            code.str(free, frame[_ROW])
-            with self._times(_ROWS_LEFT, rows):
-                code.ldr(free, frame[_ROW])
-                code.ldr(self._start, free[0])
-                code.str(self._start, frame[_ROWS])
-                code.ldr(self._line, frame[_X])
-                code.add(self._line, self._line, self._start.lsr(_COUNT_BITS))
-                code.str(self._line, frame[_LINE])
-                self.constants(free)
-                code.offset(free, numbers + 4 * rows, self._line)
-                code.str(free, frame[_COLUMN])
-                with self._times(_COLUMNS_LEFT, columns):
-                    self._pixel_of_output(outputs)
-                    self._move(_COLUMN, 4, columns)
-                self._move(_ROW, 4, rows)
-            self._move(_X, pool.x.bytes // images, images)
-
-    def _move(self, word: int, by: int, times: int) -> None:
-        """What a word of the scratch points to, unless it is for the only time."""
-        if times > 1:
-            code, free = self.code, self.free
-            code.ldr(free, self.frame[word])
-            code.offset(free, by, self._line)
-            code.str(free, self.frame[word])
+        code.add(free, self.constants, numbers)
+        code.vmov(self._row_place, free)
+        with self._times(self._left[0], rows):
+            code.vmov(free, self._row_place)
+            code.ldr(self._start, free.after(4))
+            code.vmov(self._row_place, free)
+            code.vmov(self._row_count, self._start)
+            code.vmov(self._line, self._x)
+            code.add(self._line, self._line, self._start.lsr(_COUNT_BITS))
+            code.vmov(self._row_start, self._line)
+            code.offset(free, numbers + 4 * rows, self._line, self.constants)
+            code.vmov(self._column_place, free)
+            with self._times(self._left[1], columns):
+                self._pixel_of_output(outputs)
 
     def _pixel_of_output(self, outputs: Outputs) -> None:
-        code, pool, frame = self.code, self.pool, self.frame
-        code.ldr(self.free, frame[_COLUMN])
-        code.ldr(self.columns, self.free[0])
-        code.ldr(self._start, frame[_LINE])
+        code, pool = self.code, self.pool
+        code.vmov(self.free, self._column_place)
+        code.ldr(self.columns, self.free.after(4))
+        code.vmov(self._column_place, self.free)
+        code.vmov(self._start, self._row_start)
         code.add(self._start, self._start, self.columns.lsr(_COUNT_BITS))
         rows, columns = pool.window.kernel
         if pool.window.padded:
-            code.ldr(self.rows, frame[_ROWS])
+            code.vmov(self.rows, self._row_count)
             for count in (self.rows, self.columns):
                 code.uxtb(count, count)
         elif self.is_one_run:
@@ -206,7 +195,7 @@ class Window:
             code.number(self.columns, columns)
         blocks, rest = divmod(pool.channels, block_of(pool))
         if blocks:
-            with self._times(_BLOCKS_LEFT, blocks):
+            with self._times(self._left[2], blocks):
                 self._block(outputs, block_of(pool))
                 if rest or blocks > 1:
                     code.add(self._start, self._start, block_of(pool))
@@ -230,19 +219,19 @@ class Window:
         outputs.end(self, block)
 
     @contextmanager
-    def _times(self, word: int, times: int) -> Iterator[None]:
-        """A loop that is counted in the scratch; none where that is once."""
-        code, free, frame = self.code, self.free, self.frame
+    def _times(self, left: Register, times: int) -> Iterator[None]:
+        """A loop that is counted in the FPU's register; none where that is once."""
+        code, free = self.code, self.free
         if times == 1:
             yield
             return
         code.number(free, times)
-        code.str(free, frame[word])
+        code.vmov(left, free)
         with code.repeat(times):
             yield
-            code.ldr(free, frame[word])
+            code.vmov(free, left)
             code.subs(free, free, 1)
-            code.str(free, frame[word])
+            code.vmov(left, free)
 
 
 class Maximum:
@@ -257,8 +246,7 @@ class Maximum:
 
     def begin(self, window: Window, block: Block) -> None:
         code = window.code
-        window.constants(window.free)
-        code.ldr(window.free, window.free[0])
+        code.ldr(window.free, window.constants[0])
         for maxima in block.sums:
             code.vdup_32(maxima, window.free)
 
