@@ -46,10 +46,11 @@ def test_every_pool_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
     assert all(layer.backend == "ArmMve" for layer in layers if "Pool" in layer.op)
     assert validate(built, extremes(path)).passed
     cycles = {layer.name: layer.cycles or 0 for layer in profile(built.directory).layers}
-    # Of each 16 channels of a pixel four loads, additions, and one to its address; or one of each.
-    assert 9 * 125 * 4 < cycles["pool0"] < 9 * 125 * 4 + 500
-    assert 9 * 64 * 4 < cycles["pool1"] < 9 * 64 * 4 + 800
-    assert 3 * 64 * 4 * 2 < cycles["pool2"] < 4200
+    # Of each 16 channels of a pixel two loads, two additions, and one to its address.
+    assert 5 * 125 * 4 < cycles["pool0"] < 5 * 125 * 4 + 500
+    assert 5 * 64 * 4 < cycles["pool1"] < 5 * 64 * 4 + 900
+    # Of 32 two loads and maxima, which are stored for every four pixels.
+    assert 5 * 16 * 16 < cycles["pool2"] < 4200
 
 
 @pytest.mark.parametrize("name", [*MODELS])

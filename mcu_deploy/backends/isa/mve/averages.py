@@ -1,4 +1,4 @@
-"""From the sums of a window to its averages, four channels a vector, by the integers of
+"""From the sums of a window to its averages, as words, by the integers of
 quantized/pool_rounding.py.
 
 Where float32 sums of a window may round to either of two outputs, a block with a sum that is next
@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mcu_deploy.backends.isa import Assembly, Label, Register
+from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.mve.pools import Block, Window, block_of
+from mcu_deploy.backends.isa.operands import Label
 from mcu_deploy.backends.quantized.pool_layer import Pool
 from mcu_deploy.backends.quantized.pool_rounding import Rounding
 from mcu_deploy.ir import DType
@@ -54,10 +55,11 @@ class Average:
             code.ldr(free, window.constants[_EACH])
             code.mla(start, count, free, start)
         for sums in block.sums:
-            code.vdup_32(sums, start)
+            (code.vdup_16 if block.lanes == 8 else code.vdup_32)(sums, start)
 
     def take(self, window: Window, block: Block, vector: int, of: Register) -> None:
-        window.code.vadd_i32(block.sums[vector], block.sums[vector], of)
+        add = window.code.vadd_i16 if block.lanes == 8 else window.code.vadd_i32
+        add(block.sums[vector], block.sums[vector], of)
 
     def end(self, window: Window, block: Block) -> None:
         code, pool, rounding, free = window.code, self._pool, self._rounding, window.free
@@ -67,47 +69,72 @@ class Average:
         if pool.is_of_inside:
             code.mul(free, window.rows, window.columns)
             code.udiv(scale, scale, free)
-        scales = block.loads[1]
+        scales = code.register("scales", kind=Kind.VECTOR)
         code.vdup_32(scales, scale)
-        for sums in block.sums:
-            code.vshl_i32(sums, sums, pool.lanes.bit_length() - 1)
-            code.vmulh_s32(sums, sums, scales)
-            code.vadd_i32(sums, sums, addend)
+        words = [self._words(code, block, sums) for sums in block.sums]
+        for word in (word for of in words for word in of):
+            code.vmulh_s32(word, word, scales)
+            code.vadd_i32(word, word, addend)
         stored = code.label()
         if rounding.margin:
-            self._again(window, block, stored)
-        for sums in block.sums:
-            code.vshr_s32(sums, sums, rounding.shift)
+            self._again(window, block, words, stored)
+        for vector, of in enumerate(words):
+            for word in of:
+                code.vshr_s32(word, word, rounding.shift)
+            self._store(window, block, vector, of)
         code.place(stored)
-        narrow = code.vqmovnb_s16 if pool.y.dtype is DType.INT8 else code.vqmovunb_s16
-        for vector, sums in enumerate(block.sums):
-            code.vqmovnb_s32(sums, sums)
-            narrow(sums, sums)
-            window.store(block, vector, sums)
 
-    def _again(self, window: Window, block: Block, stored: Label) -> None:
-        """Where a sum is next to the middle of two outputs, the outputs, at a label."""
+    def _words(self, code: Assembly, block: Block, sums: Register) -> list[Register]:
+        """Sums as words: their lanes, or the even and the odd ones; times a power of two."""
+        by = self._pool.lanes.bit_length() - 1
+        if block.lanes == 4:
+            code.vshl_i32(sums, sums, by)
+            return [sums]
+        even, odd = code.registers("even odd", kind=Kind.VECTOR)
+        code.vshl_i32(even, sums, 16)
+        code.vmovlt_s16(odd, sums)
+        code.vshl_i32(odd, odd, 16)
+        return [even, odd]
+
+    def _store(
+        self, window: Window, block: Block, vector: int, words: Sequence[Register]
+    ) -> None:  # fmt: skip
+        """Words as outputs."""
+        code, first = window.code, words[0]
+        code.vqmovnb_s32(first, first)
+        for odd in words[1:]:
+            code.vqmovnt_s32(first, odd)
+        is_signed = self._pool.y.dtype is DType.INT8
+        (code.vqmovnb_s16 if is_signed else code.vqmovunb_s16)(first, first)
+        window.store(block, vector, first)
+
+    def _again(
+        self, window: Window, block: Block, words: Sequence[Sequence[Register]], stored: Label
+    ) -> None:  # fmt: skip
+        """Where a sum is next to the middle of two outputs, all outputs, which go on at a label.
+        What a vector has too much may have them computed so, too."""
         code, rounding, free = window.code, self._rounding, window.free
-        moved, _, mask = block.loads[:3]
+        moved, mask = code.registers("moved mask", kind=Kind.VECTOR)
         nearest, rounds = code.register("nearest"), code.label()
         code.number(free, rounding.fraction & 0xFFFFFFFF)
         code.vdup_32(mask, free)
         code.number(free, rounding.margin)
         code.mvn(nearest, 0)
-        for vector, sums in enumerate(block.sums):
-            code.vadd_i32(moved, sums, free)
-            code.vand(moved, moved, mask)
-            if block.is_cut(vector):
-                code.vpst()
-                code.vminvt_u32(nearest, moved)
-            else:
-                code.vminv_u32(nearest, moved)
+        for vector, of in enumerate(words):
+            for word in of:
+                code.vadd_i32(moved, word, free)
+                code.vand(moved, moved, mask)
+                if block.is_cut(vector):
+                    code.vpst()
+                    code.vminvt_u32(nearest, moved)
+                else:
+                    code.vminv_u32(nearest, moved)
         code.cmp(nearest, 0)
         code.bne(rounds)
         code.note("A sum is next to the middle of two outputs: all again, in floats.")
         channels = min(block_of(self._pool), self._pool.channels)
         with code.times(1 - (1 - rounding.again) ** channels):
-            self._in_floats(code, window, block)
+            self._in_floats(code, window, Block.of(code, 4, block.channels))
             code.b(stored)
         code.place(rounds)
 
@@ -126,7 +153,7 @@ class Average:
             code.vadd_f32(block.sums[vector], block.sums[vector], of)
 
         window.each_pixel(block, take)
-        count, y_scale = block.loads[0].words[:2]
+        count, y_scale = code.registers("count y_scale", kind=Kind.SINGLE)
         code.ldr(scale, window.constants[_Y_SCALE])
         if pool.is_of_inside:
             code.mul(free, window.rows, window.columns)
@@ -144,3 +171,5 @@ class Average:
         for sums in block.sums:
             code.vcvtn_s32_f32(sums, sums)
             code.vqadd_s32(sums, sums, zero)
+        for vector, sums in enumerate(block.sums):
+            self._store(window, block, vector, [sums])

@@ -1,8 +1,8 @@
 """Pools of bytes in channel-last order: windows, cut to what is inside of the input, by their
-places, and of each up to four vectors of channels at a time. What the loops around a window keep
+places, and of each some vectors of channels at a time. What the loops around a window keep
 waits in those registers of the FPU that are no part of a vector in use.
 
-A maximum has 16 channels a vector. An average has four, as words, to which the bytes are added;
+A maximum has 16 channels a vector. An average has eight, or four of windows whose sums are words;
 what makes outputs of these is in averages.py.
 """
 
@@ -16,18 +16,17 @@ from typing import Protocol
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.quantized.pool_layer import Pool
 
-_VECTORS = 4  # of a block of channels
 _COUNT_BITS = 8  # of the word of a window's place
 
 
 def lanes_of(pool: Pool) -> int:
     """Channels of a vector."""
-    return 16 if pool.is_maximum else 4
+    return 16 if pool.is_maximum else 4 if pool.is_large else 8
 
 
 def block_of(pool: Pool) -> int:
     """Channels of a block."""
-    return _VECTORS * lanes_of(pool)
+    return 64 if pool.is_maximum else 16
 
 
 def places(pool: Pool) -> Sequence[int]:
@@ -57,15 +56,24 @@ def refusal(pool: Pool) -> str:
 
 @dataclass(frozen=True)
 class Block:
-    """Channels of a window that are taken together. loads: what their bytes are loaded to; last:
-    how many the last vector has, where it is no whole one."""
+    """So many channels of a window, which are taken together. sums: vectors of so many lanes."""
 
     sums: Sequence[Register]
-    loads: Sequence[Register]
-    last: int
+    lanes: int
+    channels: int
+
+    @classmethod
+    def of(cls, code: Assembly, lanes: int, channels: int) -> Block:
+        """With new registers, and the predicate of the channels in a last vector that is cut."""
+        names = " ".join(f"sum{n}" for n in range(-(-channels // lanes)))
+        if channels % lanes:
+            count = code.register("channels_left")
+            code.mov(count, channels % lanes)
+            getattr(code, f"vctp_{128 // lanes}")(count)
+        return cls(code.registers(names, kind=Kind.VECTOR), lanes, channels)
 
     def is_cut(self, vector: int) -> bool:
-        return self.last > 0 and vector == len(self.sums) - 1
+        return self.channels < self.lanes * (vector + 1)
 
 
 class Outputs(Protocol):
@@ -127,29 +135,28 @@ class Window:
     def _row(
         self, times: float, count: Register, block: Block, take: Callable[[int, Register], None]
     ) -> None:  # fmt: skip
-        code, pool = self.code, self.pool
-        kind = "u8" if pool.is_maximum else "s32" if pool.is_signed else "u32"
+        code = self.code
+        sign = "s" if self.pool.is_signed and block.lanes < 16 else "u"
+        into = code.register("bytes", kind=Kind.VECTOR)
         with code.counted(times, count):
             for vector in range(len(block.sums)):
-                into = block.loads[vector % len(block.loads)]
-                load = f"vldrb_{kind}"
-                if block.is_cut(vector):
+                is_cut = block.is_cut(vector)
+                if is_cut:
                     code.vpst()
-                    load = f"vldrbt_{kind}"
-                getattr(code, load)(into, self._pixel[lanes_of(pool) * vector])
+                load = f"vldrb{'t' * is_cut}_{sign}{128 // block.lanes}"
+                getattr(code, load)(into, self._pixel[block.lanes * vector])
                 take(vector, into)
             code.add(self._pixel, self._pixel, self._channels)
 
     def store(self, block: Block, vector: int, of: Register) -> None:
         """A vector's outputs, the lowest bytes of its elements; `y_at` goes on."""
-        code, lanes = self.code, lanes_of(self.pool)
-        kind = 8 * 16 // lanes
+        code, lanes = self.code, block.lanes
         if block.is_cut(vector):
             code.vpst()
-            getattr(code, f"vstrbt_{kind}")(of, self.y_at[0])
-            code.add(self.y_at, self.y_at, block.last)
+            getattr(code, f"vstrbt_{128 // lanes}")(of, self.y_at[0])
+            code.add(self.y_at, self.y_at, block.channels % lanes)
         else:
-            getattr(code, f"vstrb_{kind}")(of, self.y_at.after(lanes))
+            getattr(code, f"vstrb_{128 // lanes}")(of, self.y_at.after(lanes))
 
     def assemble(self, outputs: Outputs) -> None:
         """The kernel: input, output, constants."""
@@ -203,15 +210,7 @@ class Window:
             self._block(outputs, rest)
 
     def _block(self, outputs: Outputs, channels: int) -> None:
-        code, lanes = self.code, lanes_of(self.pool)
-        names = " ".join(f"{word}{n}" for word in ("sum", "load") for n in range(_VECTORS))
-        vectors = code.registers(names, kind=Kind.VECTOR)
-        block = Block(
-            vectors[: -(-channels // lanes)], vectors[_VECTORS:], channels % lanes
-        )  # fmt: skip
-        if block.last:
-            code.mov(self.free, block.last)
-            (code.vctp_8 if lanes == 16 else code.vctp_32)(self.free)
+        block = Block.of(self.code, lanes_of(self.pool), channels)
         outputs.begin(self, block)
         self.each_pixel(
             block, lambda vector, of: outputs.take(self, block, vector, of)
