@@ -88,18 +88,21 @@ MCU_KERNEL void _mcu_mve_depthwise_depthwise3x3_20_mve(const int8_t *x MCU_UNUSE
             "    vmov.i32 q0, #0\n"                 /* vector, #0 */
             "    vstrw.32 q0, [r3, #96]\n"          /* vector, [frame, #96] */
             "    movw r4, #20\n"                    /* number, #20 */
+            "    movw lr, #5\n"                     /* rounds_left, #5 */
+            "    vldrw.u32 q0, [r2], #16\n"         /* vector, [stream], #16 */
+            "    dls lr, lr\n"                      /* rounds_left, rounds_left */
+            "    vstrw.32 q0, [r3, #144]\n"         /* vector, [frame, #144] */
             "    str r0, [r3]\n"                    /* x, [frame] */
             "    vldrw.u32 q0, [r2], #16\n"         /* vector, [stream], #16 */
-            "    vstrw.32 q0, [r3, #144]\n"         /* vector, [frame, #144] */
+            "    add r0, r3, #272\n"                /* at, frame, #272 */
+            "    vstrw.32 q0, [r3, #160]\n"         /* vector, [frame, #160] */
             "    str r1, [r3, #4]\n"                /* y, [frame, #4] */
             "    vldrw.u32 q0, [r2], #16\n"         /* vector, [stream], #16 */
-            "    vstrw.32 q0, [r3, #160]\n"         /* vector, [frame, #160] */
+            "    vstrw.32 q0, [r3, #176]\n"         /* vector, [frame, #176] */
             "    str r4, [r3, #12]\n"               /* number, [frame, #12] */
             "    vldrw.u32 q0, [r2], #16\n"         /* vector, [stream], #16 */
-            "    vstrw.32 q0, [r3, #176]\n"         /* vector, [frame, #176] */
-            "    str r4, [r3, #16]\n"               /* number, [frame, #16] */
-            "    vldrw.u32 q0, [r2], #16\n"         /* vector, [stream], #16 */
             "    vstrw.32 q0, [r3, #192]\n"         /* vector, [frame, #192] */
+            "    str r4, [r3, #16]\n"               /* number, [frame, #16] */
             "    vldrw.u32 q0, [r2], #16\n"         /* vector, [stream], #16 */
             "    vstrw.32 q0, [r3, #208]\n"         /* vector, [frame, #208] */
             "    vldrw.u32 q0, [r2], #16\n"         /* vector, [stream], #16 */
@@ -109,7 +112,16 @@ MCU_KERNEL void _mcu_mve_depthwise_depthwise3x3_20_mve(const int8_t *x MCU_UNUSE
             "    vldrw.u32 q0, [r2], #16\n"         /* vector, [stream], #16 */
             "    vstrw.32 q0, [r3, #256]\n"         /* vector, [frame, #256] */
             "    str r2, [r3, #8]\n"                /* stream, [frame, #8] */
+            "    vldrw.u32 q0, [r3, #80]\n"         /* padding, [frame, #80] */
             "1:\n"
+            "    add r0, r0, #64\n"                 /* at, at, #64 */
+            "    add r0, r0, #128\n"                /* at, at, #128 */
+            "    vstrw.32 q0, [r0], #16\n"          /* padding, [at], #16 */
+            "    vstrw.32 q0, [r0], #16\n"          /* padding, [at], #16 */
+            "    vstrw.32 q0, [r0], #16\n"          /* padding, [at], #16 */
+            "    vstrw.32 q0, [r0], #16\n"          /* padding, [at], #16 */
+            "    le lr, 1b\n"                       /* rounds_left, 1 */
+            "2:\n"
             "    ldr r1, [r3, #16]\n"               /* channels_left, [frame, #16] */
             /* Sixteen channels, or the last. */
             "    mov r0, #16\n"                     /* of_group, #16 */
@@ -133,7 +145,7 @@ MCU_KERNEL void _mcu_mve_depthwise_depthwise3x3_20_mve(const int8_t *x MCU_UNUSE
             "    ldr r1, [r3, #32]\n"               /* row, [frame, #32] */
             "    add r2, r3, #80\n"                 /* padding, frame, #80 */
             "    movw r9, #7\n"                     /* height, #7 */
-            "2:\n"
+            "3:\n"
             "    mov r4, r0\n"                      /* above, row_at */
             "    movw r7, #20\n"                    /* above_step, #20 */
             "    cmp r1, r9\n"                      /* row, height */
@@ -165,7 +177,7 @@ MCU_KERNEL void _mcu_mve_depthwise_depthwise3x3_20_mve(const int8_t *x MCU_UNUSE
             "    vst42.8 {q0, q1, q2, q3}, [r6]\n"  /* {q0, q1, q2, q3}, [strips] */
             "    vst43.8 {q0, q1, q2, q3}, [r6]\n"  /* {q0, q1, q2, q3}, [strips] */
             "    add r6, r6, #64\n"                 /* strips, strips, #64 */
-            "3:\n"
+            "4:\n"
             "    vpst\n"
             "    vldrbt.u8 q0, [r4]\n"              /* q0, [above] */
             "    add r4, r4, r7\n"                  /* above, above, above_step */
@@ -183,18 +195,10 @@ MCU_KERNEL void _mcu_mve_depthwise_depthwise3x3_20_mve(const int8_t *x MCU_UNUSE
             "    vst42.8 {q0, q1, q2, q3}, [r6]\n"  /* {q0, q1, q2, q3}, [strips] */
             "    vst43.8 {q0, q1, q2, q3}, [r6]\n"  /* {q0, q1, q2, q3}, [strips] */
             "    add r6, r6, #64\n"                 /* strips, strips, #64 */
-            "    le lr, 3b\n"                       /* rounds_left, 3 */
-            "    vldrb.u8 q0, [r2]\n"               /* q0, [padding] */
-            "    subs r8, r8, #1\n"                 /* strips_left, strips_left, #1 */
-            "    vldrb.u8 q1, [r2]\n"               /* q1, [padding] */
-            "    vldrb.u8 q2, [r2]\n"               /* q2, [padding] */
-            "    vldrb.u8 q3, [r2]\n"               /* q3, [padding] */
-            "    vst40.8 {q0, q1, q2, q3}, [r6]\n"  /* {q0, q1, q2, q3}, [strips] */
-            "    vst41.8 {q0, q1, q2, q3}, [r6]\n"  /* {q0, q1, q2, q3}, [strips] */
-            "    vst42.8 {q0, q1, q2, q3}, [r6]\n"  /* {q0, q1, q2, q3}, [strips] */
-            "    vst43.8 {q0, q1, q2, q3}, [r6]\n"  /* {q0, q1, q2, q3}, [strips] */
+            "    le lr, 4b\n"                       /* rounds_left, 4 */
             "    add r6, r6, #64\n"                 /* strips, strips, #64 */
-            "    bne 2b\n"
+            "    subs r8, r8, #1\n"                 /* strips_left, strips_left, #1 */
+            "    bne 3b\n"
             /* Channel by channel. */
             "    ldr r0, [r3, #8]\n"                /* stream, [frame, #8] */
             "    movw r5, #0\n"                     /* rounding, #0 */
@@ -207,7 +211,7 @@ MCU_KERNEL void _mcu_mve_depthwise_depthwise3x3_20_mve(const int8_t *x MCU_UNUSE
             "    ldr r0, [r3, #20]\n"               /* of_group, [frame, #20] */
             "    movw r7, #65519\n"                 /* zero_point, #65519 */
             "    str r0, [r3, #68]\n"               /* of_group, [frame, #68] */
-            "4:\n"
+            "5:\n"
             "    ldr r1, [r3, #56]\n"               /* taps, [frame, #56] */
             "    vldrw.u32 q4, [r3, #144]\n"        /* words0, [frame, #144] */
             "    add r0, r1, #24\n"                 /* following, taps, #24 */
@@ -371,7 +375,7 @@ MCU_KERNEL void _mcu_mve_depthwise_depthwise3x3_20_mve(const int8_t *x MCU_UNUSE
             "    vadd.i16 q6, q6, r7\n"             /* y0, y0, zero_point */
             "    vqmovnb.s16 q6, q6\n"              /* y0, y0 */
             "    vstrb.32 q6, [r1, q7]\n"           /* y0, [output, y1] */
-            "    bne 4b\n"
+            "    bne 5b\n"
             /* The next channels. */
             "    ldr r0, [r3]\n"                    /* x, [frame] */
             "    ldr r4, [r3, #16]\n"               /* number, [frame, #16] */
@@ -384,7 +388,7 @@ MCU_KERNEL void _mcu_mve_depthwise_depthwise3x3_20_mve(const int8_t *x MCU_UNUSE
             "    ldr r0, [r3, #56]\n"               /* taps, [frame, #56] */
             "    str r4, [r3, #16]\n"               /* number, [frame, #16] */
             "    str r0, [r3, #8]\n"                /* taps, [frame, #8] */
-            "    bgt 1b\n"
+            "    bgt 2b\n"
             "    vpop {d8-d15}\n"
             "    pop {r4-r9, pc}\n");
     /* clang-format on */

@@ -71,8 +71,11 @@ class Frame:
         self.put(word, to)
 
     def padding(self, into: Register) -> None:
-        """The address of 16 pixels of padding."""
+        """The address of 16 pixels of padding: in another region, but read behind a label."""
         self._code.add(into, self.base, _PADDING)
+
+    def load_padding(self, into: Register) -> None:
+        self._code.vldrw_u32(into, self.base[_PADDING])
 
     def strips(self, into: Register, more: int = 0) -> None:
         """The address of the strips, or so many bytes behind it."""

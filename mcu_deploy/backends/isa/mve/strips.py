@@ -45,6 +45,7 @@ class Depthwise:
         frame.put(number, "channels_left")
         if of.is_any:
             self._sizes(number)
+        self._pad()
         code.reads(of.stream_bytes)
         groups = -(-of.channels // CHANNELS)
         if groups == 1 and not of.is_any:
@@ -180,6 +181,31 @@ class Depthwise:
 
     # Strips.
 
+    @property
+    def _runs(self) -> list[tuple[tuple[bool, bool], int]]:
+        """Pairs of columns that are alike, and how many."""
+        return [(inside, len([*run])) for inside, run in groupby(self._of.columns)]
+
+    def _pad(self) -> None:
+        """Pairs of columns that are beyond the image in all strips."""
+        code, of = self._code, self._of
+        if all(any(inside) for inside in of.columns):
+            return
+        at = code.register("at", region="strips")
+        words, sign = code.registers("padding sign", kind=Kind.VECTOR)
+        self._frame.strips(at)
+        self._frame.load_padding(words)
+        if of.layer.x.dtype is DType.UINT8:
+            code.vmov_i8(sign, 0x80)
+            code.veor(words, words, sign)
+        with code.counted(of.held, of.held):
+            for inside, times in self._runs:
+                if any(inside):
+                    add_number(code, at, times * PAIR_BYTES)
+                else:
+                    for _ in range(4 * times):
+                        code.vstrw_32(words, at.after(16))
+
     def _fill(self, to: Register, count: Register | None, strips: float) -> None:
         """Some strips, one behind the other. count: how many, or None for so many as are said."""
         code, of, frame = self._code, self._of, self._frame
@@ -231,8 +257,10 @@ class Depthwise:
                 else:
                     add_number(code, row_at, of.row_bytes)
                 code.add(row, row, 1)
-            for inside, run in groupby(of.columns):
-                times = len([*run])
+            for inside, times in self._runs:
+                if not any(inside):
+                    add_number(code, to, times * PAIR_BYTES)
+                    continue
                 with code.counted(times, times) if times > 1 else nullcontext():
                     pair(inside)
             code.subs(count, count, 1)
