@@ -5,6 +5,7 @@ from __future__ import annotations
 from arm_dsp_convolutions import Case, model
 
 _NONE = (0, 0, 0, 0)
+_BYTES = ("uint8", "uint8")
 # Of the models for keyword spotting and image classification.
 SPEECH = Case((1, 49, 10), 64, (10, 4), (2, 2), (4, 1, 5, 1), zeros=(83, -128))
 BLOCK = Case((16, 32, 32), 16, zeros=(-128, -128))
@@ -36,6 +37,11 @@ TAKEN = (
     Case((8, 30), 6, (5,), (1,), (2, 2), (1,), zeros=(-128, -128)),
     Case((3, 29), 5, (8,), (3,), (3, 4), (1,), zeros=(7, 0)),
     Case((12, 17), 8, (3,), (1,), (4, 0), (2,), scale=0.2),
+    Case((5, 6, 5), 4, dtypes=_BYTES, zeros=(200, 17)),
+    Case((16, 7, 8), 18, dtypes=_BYTES, zeros=(0, 200)),
+    Case((8, 6, 6), 20, (1, 1), (1, 1), _NONE, dtypes=_BYTES, zeros=(255, 0)),
+    Case((17, 4, 5), 3, (3, 3), (1, 1), (1, 1, 1, 1), dtypes=_BYTES, zeros=(0, 255)),
+    Case((3, 12, 12), 8, (3, 3), (2, 2), (0, 0, 1, 1), dtypes=_BYTES, zeros=(9, 3), scale=3),
 )
 
 GOLDEN = Case((4, 6, 6), 20, zeros=(-128, 4))

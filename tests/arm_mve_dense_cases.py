@@ -30,6 +30,9 @@ TAKEN = (
     Dense(1, 6, 21, zeros=(-128, -128), plane=(1,), kernel=(1,)),
     Dense(1, 60, 5, is_per_channel=True, plane=(3, 4), kernel=(3, 4)),
     Dense(3, 48, 6, zeros=(127, -128), plane=(4, 2), kernel=(4, 2)),
+    Dense(1, 392, 7, dtype="uint8", zeros=(255, 0)),
+    Dense(1, 128, 32, dtype="uint8", zeros=(0, 200), is_per_channel=True),
+    Dense(1, 9, 5, dtype="uint8", zeros=(7, 9), is_extreme=True),
 )
 
 GOLDEN = Dense(1, 24, 20, zeros=(-128, 3))

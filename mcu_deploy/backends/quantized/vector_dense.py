@@ -104,7 +104,7 @@ class VectorDense(VectorProduct):
         whole = of_pairs[:, :, : bytes_ // VECTOR].transpose(0, 2, 1, 3).reshape(self.pairs, -1)
         rest = of_pairs[:, :, bytes_ // VECTOR :, : self.rest].reshape(self.pairs, -1)
         words = np.ascontiguousarray(np.concatenate([whole, rest], axis=1))
-        bias = np.append(self.layer.bias, 0)[self._taken].astype(np.int32).view(np.uint32)
+        bias = np.append(self.bias, 0)[self._taken].astype(np.int32).view(np.uint32)
         of_tiles = np.concatenate([bias, words.view(np.uint32)], axis=1)
         factors = self.packed_factors
         if self.has_common_factor:

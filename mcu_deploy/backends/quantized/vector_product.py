@@ -70,6 +70,25 @@ class VectorProduct:
         return self.rows * self.row_vectors
 
     @property
+    def is_moved(self) -> bool:
+        """Whether vectors are of elements that are 128 less than the input's, which is uint8:
+        products are of int8 by int8. What loads or copies them flips their highest bits."""
+        return self.layer.x.dtype is DType.UINT8
+
+    @property
+    def bias(self) -> Array:
+        """Of sums of what vectors hold."""
+        if not self.is_moved:
+            return self.layer.bias
+        moved: Array = self.layer.bias + 128 * self.weights.astype(np.int64).sum(axis=(1, 2))
+        return moved
+
+    @property
+    def padding(self) -> int:
+        """The input's zero point as the byte that vectors hold."""
+        return self.layer.zero_points[0] & 0xFF ^ (0x80 if self.is_moved else 0)
+
+    @property
     def is_kept(self) -> bool:
         """Whether windows stay in registers for all filters."""
         return self.vectors <= _KEPT
@@ -136,8 +155,6 @@ class VectorProduct:
 
     def refusal(self) -> str:
         """Why no kernel computes such windows, a clause; empty where one does."""
-        if self.layer.x.dtype is not DType.INT8:
-            return "its vectors multiply int8 by int8, and the input is uint8"
         if self.layer.fixed is not None:
             return "it does not round as TFLite does yet"
         return ""
@@ -189,12 +206,12 @@ class VectorProduct:
         of_tiles = wide[self.order].reshape(self.tiles, TILE, self.vectors, VECTOR)
         words = np.ascontiguousarray(of_tiles.transpose(0, 2, 1, 3)).reshape(self.tiles, -1)
         weights = words.view(np.uint32)
-        bias = np.append(self.layer.bias, 0)[self.order].astype(np.int32).view(np.uint32)
+        bias = np.append(self.bias, 0)[self.order].astype(np.int32).view(np.uint32)
         factors = np.append(self.packed_factors, np.float32(0))[self.order].view(np.uint32)
         last = np.arange(4 * self.groups, self.tiles)
         narrowed = (4 * np.arange(self.groups)[:, None] + NARROWED).reshape(-1)
         taken = np.concatenate([narrowed, last]).astype(np.int64)
         ends = np.concatenate([bias[taken], factors[taken]], axis=1)
-        head = np.array([self.rounding_number, self.layer.zero_points[0] & 0xFF], np.uint32)
+        head = np.array([self.rounding_number, self.padding], np.uint32)
         stream = np.concatenate([head, weights.reshape(-1), ends.reshape(-1)])
         return np.pad(stream, (0, self.stream_bytes // 4 - stream.size))

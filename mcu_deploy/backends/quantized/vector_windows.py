@@ -17,6 +17,7 @@ from mcu_deploy.backends.interface import InPlace
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.quantized.layers import Convolution
 from mcu_deploy.backends.quantized.vector_product import VECTOR, VectorProduct
+from mcu_deploy.ir import DType
 
 _MOST_ROW = 1 << 16  # bytes from one row of a window to the next
 _MOST_GATHERED = 512  # bytes of a window
@@ -33,8 +34,8 @@ class Windows:
 
     @property
     def is_copied(self) -> bool:
-        """Whether a band is in the scratch."""
-        return self.layer.window.padded
+        """Whether a band is in the scratch: of uint8 too, whose elements are moved on the way."""
+        return self.layer.window.padded or self.layer.x.dtype is DType.UINT8
 
     @property
     def channels(self) -> int:

@@ -1,7 +1,7 @@
-"""Convolutions of int8, of any kernel, stride, dilation and padding: two pixels times four filters.
+"""Convolutions of any kernel, stride, dilation and padding: two pixels times four filters.
 
 Windows are where the image is, or a band of it with its padding; or they are brought together
-(vector_windows.py).
+(vector_windows.py). Of uint8 a band is copied in any case, and moved to int8 on the way.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from mcu_deploy.backends.isa.mve.tiles import Tile, add_number, add_to
 from mcu_deploy.backends.quantized.layers import read
 from mcu_deploy.backends.quantized.vector_product import HEAD
 from mcu_deploy.backends.quantized.vector_windows import Windows, forms
+from mcu_deploy.ir import DType
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -39,11 +40,12 @@ _MOST_CONDITIONAL = 255  # of a number in an instruction that has a condition
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
-    """A convolution by itself, 1x1 only where pointwise.py has none."""
+    """A convolution by itself, 1x1 only of uint8."""
     layer = read(node)
     if isinstance(layer, str):
         return layer
-    if layer.is_depthwise or layer.is_pixelwise:
+    is_int8 = layer.x.dtype is DType.INT8
+    if layer.is_depthwise or (layer.is_pixelwise and is_int8):
         return ""
     all_ = forms(layer, _BAND_BYTES)
     if reason := all_[0].refusal():

@@ -1,4 +1,4 @@
-"""Fully connected layers of int8: a row times eight filters; of several rows two, as pixels."""
+"""Fully connected layers: a row times eight filters; of several rows of int8 two, as pixels."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from mcu_deploy.backends.isa.mve.row import Row
 from mcu_deploy.backends.quantized.dense import read
 from mcu_deploy.backends.quantized.vector_dense import FILTERS, VectorDense
 from mcu_deploy.backends.quantized.vector_product import VectorProduct
+from mcu_deploy.ir import DType
 
 OPERATORS = ("Gemm", "MatMul", "tflite::FullyConnected", "Conv", "tflite::Conv")
 
@@ -37,6 +38,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     outputs, taps = layer.weights.shape
     if not layer.rows * outputs * taps:
         return "there is nothing to compute"
+    if layer.rows > 1 and layer.x.dtype is DType.UINT8:
+        return "it takes one row of uint8"
     if layer.rows > 1:
         pixels = pointwise.Pixels(
             VectorProduct(layer, layer.weights.reshape(outputs, 1, taps)), layer.rows

@@ -22,6 +22,7 @@ from mcu_deploy.backends.isa.mve.rounding import SLOT, Rounding
 from mcu_deploy.backends.isa.mve.tiles import Tile, add_number, add_to
 from mcu_deploy.backends.quantized.layers import read
 from mcu_deploy.backends.quantized.vector_product import HEAD, VectorProduct
+from mcu_deploy.ir import DType
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -40,6 +41,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return ""
     if layer.groups > 1:
         return "it takes no groups"
+    if layer.x.dtype is DType.UINT8:
+        return ""  # convolution.py's, which moves it
     filters, channels = layer.weights.shape[:2]
     pixels = Pixels(
         VectorProduct(layer, layer.weights.reshape(filters, 1, channels)), layer.pixels

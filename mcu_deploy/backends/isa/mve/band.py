@@ -30,6 +30,8 @@ class Band:
         self._zeros = code.register("padding", kind=Kind.VECTOR)
         self._vectors = [code.register(f"copied{n}", kind=Kind.VECTOR) for n in range(_UNROLLED)]
         self._number = code.register("number")
+        self._is_moved = windows.product.is_moved
+        self._highest = code.register("highest_bits", kind=Kind.VECTOR)
 
     def begin(self) -> None:
         """The padding beside the image's columns, which stays."""
@@ -60,6 +62,9 @@ class Band:
         may_be_outside = windows.layer.window.padded_axes[0]
         if may_be_outside:
             self._pad()
+        if self._is_moved:
+            code.mov(self._number, 0x80)
+            code.vdup_8(self._highest, self._number)
         code.mov(self._left, windows.held)
         with code.repeat(windows.held):
             code.mov(self._to, self.place)
@@ -87,6 +92,10 @@ class Band:
     def _go_on(self, register: Register, by: int) -> None:
         self._code.offset(register, by, self._number)
 
+    def _move(self, vector: Register) -> None:
+        if self._is_moved:
+            self._code.veor(vector, vector, self._highest)
+
     def _copied(self, bytes_: int) -> None:
         code = self._code
         together = _UNROLLED * VECTOR
@@ -97,6 +106,7 @@ class Band:
                     code.vldrb_u8(vector, self._from[VECTOR * n])
                 code.add(self._from, self._from, together)
                 for n, vector in enumerate(self._vectors):
+                    self._move(vector)
                     code.vstrb_8(vector, self._to[VECTOR * n])
                 code.add(self._to, self._to, together)
 
@@ -109,6 +119,7 @@ class Band:
         code.number(self._number, bytes_)
         with code.counted(-(-bytes_ // VECTOR), self._number, 8):
             code.vldrb_u8(self._vectors[0], self._from.after(VECTOR))
+            self._move(self._vectors[0])
             code.vstrb_8(self._vectors[0], self._to.after(VECTOR))
 
 

@@ -33,11 +33,17 @@ class Row:
             code.register(f"v{n}", f"q{n}", kind=Kind.VECTOR) for n in range(_VECTORS)
         ]  # fmt: skip
         self._at = 0
+        self._highest = None
+        if product.is_moved:
+            self._highest = self._vectors.pop(1)  # which what rounds a row leaves alone
 
     def begin(self) -> None:
         """What stays for all rows. Also where the loop has one turn, so that rows of many lengths
         share the code."""
         code, product = self._code, self._product
+        if self._highest is not None:
+            code.mov(self._end, 0x80)
+            code.vdup_8(self._highest, self._end)
         if product.turns:
             code.add(self._end, self._x, self._row_bytes)
             if product.behind:
@@ -68,6 +74,8 @@ class Row:
             code.vldrbt_u8(x, self._x.after(VECTOR))
         else:
             code.vldrb_u8(x, self._x.after(VECTOR))
+        if self._highest is not None:
+            self._move(x, self._highest, is_rest=is_rest)
         for acc in self._acc:
             weights = self._taken()
             if weights is x:
@@ -78,6 +86,14 @@ class Row:
                 code.vldrw_u32(weights, self._stream.after(VECTOR))
             code.vmladava_s8(acc, x, weights)
 
+    def _move(self, x: Register, highest: Register, *, is_rest: bool) -> None:
+        """Bytes behind the row stay 0."""
+        if is_rest:
+            self._code.vpst()
+            self._code.veort(x, x, highest)
+        else:
+            self._code.veor(x, x, highest)
+
     def _taken(self) -> Register:
         self._at += 1
-        return self._vectors[(self._at - 1) % _VECTORS]
+        return self._vectors[(self._at - 1) % len(self._vectors)]
