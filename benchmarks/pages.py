@@ -179,6 +179,19 @@ def _f746(table: Table) -> Iterator[str]:
     yield from _waiting(table, waits.F746, [*others.values()])
 
 
+def _m55(table: Table) -> Iterator[str]:
+    """The Cortex-M55 beside TFLite-Micro, both modelled."""
+    ((by, others),) = table.peers("cycles", "modelled", "cortex-m55").items()
+    yield f"| int8 model | instructions | cycles | for a MAC | flash | RAM | *{by}*, cycles | |"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|"
+    for model, title in _TINY.items():
+        line, cycles = table.of(model, "cortex-m55"), table.cycles(model, "cortex-m55")
+        yield (
+            f"| {title} | {line.instructions:,} | {cycles:,} | {cycles / line.macs:.2f} | "
+            f"{line.flash:,} | {line.ram:,} | {others[model]:,} | {others[model] / cycles:.1f} |"
+        )
+
+
 def _waiting(table: Table, board: str, timed: Sequence[Mapping[str, int]]) -> Iterator[str]:
     for model, title in _TINY.items():
         for goal in ("balanced", "speed"):
@@ -255,6 +268,7 @@ BLOCKS: Mapping[str, Callable[[Table], Iterator[str]]] = {
     "goals": _goals,
     "l4r5": _l4r5,
     "f746": _f746,
+    "m55": _m55,
     "no fpu": _no_fpu,
     "demo": _demo,
 }

@@ -1,4 +1,4 @@
-"""Every int8 model in every form, all recorded samples, on a Cortex-M4, M7 and M33: the oracle's
+"""Every int8 model in every form, all recorded samples, on a Cortex-M4, M7, M33 and M55: the oracle's
 bits, in both emulators where both have the core."""
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ BOARDS = {
     "mps2-an386": "qemu", "netduinoplus2": "renode",  # Cortex-M4
     "mps2-an500": "qemu", "stm32f746": "renode",  # Cortex-M7
     "mps2-an505": "qemu",  # Cortex-M33
+    "mps3-an547": "qemu",  # Cortex-M55
 }  # fmt: skip
 _NEEDS = {"qemu": pytest.mark.needs_qemu, "renode": pytest.mark.needs_renode}
 
