@@ -1,5 +1,5 @@
-"""Every int8 model in every form, all recorded samples, on a Cortex-M4, M7, M33 and M55: the oracle's
-bits, in both emulators where both have the core."""
+"""Every int8 model in every form, all recorded samples, on a Cortex-M4, M7, M33 and M55: the
+oracle's bits, in both emulators where both have the core."""
 
 from __future__ import annotations
 

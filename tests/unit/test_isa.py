@@ -66,7 +66,8 @@ def test_conditions_and_flags_are_told_from_names() -> None:
         "bls": ("b", "ls"), "bleq": ("bl", "eq"), "ble": ("b", "le"), "lsls": ("lsl", ""),
         "movs": ("mov", ""), "teq": ("teq", ""), "mls": ("mls", ""), "addsne": ("add", "ne"),
         "smlaltt": ("smlaltt", ""), "vcmpeq.f32": ("vcmp", "eq"), "vselge.f32": ("vsel", "ge"),
-        "srshr": ("srshr", ""), "nonsense": ("", ""),
+        "srshr": ("srshr", ""), "nonsense": ("", ""), "vmovlt.s16": ("vmovlt", ""),
+        "vmovlt": ("vmov", "lt"), "vmovlt.f32": ("vmov", "lt"), "vmovltt.u8": ("vmovltt", ""),
     }  # fmt: skip
     assert {mnemonic: split(mnemonic) for mnemonic in pairs} == pairs
 

@@ -156,7 +156,9 @@ def split(mnemonic: str) -> tuple[str, str]:
 
     The name is empty where the table has no such instruction.
     """
-    whole = mnemonic.lower().partition(".")[0]
+    whole, _, type_ = mnemonic.lower().partition(".")
+    if whole == "vmovlt" and type_[:1] not in ("s", "u"):  # no VMOVL of the top halves
+        return "vmov", "lt"
     plain = _CONDITION.sub("", whole)
     condition = whole[len(plain) :]
     for name, rest in ((whole, ""), (plain, condition)):
