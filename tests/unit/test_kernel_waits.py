@@ -24,6 +24,7 @@ from mcu_deploy.backends.isa.encoding import addresses
 from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.isa.operands import Label
 from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.boards import load_board
 from mcu_deploy.boards.memory_timing import Cache, MemoryTiming
 from mcu_deploy.ir.view import view_of_all
 from mcu_deploy.options import Options
@@ -114,6 +115,24 @@ def loops(code: Assembly) -> list[int]:
         if "smlad" in names:
             found.append(at[end + 1] - at[begin])
     return sorted(found)
+
+
+def test_a_1x1_layer_whose_kernel_is_longer_than_a_cache_has_no_loop_over_channels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What its price says of that is another matter."""
+    target = compiler.target_of(load_board("stm32f746"), Options(), frozenset())
+    monkeypatch.setattr(compiler, "target_of", lambda *_: target)
+    path = model([Case((512, 1, 4), 4, (1, 1), pads=_NONE)], tmp_path / "many.onnx")
+    samples = np.load(extremes(path))
+    inputs = [samples[value.name][0] for value in onnx.load(path).graph.input]
+    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
+    (run,) = [r for r in runs(path, inputs, options=options) if r.choice.layer.op == "Conv"]
+    assert run.result() == run.output
+    layer = run.choice.layer
+    found = read(layer)
+    assert isinstance(found, Convolution) and found.loop_bytes == 3584
+    assert not pointwise.product(found).has_loop
 
 
 _NONE = (0, 0, 0, 0)

@@ -95,6 +95,10 @@ class DenseProduct:
         """How many pairs of taps come before a loop, and how many one of its rounds has; all of
         them and 0 where there is no loop."""
         pairs, is_limited = self._pairs, self.layer.loop_bytes is not None
+        if self.unrolls_all and not self.layer.is_waited_for:
+            # Its kernels have no loop over taps. Where they are longer than a cache, the price says
+            # what that costs, and another kernel may be taken.
+            is_limited = False
         if self.is_common:
             return 0, _COMMON
         if self.is_in_turn:
