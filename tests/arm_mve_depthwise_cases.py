@@ -14,6 +14,10 @@ TAKEN = (
     _case(8, (9, 7), (3, 3), (2, 2), (0, 0, 1, 1), zeros=(127, 3), scale=2),
     _case(16, (48, 48), (3, 3), zeros=(-128, -128)),
     _case(16, (48, 48), (3, 3), (2, 2), (0, 0, 1, 1), zeros=(-128, -128)),
+    # Lines of which one window is left by loops over three, in bands of several groups, too.
+    _case(48, (16, 20), (3, 3), zeros=(-128, -128)),
+    _case(4, (6, 80), (3, 3), zeros=(5, -7)),
+    _case(8, (4, 26), (5, 5), zeros=(4, 9)),
     _case(19, (31, 29), (3, 3), zeros=(5, 4), dtypes=_BYTES),
     _case(25, (3, 3), (3, 3), weights=(-127, 127)),
     _case(107, (6, 6), (3, 3), scale=0.1),

@@ -29,9 +29,7 @@ def _cycles(module: ModuleType, alone: Any, macs: int, tmp_path: Path) -> int:
     path = module.model([*module.TAKEN, alone], tmp_path / "shapes.onnx")
     built = build(path, "mps3-an547", tmp_path / "build", options=options)
     layers = [layer for layer in built.report.layers if layer.macs]
-    # Depthwise layers in two bands, or in bands of odd strips, are refused until they are right.
-    refused = sum(layer.backend != "ArmMve" for layer in layers)
-    assert refused <= 3 * (module is arm_mve_depthwise_cases)
+    assert all(layer.backend == "ArmMve" for layer in layers)
     # ONNX Runtime has no convolutions from uint8 to int8.
     assert validate(built, extremes(path), onnxruntime=module is not arm_mve_depthwise_cases).passed
     found = profile(built.directory)

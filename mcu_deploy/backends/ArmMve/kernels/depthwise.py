@@ -34,9 +34,6 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if reason := refusal(layer):
         return reason
     strips = Strips(layer)
-    if strips.bands == 2 or (strips.bands > 2 and strips.band % 2):
-        # Wrong in cfu_mnv2_160_035 and mcunet_person_det; why is not known yet.
-        return "of depthwise convolutions in bands it takes three or more, of even strips each"
     found = [_proposal(view, node, strips)]
     if strips.may_be_any:
         found.append(_proposal(view, node, Strips(layer, is_any=True)))

@@ -115,7 +115,9 @@ class Lines:
     def _vectors(self, vectors: Sequence[Vector]) -> None:
         """In straight code, or where they are many and the same in a loop."""
         alike = self._alike(vectors)
-        turns, first = (alike - 1) // _TURN, (alike - 1) % _TURN + 1
+        # The loop begins by rounding the vector before it, which is as far behind its own one as
+        # those in the loop are: so it is not the first.
+        turns, first = (alike - 2) // _TURN, (alike - 2) % _TURN + 2
         if len(vectors) <= MOST or turns < 2:
             first, turns = len(vectors), 0
         for vector in vectors[:first]:
