@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
-from mcu_deploy.backends.ArmMve.workloads import ID
+from mcu_deploy.backends.ArmMve import workloads
 from mcu_deploy.backends.interface import (
-    Argument,
     Constant,
-    Costs,
     InPlace,
     Layer,
     LayoutRule,
-    Parameter,
-    Price,
     Proposal,
-    Role,
     SubgraphView,
-    Workload,
 )
-from mcu_deploy.backends.isa import Assembly, Register, kernel
-from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, passed, pointer, scalar
-
-ALIKE = (LayoutRule.SAME,)
+from mcu_deploy.backends.isa import Assembly, Register
+from mcu_deploy.backends.isa.workloads import ALIKE
 
 
 def proposal(
@@ -37,47 +28,17 @@ def proposal(
     in_place: Sequence[InPlace] = (),
     layouts: tuple[LayoutRule, ...] = ALIKE,
     operands: Mapping[str, int] | None = None,
-    scratch_bytes: int = 0,
     count: tuple[str, int] | None = None,
 ) -> Proposal:
-    """A layer that one kernel computes. The code gets its operands, the output, the constants, the
-    scratch where there is some, and a count where there is one. operands: which inputs they are, by
-    what the code calls them; x, the first one, where None. count: what it is called, and its
-    value."""
-    which = operands or {"x": 0}
-    arrays = sum(
-        node.input(k).type.bytes for k in which.values() if node.input(k).constant is not None
-    )
-    price = Price(
-        Costs(0, cycles=code.time(node.target),
-              flash=arrays + sum(constant.value.nbytes for constant in constants)),
-        {f"{stem} {code.digest}": code.bytes},
-        scratch_bytes, tuple(in_place),
+    """A layer that one kernel computes, without scratch. Its price has the flash of operands that
+    are constants; the rest is as `Kernels.proposal` has it."""
+    given = [node.input(k) for k in (operands or {"x": 0}).values()]
+    arrays = sum(operand.type.bytes for operand in given if operand.constant is not None)
+    return workloads.proposal(
+        view.part([node.node.id]), node.target, stem, code, constants, title,
+        constant_bytes=arrays + sum(constant.value.nbytes for constant in constants),
+        in_place=in_place, layouts=layouts, operands=operands, count=count,
     )  # fmt: skip
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        (layer,) = layers
-        given, kept = passed(layer, [*which.values()])
-        parameters = [pointer(layer.input(k), name) for name, k in which.items()]
-        parameters.append(pointer(layer.output, "y", const=False))
-        parameters += [Parameter(f"const {c.ctype} *", c.stem) for c in constants]
-        places = range(len(kept), len(kept) + len(constants))
-        arguments = [*given, OUTPUT, *map(constant_argument, places)]
-        if scratch_bytes:
-            parameters.append(Parameter("uint8_t *", "scratch"))
-            arguments.append(Argument(Role.SCRATCH))
-        if count is not None:
-            parameters.append(Parameter("uint32_t", count[0]))
-            arguments.append(scalar(count[1]))
-        function = kernel(stem, parameters, code, layer.target)
-        return (
-            Workload(
-                ID, function, tuple(arguments), (*kept, *constants),
-                scratch_bytes=scratch_bytes, in_place=price.in_place, costs=price.costs,
-            ),
-        )  # fmt: skip
-
-    return Proposal(view.part([node.node.id]), price, make, None, layouts, title)
 
 
 # Of one vector its instructions, each a function that adds it, and when it is issued: cycles behind

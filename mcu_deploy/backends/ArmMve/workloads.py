@@ -1,16 +1,14 @@
-"""How ArmMve's kernels are written, and their workloads."""
+"""How ArmMve's kernels are written and proposed."""
 
 from __future__ import annotations
 
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.timing import TIMINGS
-from mcu_deploy.backends.isa.workloads import CHANNELS_LAST, Kernels
+from mcu_deploy.backends.isa.workloads import CHANNELS_LAST, NATURAL, Kernels
 
-__all__ = ["CHANNELS_LAST", "ID", "assembly", "proposal", "workload"]
+__all__ = ["CHANNELS_LAST", "NATURAL", "assembly", "proposal"]
 
-ID = "ArmMve"
-KERNELS = Kernels(ID)
-proposal, workload = KERNELS.proposal, KERNELS.workload
+proposal = Kernels("ArmMve").proposal
 
 
 def assembly() -> Assembly:

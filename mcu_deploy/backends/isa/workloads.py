@@ -30,6 +30,7 @@ from mcu_deploy.ir import Graph
 # The layouts of a proposal with one node.
 CHANNELS_LAST = (LayoutRule.CHANNELS_LAST,)
 ALIKE = (LayoutRule.SAME,)
+NATURAL = (LayoutRule.NATURAL,)
 
 # What is packed already, or is if the proposal wins.
 Constants = Sequence[Constant] | Callable[[], Sequence[Constant]]
@@ -54,7 +55,7 @@ class Kernels:
         constant_bytes: int | None = None,
         scratch_bytes: int = 0,
         in_place: Sequence[InPlace] = (),
-        layouts: tuple[LayoutRule, ...] = (LayoutRule.NATURAL,),
+        layouts: tuple[LayoutRule, ...] = NATURAL,
         replacement: Graph | None = None,
         only_for: str = "",
         operands: Mapping[str, int] | None = None,

@@ -8,18 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import Any
 
-from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, assembly, workload
-from mcu_deploy.backends.interface import (
-    Constant,
-    Costs,
-    Layer,
-    Price,
-    Proposal,
-    SubgraphView,
-    Workload,
-)
+from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, assembly, proposal
+from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Register
 from mcu_deploy.backends.isa.mve.band import Band, Gather
 from mcu_deploy.backends.isa.mve.rounding import SLOT, Rounding
@@ -56,24 +47,16 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 def _proposal(view: SubgraphView, node: Layer, windows: Windows) -> Proposal:
     layer, product = windows.layer, windows.product
     rows, columns = layer.window.kernel
-    code = assemble(windows)
-    stem = f"conv{rows}x{columns}_{windows.channels}x{product.filters}_mve"
-    price = Price(
-        Costs(layer.pixels * layer.weights.size, cycles=code.time(node.target),
-              flash=product.stream_bytes),
-        {f"{stem} {code.digest}": code.bytes},
-        scratch_bytes(windows),
-        (windows.in_place,),
-    )  # fmt: skip
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        return (workload(layers[0], stem, code, (Constant("weights", product.pack()),), price),)
-
     title = f"conv{rows}x{columns}, vectors" + ", gathered windows" * windows.is_gathered
     if windows.is_copied:
         title += f", {windows.band} rows"
-    part = view.part([node.node.id])
-    return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title)
+    return proposal(
+        view.part([node.node.id]), node.target,
+        f"conv{rows}x{columns}_{windows.channels}x{product.filters}_mve", assemble(windows),
+        lambda: (Constant("weights", product.pack()),), title,
+        macs=layer.pixels * layer.weights.size, constant_bytes=product.stream_bytes,
+        scratch_bytes=scratch_bytes(windows), in_place=[windows.in_place], layouts=CHANNELS_LAST,
+    )  # fmt: skip
 
 
 def _band_at(windows: Windows) -> int:

@@ -3,19 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, assembly, workload
-from mcu_deploy.backends.interface import (
-    Constant,
-    Costs,
-    InPlace,
-    Layer,
-    Price,
-    Proposal,
-    SubgraphView,
-    Workload,
-)
+from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, assembly, proposal
+from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.mve.strips import Depthwise, scratch_bytes
 from mcu_deploy.backends.quantized.layers import Convolution, read
@@ -41,22 +31,16 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 
 
 def _proposal(view: SubgraphView, node: Layer, strips: Strips) -> Proposal:
-    code = assemble(strips)
     rows, columns = strips.layer.window.kernel
-    stem = f"depthwise{rows}x{columns}_{'any' if strips.is_any else strips.channels}_mve"
-    price = Price(
-        Costs(node.macs, cycles=code.time(node.target), flash=strips.stream_bytes),
-        {f"{stem} {code.digest}": code.bytes},
-        scratch_bytes(strips),
-        (InPlace(0, 0, exactly=True),) if strips.may_lie_on_input else (),
+    return proposal(
+        view.part([node.node.id]), node.target,
+        f"depthwise{rows}x{columns}_{'any' if strips.is_any else strips.channels}_mve",
+        assemble(strips), lambda: (Constant("stream", strips.pack()),),
+        f"depthwise{rows}x{columns}, strips{' of any channels' if strips.is_any else ''}",
+        macs=node.macs, constant_bytes=strips.stream_bytes, scratch_bytes=scratch_bytes(strips),
+        in_place=[InPlace(0, 0, exactly=True)] if strips.may_lie_on_input else (),
+        layouts=CHANNELS_LAST,
     )  # fmt: skip
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        return (workload(layers[0], stem, code, (Constant("stream", strips.pack()),), price),)
-
-    part = view.part([node.node.id])
-    title = f"depthwise{rows}x{columns}, strips{' of any channels' if strips.is_any else ''}"
-    return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title)
 
 
 def refusal(layer: Convolution) -> str:

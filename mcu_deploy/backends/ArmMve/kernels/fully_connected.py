@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import Any
 
 from mcu_deploy.backends.ArmMve.kernels import pointwise
-from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, assembly, workload
-from mcu_deploy.backends.interface import (
-    Constant,
-    Costs,
-    InPlace,
-    Layer,
-    Price,
-    Proposal,
-    SubgraphView,
-    Workload,
-)
+from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, NATURAL, assembly, proposal
+from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind
 from mcu_deploy.backends.isa.mve.rounding import Rounding
 from mcu_deploy.backends.isa.mve.row import Row
@@ -51,22 +41,15 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     made = VectorDense(layer, layer.weights.reshape(outputs, 1, taps))
     if reason := made.refusal():
         return reason
-    code = assemble(made)
-    price = Price(
-        Costs(outputs * taps, cycles=code.time(node.target), flash=made.stream_bytes),
-        {f"dense_mve {code.digest}": code.bytes},
-        4 * FILTERS * (made.pairs // made.parts),
-        (in_place(made),),
-    )
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        constants = (Constant("weights", made.pack()),)
-        return (workload(layers[0], "dense_mve", code, constants, price),)
-
-    part = view.part([node.node.id])
-    if node.op == "Conv":
-        return [Proposal(part, price, make, layouts=CHANNELS_LAST, title="dense, vectors")]
-    return [Proposal(part, price, make, title="dense, vectors")]
+    return [
+        proposal(
+            view.part([node.node.id]), node.target, "dense_mve", assemble(made),
+            lambda: (Constant("weights", made.pack()),), "dense, vectors",
+            macs=outputs * taps, constant_bytes=made.stream_bytes,
+            scratch_bytes=4 * FILTERS * (made.pairs // made.parts), in_place=[in_place(made)],
+            layouts=CHANNELS_LAST if node.op == "Conv" else NATURAL,
+        )
+    ]  # fmt: skip
 
 
 def in_place(product: VectorDense) -> InPlace:

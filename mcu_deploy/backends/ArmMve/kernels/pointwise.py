@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, assembly, workload
-from mcu_deploy.backends.interface import (
-    Constant,
-    Costs,
-    InPlace,
-    Layer,
-    Price,
-    Proposal,
-    SubgraphView,
-    Workload,
-)
+from mcu_deploy.backends.ArmMve import workloads
+from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, NATURAL, assembly
+from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Register
 from mcu_deploy.backends.isa.mve.rounding import SLOT, Rounding
 from mcu_deploy.backends.isa.mve.tiles import Tile, add_number, add_to
@@ -76,22 +67,13 @@ class Pixels:
 
 def proposal(view: SubgraphView, node: Layer, pixels: Pixels, stem: str, title: str) -> Proposal:
     product = pixels.product
-    code = assemble(pixels)
-    price = Price(
-        Costs(pixels.count * product.row_bytes * product.filters, cycles=code.time(node.target),
-              flash=product.stream_bytes),
-        {f"{stem} {code.digest}": code.bytes},
-        pixels.scratch_bytes,
-        (pixels.in_place,),
+    return workloads.proposal(
+        view.part([node.node.id]), node.target, stem, assemble(pixels),
+        lambda: (Constant("weights", product.pack()),), title,
+        macs=pixels.count * product.row_bytes * product.filters,
+        constant_bytes=product.stream_bytes, scratch_bytes=pixels.scratch_bytes,
+        in_place=[pixels.in_place], layouts=CHANNELS_LAST if node.op == "Conv" else NATURAL,
     )  # fmt: skip
-
-    def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
-        return (workload(layers[0], stem, code, (Constant("weights", product.pack()),), price),)
-
-    part = view.part([node.node.id])
-    if node.op == "Conv":
-        return Proposal(part, price, make, layouts=CHANNELS_LAST, title=title)
-    return Proposal(part, price, make, title=title)
 
 
 def assemble(pixels: Pixels) -> Assembly:
