@@ -5,18 +5,19 @@ Its kernels are assembler, made for each layer's shape; they are in `kernels/`, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mcu_deploy.backends.ArmDsp.clamp import clamped, is_narrower, opened
 from mcu_deploy.backends.interface import (
     Backend,
     BackendBase,
+    Layer,
     Proposal,
     Proposals,
     SubgraphView,
     Target,
-    layer_of,
 )
 from mcu_deploy.backends.kit import families
-from mcu_deploy.ir import NodeId
 
 _KERNELS = f"{__name__}.kernels"
 
@@ -31,25 +32,20 @@ class ArmDsp(BackendBase):
     operators = families.operators(_KERNELS)
 
     def propose(self, view: SubgraphView, target: Target) -> Proposals:
-        proposals: list[Proposal] = []
-        refused: dict[NodeId, str] = {}
-        for node in view.nodes:
-            found_in = families.find(_KERNELS, node.domain, node.op)
-            if not found_in:
-                continue
-            if reason := _lacks(target):
-                refused[node.id] = reason
-                continue
-            layer = layer_of(view, node, target)
-            found, reason = families.ask(found_in, view, layer)
-            if not found and is_narrower(layer):
-                more, reason = families.ask(found_in, view, opened(layer))
-                # Chains need what is clamped in their middle.
-                found = [clamped(one, layer) for one in more if len(one.nodes) == 1]
-            proposals += found
-            if not found:
-                refused[node.id] = reason or "it has no kernel for this operator in this form"
-        return Proposals(tuple(proposals), refused)
+        return families.propose(_KERNELS, view, target, _lacks(target), _ask)
+
+
+def _ask(
+    found_in: Sequence[families.Family], view: SubgraphView, layer: Layer
+) -> tuple[list[Proposal], str]:
+    """As `families.ask`; a layer that no kernel clamps as narrowly as it wants is computed in the
+    whole range, and clamped behind."""
+    found, reason = families.ask(found_in, view, layer)
+    if found or not is_narrower(layer):
+        return found, reason
+    more, reason = families.ask(found_in, view, opened(layer))
+    # Chains need what is clamped in their middle.
+    return [clamped(one, layer) for one in more if len(one.nodes) == 1], reason
 
 
 def _lacks(target: Target) -> str:

@@ -6,17 +6,8 @@ What it lacks ArmDsp and CpuRef compute.
 
 from __future__ import annotations
 
-from mcu_deploy.backends.interface import (
-    Backend,
-    BackendBase,
-    Proposal,
-    Proposals,
-    SubgraphView,
-    Target,
-    layer_of,
-)
+from mcu_deploy.backends.interface import Backend, BackendBase, Proposals, SubgraphView, Target
 from mcu_deploy.backends.kit import families
-from mcu_deploy.ir import NodeId
 
 _KERNELS = f"{__name__}.kernels"
 
@@ -30,20 +21,7 @@ class ArmMve(BackendBase):
     operators = families.operators(_KERNELS)
 
     def propose(self, view: SubgraphView, target: Target) -> Proposals:
-        proposals: list[Proposal] = []
-        refused: dict[NodeId, str] = {}
-        for node in view.nodes:
-            found_in = families.find(_KERNELS, node.domain, node.op)
-            if not found_in:
-                continue
-            if reason := _lacks(target):
-                refused[node.id] = reason
-                continue
-            found, reason = families.ask(found_in, view, layer_of(view, node, target))
-            proposals += found
-            if not found:
-                refused[node.id] = reason or "it has no kernel for this operator in this form"
-        return Proposals(tuple(proposals), refused)
+        return families.propose(_KERNELS, view, target, _lacks(target))
 
 
 def _lacks(target: Target) -> str:

@@ -9,11 +9,12 @@ propose(view, layer): proposals for a layer of these, whose part may be larger t
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, cast
 
-from mcu_deploy.backends.interface import Layer, Proposal, SubgraphView
+from mcu_deploy.backends.interface import Layer, Proposal, Proposals, SubgraphView, Target, layer_of
 from mcu_deploy.discovery import modules
+from mcu_deploy.ir import NodeId
 from mcu_deploy.operators import label
 
 
@@ -49,3 +50,28 @@ def ask(families: Sequence[Family], view: SubgraphView, layer: Layer) -> tuple[l
     answers = [family.propose(view, layer) for family in families]
     reasons = dict.fromkeys(a for a in answers if isinstance(a, str) and a)
     return [one for a in answers if not isinstance(a, str) for one in a], "; ".join(reasons)
+
+
+# As `ask`.
+Asking = Callable[[Sequence[Family], SubgraphView, Layer], tuple[list[Proposal], str]]
+
+
+def propose(
+    package: str, view: SubgraphView, target: Target, lacks: str, asking: Asking = ask
+) -> Proposals:
+    """What the families of a package propose for a view. lacks: what the target has not that all of
+    them need, a clause; asking: for a layer."""
+    proposals: list[Proposal] = []
+    refused: dict[NodeId, str] = {}
+    for node in view.nodes:
+        found_in = find(package, node.domain, node.op)
+        if not found_in:
+            continue
+        if lacks:
+            refused[node.id] = lacks
+            continue
+        found, reason = asking(found_in, view, layer_of(view, node, target))
+        proposals += found
+        if not found:
+            refused[node.id] = reason or "it has no kernel for this operator in this form"
+    return Proposals(tuple(proposals), refused)
