@@ -111,11 +111,26 @@ def _onnxruntime(
 
 def _contained(program: str, run: Callable[..., T], model: Path, *arguments: Any) -> T:
     """What `run` returns of the model and the arguments, the samples first. Raises ModelError."""
+    return apart(
+        run, model, *arguments, memory_bytes=_ROOM + _COPIES * model.stat().st_size,
+        cpu_seconds=_SECONDS + _SECONDS_A_SAMPLE * len(arguments[0]),
+        failed=lambda why: ModelError(f"{program} {why}. Validate without it: --no-onnxruntime."),
+    )  # fmt: skip
+
+
+def apart(
+    run: Callable[..., T],
+    *arguments: Any,
+    memory_bytes: int,
+    cpu_seconds: int,
+    failed: Callable[[str], McuDeployError],
+) -> T:
+    """What a function that runs a model in another program returns, in a process of its own with
+    these limits. failed: the error of a clause that says what went wrong; the project's own errors
+    pass."""
     try:
         return contained.call(
-            run, model, *arguments,
-            memory_bytes=_ROOM + _COPIES * model.stat().st_size,
-            cpu_seconds=_SECONDS + _SECONDS_A_SAMPLE * len(arguments[0]),
+            run, *arguments, memory_bytes=memory_bytes, cpu_seconds=cpu_seconds
         )  # fmt: skip
     except McuDeployError:
         raise
@@ -123,7 +138,7 @@ def _contained(program: str, run: Callable[..., T], model: Path, *arguments: Any
         clause = str(ended)
     except Exception as error:  # those of onnxruntime share no base but Exception
         clause = f"cannot run the model ({reason(error)})"
-    raise ModelError(f"{program} {clause}. Validate without it: --no-onnxruntime.")
+    raise failed(clause)
 
 
 def _run_session(

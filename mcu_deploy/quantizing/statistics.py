@@ -13,12 +13,11 @@ from typing import TypeVar
 import numpy as np
 import onnx
 
+from mcu_deploy.agreement import reference
 from mcu_deploy.agreement.reference import onnxruntime_session
-from mcu_deploy.errors import McuDeployError, RequestError
+from mcu_deploy.errors import RequestError
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.files.samples import SampleFile
-from mcu_deploy.formats.onnx_reasons import reason
-from mcu_deploy.processes import contained
 from mcu_deploy.quantizing.net import Net
 
 T = TypeVar("T")
@@ -92,20 +91,13 @@ def float_tensors(net: Net) -> list[str]:
 
 def apart(function: Callable[..., T], *arguments: object, samples: int) -> T:
     """What a function that runs onnxruntime returns, in a process of its own."""
-    try:
-        return contained.call(
-            function, *arguments, memory_bytes=_ROOM,
-            cpu_seconds=_SECONDS + _SECONDS_A_SAMPLE * samples,
-        )  # fmt: skip
-    except McuDeployError:
-        raise
-    except contained.DidNotReturn as ended:
-        clause = str(ended)
-    except Exception as error:  # those of onnxruntime share no base but Exception
-        clause = f"cannot run the model ({reason(error)})"
-    raise RequestError(
-        f"onnxruntime, which runs the model on the samples, {clause}. Check that it runs there."
-    )
+    return reference.apart(
+        function, *arguments, memory_bytes=_ROOM,
+        cpu_seconds=_SECONDS + _SECONDS_A_SAMPLE * samples,
+        failed=lambda why: RequestError(
+            f"onnxruntime, which runs the model on the samples, {why}. Check that it runs there."
+        ),
+    )  # fmt: skip
 
 
 def with_outputs(model: onnx.ModelProto, names: Sequence[str]) -> bytes:
