@@ -41,6 +41,21 @@ def proposal(
     )  # fmt: skip
 
 
+def of_two(
+    view: SubgraphView, node: Layer, stem: str, code: Assembly, constant: Constant
+) -> Proposal:
+    """A layer of two operands, a and b, of one shape, either of which the output may lie on.
+    stem: with a place for the names of their types, {}."""
+    y, given = node.output.type, [node.input(k) for k in (0, 1)]
+    types = [t.dtype.value for t in (*(operand.type for operand in given), y)]
+    return proposal(
+        view, node, stem.format("_".join(types if len({*types}) > 1 else types[:1])), code,
+        [constant], node.op.lower(),
+        in_place=[InPlace(k, 0, 0) for k in (0, 1) if given[k].constant is None],
+        operands={"a": 0, "b": 1}, count=("elements", y.elements),
+    )  # fmt: skip
+
+
 # Of one vector its instructions, each a function that adds it, and when it is issued: cycles behind
 # the first.
 Steps = Sequence[tuple[int, Callable[[], None]]]

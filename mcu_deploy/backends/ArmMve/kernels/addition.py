@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mcu_deploy.backends.ArmMve.elements import Steps, proposal, run
+from mcu_deploy.backends.ArmMve.elements import Steps, of_two, run
 from mcu_deploy.backends.ArmMve.workloads import assembly
-from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
+from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind
 from mcu_deploy.backends.quantized import byte_pairs
 from mcu_deploy.backends.quantized.linear_sums import LinearSum, solve
@@ -37,15 +37,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if found is None:
         return "no integers round its sums as the model says"
     code = assemble(types, y, found.shift, y.elements)
-    kinds = [t.dtype.value for t in (*types, y)]
-    kind = "_".join(kinds if len({*kinds}) > 1 else kinds[:1])
-    computed = [k for k in (0, 1) if node.input(k).constant is None]
-    made = proposal(
-        view, node, f"add_{kind}_{found.shift}_mve", code, [constants_of(found)],
-        node.op.lower(), in_place=[InPlace(k, 0, 0) for k in computed],
-        operands={"a": 0, "b": 1}, count=("elements", y.elements),
-    )  # fmt: skip
-    return [made]
+    return [of_two(view, node, f"add_{{}}_{found.shift}_mve", code, constants_of(found))]
 
 
 def constants_of(found: LinearSum) -> Constant:

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmMve.elements import Steps, proposal, run
+from mcu_deploy.backends.ArmMve.elements import Steps, of_two, run
 from mcu_deploy.backends.ArmMve.workloads import assembly
-from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
+from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.quantized import byte_pairs, linear_sums
 from mcu_deploy.backends.quantized.float_pairs import FloatPair, solve
@@ -40,17 +40,9 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if found is None:
         return "no float32 numbers round it as the model says"
     code = assemble(node.op, types, y, found, y.elements)
-    kinds = [t.dtype.value for t in (*types, y)]
-    kind = "_".join(kinds if len({*kinds}) > 1 else kinds[:1])
     how = "_product" if found.factor is not None else "_corrected" * found.is_corrected
-    computed = [k for k in (0, 1) if node.input(k).constant is None]
-    made = proposal(
-        view, node, f"{node.op.lower()}_{kind}{how}_floats_mve", code,
-        [Constant("constants", constants_of(found))], node.op.lower(),
-        in_place=[InPlace(k, 0, 0) for k in computed],
-        operands={"a": 0, "b": 1}, count=("elements", y.elements),
-    )  # fmt: skip
-    return [made]
+    stem = f"{node.op.lower()}_{{}}{how}_floats_mve"
+    return [of_two(view, node, stem, code, Constant("constants", constants_of(found)))]
 
 
 def constants_of(found: FloatPair) -> Array:
