@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mcu_deploy.backends.isa.instruction import Instruction, parsed, printed
 from mcu_deploy.backends.isa.interpreter import Data, Program, State
-from mcu_deploy.backends.isa.pipeline import M7, cycles, issues_of
+from mcu_deploy.backends.isa.pipeline import M7, cycles, issue_of
 from mcu_deploy.backends.isa.same import do_the_same
 from mcu_deploy.backends.isa.schedule import _split, scheduled
 
@@ -123,7 +123,7 @@ smlad r10, r4, r7, r10
 def test_products_are_issued_with_loads() -> None:
     code = [parsed(line) for line in _PRODUCTS.split("\n") if line]
     ordered = [i for i in scheduled(tuple(code), M7) if isinstance(i, Instruction)]
-    before, after = (cycles(issues_of(c), is_loop=True) for c in (code, ordered))
+    before, after = (cycles([issue_of(i) for i in c], is_loop=True) for c in (code, ordered))
     assert before == 13
     assert after == 9, printed(ordered)
     assert not any(i.name == "ldmia" for i in ordered)
@@ -132,7 +132,7 @@ def test_products_are_issued_with_loads() -> None:
 def test_a_list_of_a_certain_width_is_split_as_any_other() -> None:
     code = [parsed(line.replace("ldmia", "ldmia.w")) for line in _PRODUCTS.split("\n") if line]
     ordered = [i for i in scheduled(tuple(code), M7) if isinstance(i, Instruction)]
-    assert cycles(issues_of(ordered), is_loop=True) == 9, printed(ordered)
+    assert cycles([issue_of(i) for i in ordered], is_loop=True) == 9, printed(ordered)
     assert not any(i.name == "ldmia" for i in ordered)
 
 
@@ -165,4 +165,4 @@ def laboratory() -> ModuleType:
 def test_the_model_is_the_laboratorys(laboratory: ModuleType, is_loop: bool) -> None:
     lines = [line for line in _PRODUCTS.split("\n") if line]
     theirs = laboratory.block_cycles([laboratory.parse(line) for line in lines], is_loop)
-    assert cycles(issues_of([parsed(line) for line in lines]), is_loop=is_loop) == theirs
+    assert cycles([issue_of(parsed(line)) for line in lines], is_loop=is_loop) == theirs

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -357,7 +357,3 @@ M7 = Model(
     CORE, issue_of, Pipeline, delay, lambda issues, is_loop: cycles(issues, is_loop=is_loop),
     splits_lists=True, taken=0, left=MISPREDICTED, counted_left=0,
 )  # fmt: skip
-
-
-def issues_of(instructions: Iterable[Instruction]) -> list[Issue]:
-    return [issue_of(instruction) for instruction in instructions]
