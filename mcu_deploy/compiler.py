@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from mcu_deploy import choose, codegen, formats, hygiene, passes, plan
+from mcu_deploy.arrange import exposing, flow, layouts
 from mcu_deploy.backends import measured as measured_costs
 from mcu_deploy.backends.cost import Cost
 from mcu_deploy.backends.interface import Backend, NetworkId, Target
@@ -32,7 +33,8 @@ from mcu_deploy.formats.imported import AssumedShape, Imported
 from mcu_deploy.formats.obstacles import Obstacle
 from mcu_deploy.ir import EdgeId, Graph, NodeId, naming
 from mcu_deploy.options import AUTO, Options
-from mcu_deploy.passes import exposing, flow, layouts, splitting
+from mcu_deploy.passes import splitting
+from mcu_deploy.passes.marks import Marks, mark
 from mcu_deploy.plan import hot_code, memory_pools
 from mcu_deploy.report import floats
 from mcu_deploy.session import Session
@@ -130,7 +132,7 @@ class _Source:
     imported: Graph
     assumed: tuple[AssumedShape, ...]
     graph: Graph
-    marks: exposing.Marks
+    marks: Marks
     pinned: Mapping[str, EdgeId]
 
 
@@ -159,7 +161,7 @@ def _simplify(read: Imported, name: str, options: Options) -> _Source:
     if options.half is not None:
         imported = splitting.take(imported, options.half)
     pinned = memory_pools.find(imported, options.pools)
-    graph, marks = exposing.mark(imported, options.requests)
+    graph, marks = mark(imported, options.requests)
     graph = passes.run(graph, fuse=not options.layers_all)
     return _Source(name, imported, read.assumed, graph, marks, pinned)
 

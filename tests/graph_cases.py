@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from mcu_deploy import choose, formats, passes, plan
+from mcu_deploy.arrange import layouts
 from mcu_deploy.backends.interface import Backend
 from mcu_deploy.choose import select
 from mcu_deploy.choose.select import Choice
 from mcu_deploy.errors import ModelError
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, TensorType
-from mcu_deploy.passes import layouts
 from mcu_deploy.plan import Plan
 from mcu_deploy.session import Session
 

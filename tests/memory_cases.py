@@ -8,10 +8,10 @@ import pytest
 from graph_cases import preference
 
 from mcu_deploy import choose, plan
+from mcu_deploy.arrange import layouts
 from mcu_deploy.choose import select
 from mcu_deploy.choose.select import Choice
 from mcu_deploy.ir import Graph
-from mcu_deploy.passes import layouts
 from mcu_deploy.plan import Exposure, Plan, moving, planner
 from mcu_deploy.plan.clearing import Block, ordered
 from mcu_deploy.plan.compaction import Compaction, Interval, Move, lower_bound

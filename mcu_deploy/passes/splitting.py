@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mcu_deploy.errors import RequestError, shorten
 from mcu_deploy.ir import Graph, GraphEditor
 from mcu_deploy.options import HEAD, Half
-from mcu_deploy.passes.exposing import find_cut
+from mcu_deploy.passes.marks import find_cut
 
 
 def take(graph: Graph, half: Half) -> Graph:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from mcu_deploy.arrange.exposure import State
 from mcu_deploy.backends.interface import Region, RegionKind
 from mcu_deploy.choose.select import Choice
 from mcu_deploy.ir import EdgeId
@@ -11,7 +12,6 @@ from mcu_deploy.plan import storage as sharing
 from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.concurrency import Mark, clash
 from mcu_deploy.plan.control import loops
-from mcu_deploy.plan.exposure import State
 from mcu_deploy.plan.lowering import Happening
 from mcu_deploy.plan.model import Copy
 from mcu_deploy.plan.storage import Run, Sharing, Storage, Storages

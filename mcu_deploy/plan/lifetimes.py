@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from mcu_deploy.arrange.exposure import Exposure
 from mcu_deploy.backends.interface import Region, RegionCall, RegionKind
 from mcu_deploy.choose.select import Choice, Chosen, choices_within
 from mcu_deploy.ir import EdgeId, Graph
@@ -18,7 +19,6 @@ from mcu_deploy.plan import storage as sharing
 from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.analysis import Analysis, Life, scratches
 from mcu_deploy.plan.concurrency import Mark, clash, marks_of
-from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.plan.lowering import Happening, lower
 from mcu_deploy.plan.model import Buffer, Copy, Item, Parallel, Part, Program, Step, Tensor
 from mcu_deploy.plan.parts import find_parts, runs_of

@@ -9,7 +9,7 @@ from mcu_deploy.boards import Board, Processor
 from mcu_deploy.errors import RequestError, UsageError, shorten
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.options import Options, PoolRequests
-from mcu_deploy.passes import exposing
+from mcu_deploy.passes.marks import find_stored
 from mcu_deploy.plan import OFFLINE, Exposure, Memories, Plan
 from mcu_deploy.plan.pools import Pool
 
@@ -111,7 +111,7 @@ def find(graph: Graph, asked: PoolRequests) -> dict[str, EdgeId]:
     found = {}
     for name in asked.pinned:
         what = f"--pool {shorten(name)}={asked.pinned[name]}"
-        edge = exposing.find_stored(graph, name, what)
+        edge = find_stored(graph, name, what)
         if graph.constant(edge) is not None:
             raise RequestError(
                 f"{what} names a constant of the model, which lies in flash. Name a tensor that a "

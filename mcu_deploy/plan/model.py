@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from mcu_deploy.arrange.exposure import Exposure
 from mcu_deploy.backends.interface import Region
 from mcu_deploy.choose.select import Choice
 from mcu_deploy.ir import EdgeId, NodeId
@@ -13,7 +14,6 @@ from mcu_deploy.plan import control
 from mcu_deploy.plan.alignment import ALIGNMENT
 from mcu_deploy.plan.compaction import Move
 from mcu_deploy.plan.control import ControlItem
-from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.plan.runtime import Managed
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from mcu_deploy.arrange.exposure import Exposure
 from mcu_deploy.backends.interface import RegionCall
 from mcu_deploy.choose.select import Chosen, choices_within
 from mcu_deploy.errors import RequestError, UsageError
@@ -23,7 +24,6 @@ from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.check import check
 from mcu_deploy.plan.compaction import Compaction, Move
 from mcu_deploy.plan.dividing import HOT, WORKSPACE, Memories, divide, hot_memory
-from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.plan.lifetimes import Lifetimes, analyse
 from mcu_deploy.plan.lowering import require_plain_memory
 from mcu_deploy.plan.model import (

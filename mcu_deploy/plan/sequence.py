@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from mcu_deploy.arrange.exposure import Exposure
 from mcu_deploy.backends.cost import Unit, common_unit
 from mcu_deploy.backends.interface import RegionKind
 from mcu_deploy.choose.select import Choice, Chosen, choices_within
@@ -14,7 +15,6 @@ from mcu_deploy.ir.nested import flat
 from mcu_deploy.plan import schedules
 from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.analysis import scratches
-from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.plan.model import Parallel
 from mcu_deploy.plan.ordering import Task, best_order
 from mcu_deploy.plan.pieces import shown

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from mcu_deploy.arrange.exposure import Exposure
 from mcu_deploy.backends.interface import InPlace, Layer
 from mcu_deploy.choose.select import Choice, Chosen, Control, every
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan.alignment import aligned
-from mcu_deploy.plan.exposure import Exposure
 from mcu_deploy.plan.lowering import held_inputs
 from mcu_deploy.plan.model import PlanError
 from mcu_deploy.plan.pieces import pieces

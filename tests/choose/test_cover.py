@@ -17,6 +17,7 @@ from substitution_cases import one_node
 from work import lines
 
 from mcu_deploy import choose
+from mcu_deploy.arrange import layouts
 from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import (
     HOST,
@@ -38,7 +39,6 @@ from mcu_deploy.choose.search import is_acyclic
 from mcu_deploy.choose.strategies import cost
 from mcu_deploy.ir import EdgeId, Graph, NodeId, view
 from mcu_deploy.ir.substitute import SubstitutionError, substitute
-from mcu_deploy.passes import layouts
 
 LAST = LayoutRule.CHANNELS_LAST
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from partition_cases import candidate, hypothesis_pick, random_problem, wired
 from sampling import examples
 
+from mcu_deploy.arrange import layouts
 from mcu_deploy.backends.interface import Costs, LayoutRule, Unit
 from mcu_deploy.choose import Assignment, Candidate, Problem, strategies
 from mcu_deploy.choose.strategies import cost
 from mcu_deploy.errors import UsageError
 from mcu_deploy.ir import NodeId
-from mcu_deploy.passes import layouts
 
 LAST, SAME = LayoutRule.CHANNELS_LAST, LayoutRule.SAME
 ELEMENTS = 24  # of each tensor of `wired`

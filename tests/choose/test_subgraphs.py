@@ -6,6 +6,7 @@ import pytest
 from backend_cases import Only
 
 from mcu_deploy import choose
+from mcu_deploy.arrange import flow, layouts
 from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import HOST
 from mcu_deploy.choose import Choosing, select
@@ -13,7 +14,6 @@ from mcu_deploy.choose.select import Control
 from mcu_deploy.errors import UnsupportedError, UsageError
 from mcu_deploy.ir import DType, Graph, GraphEditor, TensorType, verify
 from mcu_deploy.ir.nested import graphs_within
-from mcu_deploy.passes import flow, layouts
 
 VECTOR = TensorType(DType.FLOAT32, (4,))
 

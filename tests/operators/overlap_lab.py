@@ -15,6 +15,7 @@ from pathlib import Path
 import onnx
 
 from mcu_deploy import choose, formats, passes, resources
+from mcu_deploy.arrange import layouts
 from mcu_deploy.backends.interface import HOST, Layer, Role
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.boards import load_board
@@ -22,7 +23,6 @@ from mcu_deploy.choose import select
 from mcu_deploy.choose.select import Choice
 from mcu_deploy.codegen.constants import array
 from mcu_deploy.codegen.symbols import Symbols
-from mcu_deploy.passes import layouts
 from mcu_deploy.toolchain import network_flags
 
 _INSTEAD = """

@@ -25,7 +25,7 @@ from mcu_deploy.options import (
     parse_partition,
     parse_state,
 )
-from mcu_deploy.passes import exposing
+from mcu_deploy.passes import marks
 
 
 def quantized(folder: Path) -> Path:
@@ -69,12 +69,12 @@ def test_a_real_tensor_between_quantizers_is_the_one_in_memory(
 ) -> None:
     edge = graph.find_edge(name)
     assert edge is not None
-    assert graph.edge_name(exposing.stored(graph, edge)) == meant
+    assert graph.edge_name(marks.stored(graph, edge)) == meant
 
 
 def test_a_cut_inside_of_an_integer_layer_is_made_behind_it(graph: Graph) -> None:
     for name, meant in (("c", "y_q"), ("r", "y_q"), ("y", "y_q"), ("x", "x_q")):
-        assert graph.edge_name(exposing.find_cut(graph, name, "--split")) == meant
+        assert graph.edge_name(marks.find_cut(graph, name, "--split")) == meant
 
 
 def test_the_parts_of_a_cut_inside_of_a_layer_stay_integer(tmp_path: Path) -> None:

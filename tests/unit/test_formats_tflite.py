@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from tflite_models import Array, Operator, Tensor, int8, small_model, write
 
 from mcu_deploy import formats, interpreter, passes
+from mcu_deploy.arrange.layouts import assign as assign_layouts
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.choose import assign
 from mcu_deploy.errors import McuDeployError, ModelError, UnsupportedError
 from mcu_deploy.ir import Graph, verify
-from mcu_deploy.passes.layouts import assign as assign_layouts
 
 
 def go_all_the_way(path: Path) -> Graph | None:

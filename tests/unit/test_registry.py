@@ -11,6 +11,7 @@ from graph_cases import Net
 from typer.testing import CliRunner
 
 from mcu_deploy import backends, choose
+from mcu_deploy.arrange import layouts
 from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import YES, Backend, Costs, LayoutRule, yes
 from mcu_deploy.backends.registry import Registry
@@ -18,7 +19,6 @@ from mcu_deploy.choose import Assignment, select
 from mcu_deploy.cli import create_app
 from mcu_deploy.errors import BackendFault, UnsupportedError, UsageError
 from mcu_deploy.ir import Graph
-from mcu_deploy.passes import layouts
 from mcu_deploy.session import Session
 
 

@@ -18,7 +18,8 @@ from mcu_deploy.backends.layer import layer_of
 from mcu_deploy.ir import Graph
 from mcu_deploy.ir.verify import verify
 from mcu_deploy.options import Requests
-from mcu_deploy.passes import exposing, thinning
+from mcu_deploy.passes import thinning
+from mcu_deploy.passes.marks import Marks, mark
 
 LOW = -(2**15)  # a bias that is far below what the sums of these nets reach
 
@@ -287,12 +288,12 @@ def test_half_of_vww_goes(models_dir: Path, monkeypatch: pytest.MonkeyPatch, fil
     assert (macs(before), macs(after)) == (7_489_664, MACS[file])
 
 
-def kept(path: Path, names: Sequence[str]) -> tuple[Graph, Graph, exposing.Marks]:
+def kept(path: Path, names: Sequence[str]) -> tuple[Graph, Graph, Marks]:
     """A model of which tensors are kept (of all, where none is named), and the same simplified."""
     model = formats.load(path)
     written = (e for n in model.nodes for e in n.writes if model.constant(e) is None)
     asked = names or [model.edge_name(e) for e in written]
-    marked, marks = exposing.mark(model, Requests(keep=tuple(asked)))
+    marked, marks = mark(model, Requests(keep=tuple(asked)))
     return marked, passes.run(marked), marks
 
 
