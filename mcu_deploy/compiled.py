@@ -9,13 +9,13 @@ from pathlib import Path
 from mcu_deploy.backends.interface import NetworkId, RegionCall, Target
 from mcu_deploy.backends.measured import NOT_MEASURED, MeasuredCosts
 from mcu_deploy.choose import Assignment
-from mcu_deploy.choose.select import Selection
 from mcu_deploy.codegen.network import NetworkSource
 from mcu_deploy.formats.imported import AssumedShape
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.ir.nested import flat
 from mcu_deploy.options import Options
 from mcu_deploy.plan import InSlot, Plan
+from mcu_deploy.selection import Selection
 from mcu_deploy.toolchain import NetworkSizes, StackBound
 
 

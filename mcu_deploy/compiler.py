@@ -17,7 +17,7 @@ from mcu_deploy.backends.cost import Cost
 from mcu_deploy.backends.interface import Backend, NetworkId, Target
 from mcu_deploy.backends.measured import NOT_MEASURED, MeasuredCosts
 from mcu_deploy.boards import Board, Processor
-from mcu_deploy.choose import select, unsupported
+from mcu_deploy.choose import unsupported
 from mcu_deploy.choose.target import target_of
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.network import NetworkSource
@@ -37,6 +37,7 @@ from mcu_deploy.passes import splitting
 from mcu_deploy.passes.marks import Marks, mark
 from mcu_deploy.plan import hot_code, memory_pools
 from mcu_deploy.report import floats
+from mcu_deploy.selection import Choice, Facts, select, unmade
 from mcu_deploy.session import Session
 from mcu_deploy.toolchain import HEADERS, compile_network, gcc_command_line
 
@@ -238,7 +239,7 @@ def _plan(
     """From a cover that was applied to a plan."""
     graph, assignment, exposure = _lay_out(source, graph, assignment)
     everyone = _everyone(session, board, options)
-    selection = select.select(graph, assignment, everyone, target, measured)
+    selection = select(graph, assignment, everyone, target, measured)
     calls = (*selection.acquire, *selection.release)
     pinned = memory_pools.settle(graph, exposure, source.pinned, options.pools)
     chosen = planning(board, options, pinned)
@@ -264,11 +265,11 @@ def _lay_out(
 
 def _peak(
     source: _Source, board: Processor, options: Options, target: Target,
-    known: select.Facts, graph: Graph, assignment: choose.Assignment,
+    known: Facts, graph: Graph, assignment: choose.Assignment,
 ) -> int:  # fmt: skip
     """The bytes that a cover would need, by what its proposals say of their memory."""
     graph, assignment, exposure = _lay_out(source, graph, assignment)
-    choices = select.unmade(graph, assignment, target, known)
+    choices = unmade(graph, assignment, target, known)
     pinned = memory_pools.settle(graph, exposure, source.pinned, options.pools)
     return plan.make(graph, choices, planning(board, options, pinned), (), exposure).bytes
 
@@ -279,11 +280,11 @@ def _measured(
 ) -> dict[NodeId, Cost | None]:  # fmt: skip
     """What the layers of a cover cost, by the fingerprints of workloads that are made for that."""
     graph = layouts.assign(graph, assignment)
-    selection = select.select(graph, assignment, backends, target, measured)
+    selection = select(graph, assignment, backends, target, measured)
     return {
         c.layer.node.id: measured.of(c.workload)
         for c in selection.choices  # those of the graphs inside were asked for by themselves
-        if isinstance(c, select.Choice) and not c.workload.is_view
+        if isinstance(c, Choice) and not c.workload.is_view
     }
 
 

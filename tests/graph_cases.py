@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mcu_deploy import choose, formats, passes, plan
+from mcu_deploy import choose, formats, passes, plan, selection
 from mcu_deploy.arrange import layouts
 from mcu_deploy.backends.interface import Backend
-from mcu_deploy.choose import select
-from mcu_deploy.choose.select import Choice
 from mcu_deploy.errors import ModelError
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, TensorType
 from mcu_deploy.plan import Plan
+from mcu_deploy.selection import Choice
 from mcu_deploy.session import Session
 
 Array = npt.NDArray[Any]
@@ -71,7 +70,7 @@ def planned(graph: Graph, reuse: bool = True) -> tuple[Graph, tuple[Choice, ...]
     backends = preference()
     graph, assignment = choose.assign(graph, backends)
     graph = layouts.assign(graph, assignment)
-    choices = select.select(graph, assignment, backends).choices
+    choices = selection.select(graph, assignment, backends).choices
     return graph, choices, plan.make(graph, choices, plan.Planning(reuse=reuse))
 
 

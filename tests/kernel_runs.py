@@ -15,11 +15,11 @@ from mcu_deploy.backends.isa.instruction import Item, parsed
 from mcu_deploy.backends.isa.interpreter import Data, call
 from mcu_deploy.backends.isa.operands import Label
 from mcu_deploy.boards import load_board
-from mcu_deploy.choose.select import Choice
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.interpreter import run_all
 from mcu_deploy.ir import EdgeId, Graph, TensorType
 from mcu_deploy.options import Options
+from mcu_deploy.selection import Choice
 
 _STRING = re.compile(r'^\s*"(.*)\\n"', re.MULTILINE)
 _INPUT, _OUTPUT, _SCRATCH, _CONSTANT = 0x2000_0000, 0x2800_0000, 0x3000_0000, 0x0800_0000

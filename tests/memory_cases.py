@@ -7,15 +7,14 @@ from collections.abc import Sequence
 import pytest
 from graph_cases import preference
 
-from mcu_deploy import choose, plan
+from mcu_deploy import choose, plan, selection
 from mcu_deploy.arrange import layouts
-from mcu_deploy.choose import select
-from mcu_deploy.choose.select import Choice
 from mcu_deploy.ir import Graph
 from mcu_deploy.plan import Exposure, Plan, moving, planner
 from mcu_deploy.plan.clearing import Block, ordered
 from mcu_deploy.plan.compaction import Compaction, Interval, Move, lower_bound
 from mcu_deploy.plan.placement import Placement, Problem
+from mcu_deploy.selection import Choice
 
 
 def chosen(graph: Graph) -> tuple[Graph, tuple[Choice, ...]]:
@@ -23,7 +22,7 @@ def chosen(graph: Graph) -> tuple[Graph, tuple[Choice, ...]]:
     backends = preference()
     graph, assignment = choose.assign(graph, backends)
     graph = layouts.assign(graph, assignment)
-    return graph, select.select(graph, assignment, backends).choices
+    return graph, selection.select(graph, assignment, backends).choices
 
 
 def planned(

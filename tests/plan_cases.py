@@ -18,9 +18,9 @@ from mcu_deploy.backends.interface import (
     Workload,
     layer_of,
 )
-from mcu_deploy.choose.select import Choice
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, TensorType
 from mcu_deploy.plan import Exposure, InPool, Kept, Partition, Plan, State
+from mcu_deploy.selection import Choice
 
 FUNCTION = CFunction("layer", (), "{\n}")
 REGIONS = (

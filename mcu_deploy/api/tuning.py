@@ -18,7 +18,6 @@ from mcu_deploy.backends.cost import Cost, Known, Unit
 from mcu_deploy.backends.isa.timing import TIMINGS
 from mcu_deploy.backends.measured import NOT_MEASURED, MeasuredCosts
 from mcu_deploy.boards import Board, list_boards, load_board
-from mcu_deploy.choose.select import Choice
 from mcu_deploy.choose.target import target_of
 from mcu_deploy.compiled import Network
 from mcu_deploy.compiler import compile_covers, compile_model
@@ -29,6 +28,7 @@ from mcu_deploy.options import Options
 from mcu_deploy.output import require_writable, write_file
 from mcu_deploy.plan import Step
 from mcu_deploy.runners.choosing import choose
+from mcu_deploy.selection import Choice
 from mcu_deploy.session import Session
 from mcu_deploy.toolchain.stand_in import stand_in_machine
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import jinja2
 
 from mcu_deploy.backends.interface import Constant
-from mcu_deploy.choose.select import Selection
 from mcu_deploy.codegen import constants, control, describe, memory, names, program, tensors
 from mcu_deploy.codegen.statements import Function
 from mcu_deploy.codegen.symbols import Symbols, headers
@@ -23,6 +22,7 @@ from mcu_deploy.ir.nested import flat
 from mcu_deploy.plan import Copy, Plan, State
 from mcu_deploy.plan.control import Element
 from mcu_deploy.plan.hot_code import HotKernel
+from mcu_deploy.selection import Selection
 
 # What the templates are written for: MCU_MODEL_ABI_VERSION of crt/include/mcu/model.h, and
 # MCU_MAX_TENSORS of runtime.h.

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from mcu_deploy.arrange.exposure import State
 from mcu_deploy.backends.interface import Region, RegionKind
-from mcu_deploy.choose.select import Choice
 from mcu_deploy.ir import EdgeId
 from mcu_deploy.plan import storage as sharing
 from mcu_deploy.plan.alignment import aligned
@@ -15,6 +14,7 @@ from mcu_deploy.plan.control import loops
 from mcu_deploy.plan.lowering import Happening
 from mcu_deploy.plan.model import Copy
 from mcu_deploy.plan.storage import Run, Sharing, Storage, Storages
+from mcu_deploy.selection import Choice
 
 Life = tuple[int, int]  # the first and the last position, both included
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mcu_deploy.backends.interface import Region, RegionCall, RegionKind, Workload
-from mcu_deploy.choose.select import Chosen, choices_within
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.ir.nested import flat
 from mcu_deploy.plan.check_flow import FlowChecker, next_of, written
 from mcu_deploy.plan.check_lanes import exchanged, require_apart
 from mcu_deploy.plan.check_places import Stretch, Views, hot_places, with_addresses
 from mcu_deploy.plan.model import Copy, InPool, InSlot, Item, Part, Plan, PlanError, Step
+from mcu_deploy.selection import Chosen, choices_within
 
 
 def check(

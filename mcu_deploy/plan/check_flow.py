@@ -19,10 +19,10 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
 from mcu_deploy.arrange.flow import Rounds, Slices, rounds_of
-from mcu_deploy.choose.select import Chosen, Control, choices_within, every
 from mcu_deploy.ir import EdgeId, Graph, Node, NodeId
 from mcu_deploy.plan.control import Block, Branch, Count, Element, Repeat, blocks
 from mcu_deploy.plan.model import Copy, Item, PlanError, Program, Step
+from mcu_deploy.selection import Chosen, Control, choices_within, every
 
 Live = set[EdgeId]
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mcu_deploy.backends.interface import Layer
-from mcu_deploy.choose.select import Choice
 from mcu_deploy.ir import EdgeId
 from mcu_deploy.plan.model import InPool, Plan, PlanError
 from mcu_deploy.plan.pieces import pieces, shown
+from mcu_deploy.selection import Choice
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from mcu_deploy.arrange.exposure import Exposure
 from mcu_deploy.backends.cost import common_unit
 from mcu_deploy.backends.interface import RegionCall, Workload
-from mcu_deploy.choose.select import Choice, Chosen
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan import schedules
 from mcu_deploy.plan.model import Plan, PlanError
 from mcu_deploy.plan.pieces import movable
 from mcu_deploy.plan.planner import COMPACT, OFFLINE, Planning, make
 from mcu_deploy.plan.storage import of_views
+from mcu_deploy.selection import Choice, Chosen
 
 # How many plans are made to find out which copies need no memory to do without.
 PLANS = 32

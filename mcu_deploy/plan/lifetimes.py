@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 from mcu_deploy.arrange.exposure import Exposure
 from mcu_deploy.backends.interface import Region, RegionCall, RegionKind
-from mcu_deploy.choose.select import Choice, Chosen, choices_within
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.ir.nested import flat
 from mcu_deploy.plan import joining
@@ -23,6 +22,7 @@ from mcu_deploy.plan.lowering import Happening, lower
 from mcu_deploy.plan.model import Buffer, Copy, Item, Parallel, Part, Program, Step, Tensor
 from mcu_deploy.plan.parts import find_parts, runs_of
 from mcu_deploy.plan.storage import Sharing
+from mcu_deploy.selection import Choice, Chosen, choices_within
 
 Pair = tuple[int, int]
 

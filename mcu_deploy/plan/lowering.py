@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from mcu_deploy.arrange.flow import Rounds, Slices, rounds_of
-from mcu_deploy.choose.select import Choice, Chosen, Control
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.ir import EdgeId, Graph, NodeId
 from mcu_deploy.plan.control import Branch, ControlItem, Count, Element, End, Otherwise, Repeat
 from mcu_deploy.plan.model import Copy
+from mcu_deploy.selection import Choice, Chosen, Control
 
 Happening = Choice | Copy | ControlItem
 

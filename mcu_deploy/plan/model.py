@@ -8,13 +8,13 @@ from functools import cached_property
 
 from mcu_deploy.arrange.exposure import Exposure
 from mcu_deploy.backends.interface import Region
-from mcu_deploy.choose.select import Choice
 from mcu_deploy.ir import EdgeId, NodeId
 from mcu_deploy.plan import control
 from mcu_deploy.plan.alignment import ALIGNMENT
 from mcu_deploy.plan.compaction import Move
 from mcu_deploy.plan.control import ControlItem
 from mcu_deploy.plan.runtime import Managed
+from mcu_deploy.selection import Choice
 
 
 class PlanError(AssertionError):

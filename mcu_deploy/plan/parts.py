@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 
 from mcu_deploy.arrange.exposure import Exposure, Partition
-from mcu_deploy.choose.select import Chosen
 from mcu_deploy.errors import RequestError
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan.model import Part
 from mcu_deploy.plan.storage import Run, reads_of
+from mcu_deploy.selection import Chosen
 
 
 def find_parts(

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 
 from mcu_deploy.arrange.exposure import Exposure
 from mcu_deploy.backends.interface import RegionCall
-from mcu_deploy.choose.select import Chosen, choices_within
 from mcu_deploy.errors import RequestError, UsageError
 from mcu_deploy.ir import Graph
 from mcu_deploy.options import memory_strategies
@@ -40,6 +39,7 @@ from mcu_deploy.plan.placement import Placement, Problem, clique_bound, solve
 from mcu_deploy.plan.runtime import Managed
 from mcu_deploy.plan.sequence import arrange, schedule
 from mcu_deploy.plan.storage import Run, Sharing
+from mcu_deploy.selection import Chosen, choices_within
 
 STATE = "state"
 MOST_POOLS = 4  # MCU_MAX_POOLS of crt/include/mcu/model.h

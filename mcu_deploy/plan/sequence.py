@@ -9,7 +9,6 @@ from typing import TypeVar
 from mcu_deploy.arrange.exposure import Exposure
 from mcu_deploy.backends.cost import Unit, common_unit
 from mcu_deploy.backends.interface import RegionKind
-from mcu_deploy.choose.select import Choice, Chosen, choices_within
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.ir.nested import flat
 from mcu_deploy.plan import schedules
@@ -19,6 +18,7 @@ from mcu_deploy.plan.model import Parallel
 from mcu_deploy.plan.ordering import Task, best_order
 from mcu_deploy.plan.pieces import shown
 from mcu_deploy.plan.storage import Storages, of_views, reads_of, sharings
+from mcu_deploy.selection import Choice, Chosen, choices_within
 
 ChosenT = TypeVar("ChosenT", Choice, Chosen)
 

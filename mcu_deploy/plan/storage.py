@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 from mcu_deploy.arrange.exposure import Exposure
 from mcu_deploy.backends.interface import InPlace, Layer
-from mcu_deploy.choose.select import Choice, Chosen, Control, every
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.lowering import held_inputs
 from mcu_deploy.plan.model import PlanError
 from mcu_deploy.plan.pieces import pieces
+from mcu_deploy.selection import Choice, Chosen, Control, every
 
 
 @dataclass

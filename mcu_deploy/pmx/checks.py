@@ -10,10 +10,10 @@ from mcu_deploy import plan
 from mcu_deploy.backends.c_rules import Nonsense
 from mcu_deploy.backends.interface import Workload
 from mcu_deploy.backends.workload_check import check_call, check_workload
-from mcu_deploy.choose.select import choices_within
 from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.plan.pieces import movable
 from mcu_deploy.records import Malformed
+from mcu_deploy.selection import choices_within
 
 # More than any board has; beyond, checking itself would take the host's memory and time.
 _MOST_POOL_BYTES = 1 << 31

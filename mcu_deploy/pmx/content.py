@@ -13,7 +13,6 @@ from mcu_deploy.backends.interface import Backend, Target
 from mcu_deploy.backends.layer import Layer
 from mcu_deploy.choose import Assignment
 from mcu_deploy.choose.model import Refusal
-from mcu_deploy.choose.select import Choice, Selection, choices_within
 from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.ir import Graph, Node, NodeId, Quantization
 from mcu_deploy.ir.graph import GraphData, Topology
@@ -39,6 +38,7 @@ from mcu_deploy.records import (
 )
 from mcu_deploy.records.blobs import decode_array, encode_array
 from mcu_deploy.records.form import PLAIN, listed, tabled, text
+from mcu_deploy.selection import Choice, Selection, choices_within
 from mcu_deploy.version import VERSION
 
 

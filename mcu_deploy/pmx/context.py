@@ -12,13 +12,13 @@ import numpy.typing as npt
 from mcu_deploy.backends.interface import Support
 from mcu_deploy.backends.layer import HOST, Layer, layer_of
 from mcu_deploy.backends.workload import Argument, CFunction, Region
-from mcu_deploy.choose.select import Choice
 from mcu_deploy.ir import DType, EdgeId, Graph, Node, NodeId, TensorType
 from mcu_deploy.operators import find
 from mcu_deploy.pmx.constants import MOST_BYTES
 from mcu_deploy.pmx.reordered import Reordered
 from mcu_deploy.records import Form, Malformed, Reader, Writer, integer
 from mcu_deploy.records.blobs import array_of
+from mcu_deploy.selection import Choice
 
 # What several things share: saved once, and referred to by a number.
 SHARED = (TensorType, CFunction, Region, Argument, Support)

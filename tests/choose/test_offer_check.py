@@ -13,7 +13,7 @@ from backend_cases import Only
 from graph_cases import Net
 from substitution_cases import one_node
 
-from mcu_deploy import choose
+from mcu_deploy import choose, selection
 from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import (
     HOST,
@@ -31,7 +31,7 @@ from mcu_deploy.backends.interface import (
     Target,
     Workload,
 )
-from mcu_deploy.choose import Choosing, select
+from mcu_deploy.choose import Choosing
 from mcu_deploy.errors import BackendFault
 from mcu_deploy.ir import Graph, GraphEditor, view_of_all
 
@@ -270,8 +270,8 @@ def test_so_are_the_answers_in_arm_nns_words(case: str) -> None:
     backends = (Words(**answers), CpuRef())
     with pytest.raises(BackendFault, match=f"The backend Only .*{says}") as fault:
         graph, assignment = choose.assign(chain(), backends)
-        select.unmade(graph, assignment)
-        select.select(graph, assignment, backends)
+        selection.unmade(graph, assignment)
+        selection.select(graph, assignment, backends)
     assert fault.value.backend == "Only"
 
 
@@ -282,7 +282,7 @@ def test_what_a_proposal_makes_is_looked_at() -> None:
     with pytest.raises(
         BackendFault, match=r"Proposer .* make for 'both': its answer is a NoneType"
     ):
-        select.select(graph, assignment, backends)
+        selection.select(graph, assignment, backends)
 
 
 def test_a_backend_that_ends_the_program_is_named() -> None:

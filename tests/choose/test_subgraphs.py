@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 from backend_cases import Only
 
-from mcu_deploy import choose
+from mcu_deploy import choose, selection
 from mcu_deploy.arrange import flow, layouts
 from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import HOST
-from mcu_deploy.choose import Choosing, select
-from mcu_deploy.choose.select import Control
+from mcu_deploy.choose import Choosing
 from mcu_deploy.errors import UnsupportedError, UsageError
 from mcu_deploy.ir import DType, Graph, GraphEditor, TensorType, verify
 from mcu_deploy.ir.nested import graphs_within
+from mcu_deploy.selection import Control
 
 VECTOR = TensorType(DType.FLOAT32, (4,))
 
@@ -99,7 +99,7 @@ def test_each_of_its_graphs_gets_workloads_of_its_own_under_one_numbering() -> N
     after, assignment = choose.assign(graph, (CpuRef(),))
     laid_out, parts = flow.number(layouts.assign(after, assignment), assignment)
     verify(laid_out)
-    choices = select.select(laid_out, parts, (CpuRef(),)).choices
+    choices = selection.select(laid_out, parts, (CpuRef(),)).choices
     (control,) = [choice for choice in choices if isinstance(choice, Control)]
     chosen = {name: [c.layer.op for c in block] for name, block in control.blocks.items()}
     assert chosen == {"then_branch": ["Relu"], "else_branch": ["Abs"]}

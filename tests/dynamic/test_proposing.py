@@ -44,7 +44,6 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.boards import load_board
 from mcu_deploy.choose import Choosing
-from mcu_deploy.choose.select import choices_within, select
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.dynamic.adapter import ProposingBackend
 from mcu_deploy.dynamic.forms import Json
@@ -55,6 +54,7 @@ from mcu_deploy.errors import BackendFault
 from mcu_deploy.ir import Graph, GraphEditor, view_of_all
 from mcu_deploy.options import Options
 from mcu_deploy.report import explain
+from mcu_deploy.selection import choices_within, select
 from mcu_deploy.session import Session
 
 SHORT, SECONDS = 0.3, 60.0

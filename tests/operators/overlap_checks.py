@@ -11,8 +11,8 @@ import numpy.typing as npt
 from operators.overlap_lab import Library, Watched, computed
 
 from mcu_deploy.backends.interface import InPlace, Layer
-from mcu_deploy.choose.select import Choice
 from mcu_deploy.ir import DType, EdgeId, TensorType
+from mcu_deploy.selection import Choice
 
 Bytes = npt.NDArray[np.uint8]
 

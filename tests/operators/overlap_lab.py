@@ -14,15 +14,14 @@ from pathlib import Path
 
 import onnx
 
-from mcu_deploy import choose, formats, passes, resources
+from mcu_deploy import choose, formats, passes, resources, selection
 from mcu_deploy.arrange import layouts
 from mcu_deploy.backends.interface import HOST, Layer, Role
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.boards import load_board
-from mcu_deploy.choose import select
-from mcu_deploy.choose.select import Choice
 from mcu_deploy.codegen.constants import array
 from mcu_deploy.codegen.symbols import Symbols
+from mcu_deploy.selection import Choice
 from mcu_deploy.toolchain import network_flags
 
 _INSTEAD = """
@@ -100,7 +99,7 @@ def choices_of(model: Path) -> list[Choice]:
     graph = passes.run(formats.load(model))
     graph, assignment = choose.assign(graph, backends, HOST, choose.Choosing())
     graph = layouts.assign(graph, assignment)
-    chosen = select.select(graph, assignment, backends, HOST).choices
+    chosen = selection.select(graph, assignment, backends, HOST).choices
     return [choice for choice in chosen if not choice.workload.is_view]
 
 

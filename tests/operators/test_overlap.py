@@ -15,8 +15,8 @@ from operators.overlap_cases import FAMILIES
 from operators.overlap_checks import check_facts, check_runs, runs_alike
 from operators.overlap_lab import Library, choices, choices_of
 
-from mcu_deploy.choose.select import Choice
 from mcu_deploy.errors import McuDeployError
+from mcu_deploy.selection import Choice
 
 pytestmark = pytest.mark.needs_host_gcc
 

@@ -26,12 +26,12 @@ from sampling import examples, first
 
 from mcu_deploy import choose, codegen, formats, interpreter, passes
 from mcu_deploy.boards import load_board
-from mcu_deploy.choose.select import Selection
 from mcu_deploy.choose.target import target_of
 from mcu_deploy.compiled import Network
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.ir import Graph, verify
 from mcu_deploy.options import Options
+from mcu_deploy.selection import Selection
 
 
 def called(graph: Graph) -> list[str]:

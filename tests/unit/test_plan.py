@@ -17,7 +17,6 @@ from sampling import first
 
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.interface import CFunction, InPlace, Workload, layer_of
-from mcu_deploy.choose.select import Choice
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan import Plan, PlanError, Planning, make
@@ -25,6 +24,7 @@ from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.lifetimes import analyse
 from mcu_deploy.plan.model import Buffer, InPool
 from mcu_deploy.plan.planner import problem
+from mcu_deploy.selection import Choice
 
 FUNCTION = CFunction("f", (), "{\n}")
 

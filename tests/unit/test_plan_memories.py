@@ -10,7 +10,6 @@ import pytest
 from graph_cases import Net, planned
 
 from mcu_deploy.backends.interface import CFunction, Constant, Workload, layer_of
-from mcu_deploy.choose.select import Choice
 from mcu_deploy.errors import FitError, UsageError
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan import (
@@ -29,6 +28,7 @@ from mcu_deploy.plan import (
 from mcu_deploy.plan.control import Branch, End, Otherwise, Repeat
 from mcu_deploy.plan.lifetimes import analyse
 from mcu_deploy.plan.pools import Pool
+from mcu_deploy.selection import Choice
 
 SLOW, FAST = Pool("slow", None, 1), Pool("fast", 1024, 2)
 

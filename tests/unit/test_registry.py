@@ -10,12 +10,12 @@ from backend_cases import Only
 from graph_cases import Net
 from typer.testing import CliRunner
 
-from mcu_deploy import backends, choose
+from mcu_deploy import backends, choose, selection
 from mcu_deploy.arrange import layouts
 from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import YES, Backend, Costs, LayoutRule, yes
 from mcu_deploy.backends.registry import Registry
-from mcu_deploy.choose import Assignment, select
+from mcu_deploy.choose import Assignment
 from mcu_deploy.cli import create_app
 from mcu_deploy.errors import BackendFault, UnsupportedError, UsageError
 from mcu_deploy.ir import Graph
@@ -105,12 +105,12 @@ def test_inserted_nodes_go_to_the_first_backend_that_has_them() -> None:
     backends: tuple[Backend, ...] = (Only(), CpuRef())
     graph, assignment = choose.assign(graph, backends)
     after = layouts.assign(graph, assignment)
-    choices = select.select(after, assignment, backends).choices
+    choices = selection.select(after, assignment, backends).choices
     assert [(c.layer.op, c.workload.backend) for c in choices] == [
         ("Relu", "Only"), ("Reorder", "CpuRef"), ("GlobalAveragePool", "CpuRef")
     ]  # fmt: skip
     with pytest.raises(UnsupportedError, match=r"No backend has the Reorder .* Add CpuRef"):
-        select.select(after, assignment, (Only(),))
+        selection.select(after, assignment, (Only(),))
 
 
 def relu() -> Graph:
@@ -121,7 +121,7 @@ def relu() -> Graph:
 def taken(*costs: Costs) -> Costs:
     graph, backend = relu(), Only(costs=costs)
     assignment = Assignment({n.id: backend for n in graph.nodes}, {n.id: YES for n in graph.nodes})
-    (choice,) = select.select(graph, assignment, (backend,)).choices
+    (choice,) = selection.select(graph, assignment, (backend,)).choices
     return choice.workload.costs
 
 
@@ -150,7 +150,7 @@ def test_a_layer_shows_operands_constants_and_work() -> None:
     assignment = Assignment(
         {n.id: CpuRef() for n in graph.nodes}, {n.id: channels_last for n in graph.nodes}
     )
-    (choice,) = select.select(graph, assignment, (CpuRef(),)).choices
+    (choice,) = selection.select(graph, assignment, (CpuRef(),)).choices
     layer = choice.layer
     assert layer.input(0).constant is None
     assert layer.input(1).memory.shape == (4, 2, 1, 1)

@@ -1,11 +1,10 @@
-"""Chooses one workload for each node."""
+"""Makes the workloads of what has won, and takes one for each node."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from mcu_deploy.backends.c_rules import Nonsense, require
@@ -18,7 +17,6 @@ from mcu_deploy.backends.interface import (
     LayoutRule,
     MemoryManager,
     Price,
-    RegionCall,
     Target,
     Workload,
     WorkloadFactory,
@@ -30,51 +28,7 @@ from mcu_deploy.choose import Assignment
 from mcu_deploy.choose.offers import ask
 from mcu_deploy.errors import BackendFault, UnsupportedError, one_line
 from mcu_deploy.ir import Graph, Node, NodeId
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A layer and the workload that computes it."""
-
-    layer: Layer
-    workload: Workload
-
-
-@dataclass(frozen=True)
-class Control:
-    """An If, Loop or Scan: what computes each of its graphs, by attribute."""
-
-    layer: Layer
-    blocks: Mapping[str, tuple[Chosen, ...]]
-
-
-Chosen = Choice | Control
-
-
-def every(chosen: Iterable[Chosen]) -> Iterator[Chosen]:
-    """Choices and controls, those inside of a control behind it."""
-    for item in chosen:
-        yield item
-        if isinstance(item, Control):
-            for block in item.blocks.values():
-                yield from every(block)
-
-
-def choices_within(chosen: Iterable[Chosen]) -> Iterator[Choice]:
-    """The choices with those for the graphs inside of If, Loop and Scan, depth first."""
-    return (item for item in every(chosen) if isinstance(item, Choice))
-
-
-@dataclass(frozen=True)
-class Selection:
-    """The choices in the order of execution, and what the backends' memory managers call.
-
-    acquire: at the begin of every run; release: at the end of an instance. By backend id.
-    """
-
-    choices: tuple[Chosen, ...]
-    acquire: tuple[tuple[str, RegionCall], ...] = ()
-    release: tuple[tuple[str, RegionCall], ...] = ()
+from mcu_deploy.selection.choices import Choice, Chosen, Control, Selection
 
 
 def select(
