@@ -29,8 +29,8 @@ from mcu_deploy.errors import (
     ModelError,
     RequestError,
 )
+from mcu_deploy.errors.obstacles import Obstacle
 from mcu_deploy.formats.imported import AssumedShape, Imported
-from mcu_deploy.formats.obstacles import Obstacle
 from mcu_deploy.ir import EdgeId, Graph, NodeId, naming
 from mcu_deploy.options import AUTO, Options
 from mcu_deploy.passes import splitting

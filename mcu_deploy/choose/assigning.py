@@ -32,7 +32,7 @@ from mcu_deploy.choose.model import (
     Uncovered,
 )
 from mcu_deploy.errors import UnsupportedError, UsageError, shorten
-from mcu_deploy.formats.obstacles import Obstacle, refusal
+from mcu_deploy.errors.obstacles import Obstacle, refusal
 from mcu_deploy.ir import Graph, GraphEditor, Node, NodeId, view
 from mcu_deploy.ir.substitute import expand, put
 

@@ -9,7 +9,7 @@ from mcu_deploy.backends.interface import Backend, Layer, Proposes, Target, laye
 from mcu_deploy.choose import offers
 from mcu_deploy.choose.model import Refusal
 from mcu_deploy.errors import shorten
-from mcu_deploy.formats.obstacles import Obstacle
+from mcu_deploy.errors.obstacles import Obstacle
 from mcu_deploy.formats.qoperator import why_it_stays
 from mcu_deploy.ir import Graph, Node
 

@@ -5,7 +5,7 @@ A module of this package with `SUFFIXES` (a tuple of file name endings, in small
 say, is a format; adding a file is all that adding a format takes. It may say more:
 
     COMPILED = True        its files hold what the compiler made of a model, so that code generation
-                           alone is left to do; the graph says what file it was made of
+                           alone is left to do; they are opened elsewhere, and it has no `read`
     data_files(path)       the files beside a model that it keeps its data in
     self_contained(path)   the bytes of a model with these taken into it
 
@@ -26,7 +26,15 @@ from types import ModuleType
 
 from mcu_deploy.configuration import formats_off
 from mcu_deploy.discovery import names
-from mcu_deploy.errors import FormatFault, McuDeployError, ModelError, Refusal, one_line, raised
+from mcu_deploy.errors import (
+    FormatFault,
+    McuDeployError,
+    ModelError,
+    Refusal,
+    RequestError,
+    one_line,
+    raised,
+)
 from mcu_deploy.files.given import is_file, is_folder, why_no_file
 from mcu_deploy.formats.attributes import wrong_attribute
 from mcu_deploy.formats.imported import Imported, checked
@@ -65,7 +73,8 @@ def _why_no_format(module: ModuleType) -> str:
     endings = getattr(module, "SUFFIXES", ())
     if not isinstance(endings, tuple) or not all(isinstance(e, str) for e in endings):
         return "its SUFFIXES are no tuple of texts"
-    return "" if not endings or callable(getattr(module, "read", None)) else "it has no read"
+    can_read = callable(getattr(module, "read", None)) or _is_compiled(module)
+    return "" if not endings or can_read else "it has no read"
 
 
 @contextmanager
@@ -131,6 +140,11 @@ def attempt(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None)
     """
     file = Path(path)
     module = require_format(file)
+    if _is_compiled(module):
+        raise RequestError(
+            f"{file} is compiled already, and has no model in it any more. Give the model that it "
+            "was made of."
+        )
     content = _content(file)
     try:
         with _blamed(module, file):
@@ -138,22 +152,21 @@ def attempt(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None)
             wrong = wrong_attribute(read) if isinstance(read, Graph) else None
             if wrong:
                 raise _fault(module, file, wrong)
-            found = _imported(module, read)
+            found = _imported(read)
             if found is None:
                 what = f"its read gave a {type(read).__name__} and no Graph"
                 raise _fault(module, file, what)
             graph = naming.number(found.graph)
     except ModelError as error:
         raise of_file(file, error) from error.__cause__
-    if not _is_compiled(module):
-        graph = replace(graph, source_sha256=hashlib.sha256(content).hexdigest())
+    graph = replace(graph, source_sha256=hashlib.sha256(content).hexdigest())
     return replace(found, graph=graph)
 
 
-def _imported(module: ModuleType, read: object) -> Imported | None:
+def _imported(read: object) -> Imported | None:
     """What a format's `read` gave, as an Imported. A graph alone was not looked at by anybody."""
     if isinstance(read, Graph):
-        return Imported(read) if _is_compiled(module) else checked(read, (), (), (), ())
+        return checked(read, (), (), (), ())
     return read if isinstance(read, Imported) else None
 
 

@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from mcu_deploy.errors import ModelError
+from mcu_deploy.errors.obstacles import Obstacle, refusal, settled
 from mcu_deploy.formats.consistency import misfits
-from mcu_deploy.formats.obstacles import Obstacle, refusal, settled
 from mcu_deploy.ir import Graph, GraphEditor, NodeId
 from mcu_deploy.operators import label, registry
 

@@ -17,9 +17,9 @@ from google.protobuf.message import DecodeError
 from onnx import TensorProto
 
 from mcu_deploy.errors import McuDeployError, ModelError, shorten
+from mcu_deploy.errors.obstacles import Obstacle, refusal, settled, tensors
 from mcu_deploy.files.given import is_file
 from mcu_deploy.formats.imported import AssumedShape, Imported, checked, known_operators
-from mcu_deploy.formats.obstacles import Obstacle, refusal, settled, tensors
 from mcu_deploy.formats.onnx_graph import to_graph
 from mcu_deploy.formats.onnx_inference import refused_attributes
 from mcu_deploy.formats.onnx_inputs import bind_shapes

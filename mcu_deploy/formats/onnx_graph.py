@@ -14,8 +14,8 @@ import numpy as np
 import onnx
 
 from mcu_deploy.errors import ModelError
+from mcu_deploy.errors.obstacles import Obstacle
 from mcu_deploy.formats import onnx_resize
-from mcu_deploy.formats.obstacles import Obstacle
 from mcu_deploy.formats.onnx_inference import training
 from mcu_deploy.formats.onnx_operators import (
     COUNTING,

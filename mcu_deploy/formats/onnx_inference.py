@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.formats.obstacles import Obstacle
+from mcu_deploy.errors.obstacles import Obstacle
 from mcu_deploy.formats.onnx_operators import domain_of, text_of
 from mcu_deploy.formats.onnx_subgraphs import all_nodes
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, MutableSequence
 
 import onnx
 
-from mcu_deploy.formats.obstacles import Obstacle
+from mcu_deploy.errors.obstacles import Obstacle
 from mcu_deploy.formats.onnx_subgraphs import all_nodes
 from mcu_deploy.formats.qoperator import why_it_stays
 from mcu_deploy.operators import label

@@ -17,7 +17,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from mcu_deploy.errors import UnsupportedError
-from mcu_deploy.formats.obstacles import NO_BACKEND
+from mcu_deploy.errors.obstacles import NO_BACKEND
 from mcu_deploy.formats.onnx_subgraphs import subgraphs_of
 
 _MICROSOFT = "com.microsoft"

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mcu_deploy.errors import McuDeployError, ModelError, shorten
+from mcu_deploy.errors.obstacles import Obstacle
 from mcu_deploy.formats.imported import AssumedShape, Imported, checked, shape_option, shown
-from mcu_deploy.formats.obstacles import Obstacle
 from mcu_deploy.formats.tflite_file import SIGNS_OF_DAMAGE, File, Operation, Refused, parse
 from mcu_deploy.formats.tflite_graph import GraphBuilder
 from mcu_deploy.formats.tflite_ops import converters

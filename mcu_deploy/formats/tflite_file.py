@@ -19,8 +19,8 @@ import tflite
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import ModelError, UnsupportedError, shorten
+from mcu_deploy.errors.obstacles import tensors
 from mcu_deploy.formats.consistency import too_large
-from mcu_deploy.formats.obstacles import tensors
 from mcu_deploy.ir import DType, Quantization, TensorType
 
 # What Python, numpy and flatbuffers raise where a file says something impossible.
