@@ -10,6 +10,7 @@ import numpy as np
 from graph_cases import Array, Net, random_inputs
 
 from mcu_deploy import interpreter
+from mcu_deploy.backends.substitute import substitute
 from mcu_deploy.ir import (
     DType,
     EdgeId,
@@ -21,7 +22,6 @@ from mcu_deploy.ir import (
     verify,
     view_of_all,
 )
-from mcu_deploy.ir.substitute import substitute
 from mcu_deploy.passes import optional
 from tests.view_checks import verify_view
 

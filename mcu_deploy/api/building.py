@@ -23,10 +23,10 @@ from mcu_deploy.errors import (
     ToolError,
     UsageError,
 )
-from mcu_deploy.files.json_text import json_text
 from mcu_deploy.formats.imported import tell_assumed
 from mcu_deploy.options import Options
 from mcu_deploy.output import locked, require_writable
+from mcu_deploy.output.json_text import json_text
 from mcu_deploy.plan import memory_pools
 from mcu_deploy.report import Report
 from mcu_deploy.report.tables import Table, Tabled

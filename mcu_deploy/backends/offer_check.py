@@ -12,10 +12,10 @@ from mcu_deploy.backends.c_rules import Nonsense, require
 from mcu_deploy.backends.cost import Costs
 from mcu_deploy.backends.interface import OptimizationViews, Support
 from mcu_deploy.backends.proposals import Price, Proposal, Proposals
+from mcu_deploy.backends.substitute import SubstitutionError, lone_node, require_fit
 from mcu_deploy.backends.typed import require_typed
 from mcu_deploy.backends.workload import InPlace
 from mcu_deploy.ir import Graph, GraphEditor, NodeId, SubgraphView
-from mcu_deploy.ir.substitute import SubstitutionError, lone_node, require_fit
 
 # More than any network takes, and small enough to be added up and written down.
 _MOST = 1 << 53

@@ -19,11 +19,11 @@ from mcu_deploy.backends.interface import (
     layer_of,
 )
 from mcu_deploy.backends.offer_check import check_optimization
+from mcu_deploy.backends.substitute import SubstitutionError, lone_node, require_fit
 from mcu_deploy.choose.model import Part
 from mcu_deploy.choose.offers import ask, estimated, making_sense, part_of
 from mcu_deploy.errors import BackendFault
 from mcu_deploy.ir import Graph, GraphEditor, NodeId
-from mcu_deploy.ir.substitute import SubstitutionError, lone_node, require_fit
 
 
 def optimize(backend: Backend, view: SubgraphView) -> OptimizationViews:

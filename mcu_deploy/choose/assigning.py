@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from mcu_deploy.backends.interface import HOST, Backend, Proposal, Proposes, Target, yes
+from mcu_deploy.backends.substitute import expand, put
 from mcu_deploy.choose import (
     arm_nn,
     convex,
@@ -34,7 +35,6 @@ from mcu_deploy.choose.model import (
 from mcu_deploy.errors import UnsupportedError, UsageError, shorten
 from mcu_deploy.errors.obstacles import Obstacle, refusal
 from mcu_deploy.ir import Graph, GraphEditor, Node, NodeId, view
-from mcu_deploy.ir.substitute import expand, put
 
 # So often backends may propose anew, after what others proposed; what they fail is heard always.
 ROUNDS = 8

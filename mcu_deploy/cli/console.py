@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from mcu_deploy.errors import McuDeployError, Refusal
-from mcu_deploy.files.json_text import json_text
+from mcu_deploy.output.json_text import json_text
 
 if TYPE_CHECKING:
     from mcu_deploy.report.floats import FloatLayer

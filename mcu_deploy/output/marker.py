@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from mcu_deploy.errors import RequestError
-from mcu_deploy.files.json_text import json_text
+from mcu_deploy.output.json_text import json_text
 from mcu_deploy.output.paths import resolved, shown
 
 MARKER = ".mcu-deploy-build.json"

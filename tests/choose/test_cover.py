@@ -32,13 +32,13 @@ from mcu_deploy.backends.interface import (
     Target,
     Unit,
 )
+from mcu_deploy.backends.substitute import SubstitutionError, substitute
 from mcu_deploy.choose import Assignment, Choosing, Cover, Part, Problem, goals, strategies
 from mcu_deploy.choose.goals import GOALS, PLANS
 from mcu_deploy.choose.paths import Totals
 from mcu_deploy.choose.search import is_acyclic
 from mcu_deploy.choose.strategies import cost
 from mcu_deploy.ir import EdgeId, Graph, NodeId, view
-from mcu_deploy.ir.substitute import SubstitutionError, substitute
 
 LAST = LayoutRule.CHANNELS_LAST
 

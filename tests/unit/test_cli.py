@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from command_line import call
 
-from mcu_deploy.files.json_text import json_text
+from mcu_deploy.output.json_text import json_text
 
 pytestmark = pytest.mark.needs_host_gcc
 

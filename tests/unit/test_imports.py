@@ -1,17 +1,16 @@
-"""How the package hangs together: no modules import each other in a circle, few lie at the top."""
+"""How the package hangs together: imports point downwards, in no circle; few modules lie loose."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-
-import pytest
 
 import mcu_deploy
 
 ROOT = Path(mcu_deploy.__file__).parent
+PAGE = ROOT.parent / "docs" / "pipeline.md"
 MOST_AT_THE_TOP = 12
 
 
@@ -52,22 +51,45 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert _circle(graph) == []
 
 
-@pytest.mark.parametrize(
-    ("room", "below"),
-    [
-        ("quantized", ("isa", "ArmDsp", "CpuRef")),  # it names no register
-        ("isa", ("ArmDsp", "CpuRef")),
-        ("kit", ("quantized", "isa", "ArmDsp", "CpuRef")),
-    ],
-)
-def test_rooms_of_kernels_import_what_stands_below(room: str, below: tuple[str, ...]) -> None:
+def _layers() -> list[list[list[str]]]:
+    """The lists of docs/pipeline.md: rooms of the package, and those of backends/, lowest first."""
+    blocks = PAGE.read_text(encoding="utf-8").split("```layers\n")[1:]
+    return [[line.split() for line in b.split("\n```")[0].splitlines()] for b in blocks]
+
+
+def _upwards(
+    graph: Mapping[str, set[str]], package: str, layers: Sequence[Sequence[str]]
+) -> list[str]:
+    """Imports from a room of a package of one that does not stand in a lower layer."""
+    heights = {room: height for height, rooms in enumerate(layers) for room in rooms}
+
+    def room(module: str) -> str:
+        return module.removeprefix(f"{package}.").split(".")[0]
+
+    return [
+        f"{name} imports {other}"
+        for name, others in graph.items()
+        for other in sorted(others)
+        if {room(name), room(other)} <= heights.keys() and room(name) != room(other)
+        if heights[room(other)] >= heights[room(name)]
+    ]
+
+
+def test_nothing_imports_what_stands_above_it() -> None:
     graph = _graph(ROOT)
-    backends = "mcu_deploy.backends."
-    own = [name for name in graph if f"{name}.".startswith(f"{backends}{room}.")]
-    assert own
-    for name in own:
-        wrong = {m for m in graph[name] for b in below if f"{m}.".startswith(f"{backends}{b}.")}
-        assert not wrong, f"{name} imports {wrong}"
+    rooms, backends = _layers()
+    assert _upwards(graph, "mcu_deploy", rooms) == []
+    assert _upwards(graph, "mcu_deploy.backends", backends) == []
+    assert _upwards({"p.a": {"p.b.c"}, "p.b.c": {"p.a", "p.b"}}, "p", [["a"], ["b"]])
+
+
+def test_every_room_has_its_layer() -> None:
+    rooms, backends = _layers()
+    there = {path.stem for path in ROOT.glob("[a-z]*.py")}
+    there |= {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    assert sorted(name for layer in rooms for name in layer) == sorted(there)
+    folders = {path.parent.name for path in (ROOT / "backends").glob("*/__init__.py")}
+    assert sorted(name for layer in backends for name in layer) == sorted(folders)
 
 
 def test_a_circle_is_found_wherever_the_import_stands(tmp_path: Path) -> None:
@@ -85,7 +107,7 @@ def test_few_modules_lie_loose_at_the_top() -> None:
 
 
 def test_the_page_says_where_everything_is() -> None:
-    text = (ROOT.parent / "docs" / "pipeline.md").read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     section = text.split("\n## Where things are\n")[1].split("\n## ")[0]
     there = {path.parent.name + "/" for path in ROOT.glob("*/__init__.py")}
     there |= {path.name for path in ROOT.glob("[a-z]*.py")}

@@ -10,6 +10,7 @@ import pytest
 from graph_cases import Array, Net
 
 from mcu_deploy import interpreter, passes
+from mcu_deploy.backends.substitute import expand, substitute
 from mcu_deploy.errors import ModelError
 from mcu_deploy.ir import (
     DType,
@@ -21,7 +22,6 @@ from mcu_deploy.ir import (
     verify,
     view,
 )
-from mcu_deploy.ir.substitute import expand, substitute
 from tests.view_checks import verify_view
 
 FLOATS = TensorType(DType.FLOAT32, (4,))

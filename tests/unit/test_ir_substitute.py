@@ -13,8 +13,8 @@ from sampling import examples
 from substitution_cases import chain, copy_of, one_node, same
 
 from mcu_deploy import interpreter, passes
+from mcu_deploy.backends.substitute import SubstitutionError, expand, substitute
 from mcu_deploy.ir import Graph, GraphEditor, NodeId, SubgraphView, TensorType, verify, view
-from mcu_deploy.ir.substitute import SubstitutionError, expand, substitute
 
 PROPERTY = settings(
     max_examples=examples(60),

@@ -9,6 +9,7 @@ import pytest
 from graph_cases import Net
 from substitution_cases import chain, one_node
 
+from mcu_deploy.backends.substitute import SubstitutionError, substitute
 from mcu_deploy.ir import (
     DType,
     Graph,
@@ -19,7 +20,6 @@ from mcu_deploy.ir import (
     view,
     view_of_all,
 )
-from mcu_deploy.ir.substitute import SubstitutionError, substitute
 
 
 def diamond() -> tuple[Graph, SubgraphView]:

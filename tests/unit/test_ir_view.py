@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sampling import examples
 
+from mcu_deploy.backends.substitute import substitute
 from mcu_deploy.ir import Graph, GraphEditor, GraphError, SubgraphView, verify, view, view_of_all
-from mcu_deploy.ir.substitute import substitute
 from mcu_deploy.ir.view import unwrapped
 from tests.view_checks import verify_view
 

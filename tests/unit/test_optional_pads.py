@@ -14,8 +14,8 @@ from sampling import examples
 from substitution_cases import Bytes, applied, ops
 
 from mcu_deploy import interpreter
+from mcu_deploy.backends.substitute import substitute
 from mcu_deploy.ir import Graph, GraphEditor, view, view_of_all
-from mcu_deploy.ir.substitute import substitute
 from mcu_deploy.passes import optional
 
 PROPERTY = settings(

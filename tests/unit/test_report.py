@@ -12,7 +12,7 @@ import pytest
 import report_values
 
 from mcu_deploy.errors import UsageError
-from mcu_deploy.files.json_text import json_text
+from mcu_deploy.output.json_text import json_text
 from mcu_deploy.report import Report, read
 
 

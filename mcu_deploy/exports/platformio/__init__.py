@@ -11,7 +11,7 @@ from mcu_deploy.exports import parts
 from mcu_deploy.exports.model import Exported
 from mcu_deploy.exports.package import Package
 from mcu_deploy.exports.rendering import below, render
-from mcu_deploy.files.json_text import json_text
+from mcu_deploy.output.json_text import json_text
 
 NAME = "platformio"
 DESCRIPTION = "a library for PlatformIO"
