@@ -53,7 +53,7 @@ def network(
 ) -> str:
     """A network's source that keeps every rule, with more code at its end and in its function."""
     return f"""
-#include "mcu/model.h"
+#include "mcu/internal.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 NETWORK = """\
+#include "mcu/internal.h"
 #include "mcu/runtime.h"
 #include <math.h>
 #include <string.h>

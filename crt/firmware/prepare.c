@@ -1,6 +1,7 @@
 /* The instances of the firmware's models.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mcu/firmware.h"
+#include "mcu/internal.h"
 
 /* Lets the table of pointers point to the firmware's own buffers, so that mcu_instance_input and
  * mcu_instance_output find them. */

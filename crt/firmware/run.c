@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
 
+#include "mcu/internal.h"
 #include "mcu/protocol.h"
 #include "mcu/runtime.h"
 

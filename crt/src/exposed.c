@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "mcu/internal.h"
 #include "mcu/runtime.h"
 
 static int32_t place_tensor(const mcu_instance_t *instance, const mcu_tensor_info_t *info,

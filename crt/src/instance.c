@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "mcu/internal.h"
 #include "mcu/runtime.h"
 
 int32_t mcu_instance_reset(mcu_instance_t *instance) {
@@ -41,7 +42,7 @@ int32_t mcu_instance_init_pools(mcu_instance_t *instance, const mcu_model_t *mod
         return MCU_ERROR_NULL_POINTER;
     }
     /* First of all: in another version the fields behind it may be elsewhere. */
-    if (model->abi_version != MCU_MODEL_ABI_VERSION) {
+    if (!_mcu_abi_fits(model->abi_version)) {
         return MCU_ERROR_ABI_VERSION;
     }
     if (num_pools != 1U + model->num_extra_pools || num_pools > MCU_MAX_POOLS) {

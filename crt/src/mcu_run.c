@@ -1,5 +1,6 @@
 /* mcu_run: an inference in one call. A member of its own: it needs the arena, others do not.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "mcu/internal.h"
 #include "mcu/memory.h"
 #include "mcu/runtime.h"
 
@@ -8,7 +9,7 @@ int32_t mcu_run(const mcu_model_t *model, DLTensor *inputs, uint32_t num_inputs,
     if (model == NULL) {
         return MCU_ERROR_NULL_POINTER;
     }
-    if (model->abi_version != MCU_MODEL_ABI_VERSION) {
+    if (!_mcu_abi_fits(model->abi_version)) {
         return MCU_ERROR_ABI_VERSION;
     }
     mcu_memory_manager_t *arena = mcu_arena();

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "mcu/internal.h"
+
 /* Tensors that stay in the caller's buffer are aligned as those in the workspace are. */
 #define MCU_CALLER_ALIGNMENT 16U
 

@@ -85,7 +85,7 @@ def _functions(network: Network, backends: Collection[str]) -> str | None:
             symbols.kernel(call.helpers, call.function)
     if not symbols.functions:
         return None
-    lines = ['#include "mcu/model.h"', *(f"#include <{header}>" for header in sorted(headers))]
+    lines = ['#include "mcu/internal.h"', *(f"#include <{header}>" for header in sorted(headers))]
     # A static function that nobody calls would be left out of the object.
     texts = (f"__attribute__((used)) {f.text}" for f in symbols.functions)
     return "\n".join([*lines, *texts, _DESCRIPTOR]) + "\n"

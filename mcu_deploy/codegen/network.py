@@ -24,9 +24,9 @@ from mcu_deploy.plan.control import Element
 from mcu_deploy.plan.hot_code import HotKernel
 from mcu_deploy.selection import Selection
 
-# What the templates are written for: MCU_MODEL_ABI_VERSION of crt/include/mcu/model.h, and
-# MCU_MAX_TENSORS of runtime.h.
-ABI_VERSION = 3
+# What the templates are written for: MCU_MODEL_ABI_MAJOR and _MINOR of crt/include/mcu/model.h,
+# and MCU_MAX_TENSORS of runtime.h.
+ABI = (4, 0)
 MOST_TENSORS = 16
 
 _WEIGHTS = ("incbin", "array")
@@ -141,7 +141,7 @@ def generate(
         "name": name,
         "upper": name.upper(),
         "prefix": symbols.prefix,
-        "abi_version": ABI_VERSION,
+        "abi": ABI,
         "summary": describe.summary(graph, plan, blob),
         "pools": describe.pools(plan),
         "demands": demands,

@@ -104,10 +104,10 @@ def _abi_versions(units: Sequence[Unit]) -> Iterator[Finding]:
     def version(unit: Unit) -> str | None:
         for _, symbol in descriptors(unit.elf)[:1]:
             found = read_abi_version(unit.elf, symbol)
-            return None if found is None else f"version {found}"
+            return None if found is None else f"version {found >> 16}"
         return None
 
-    verb = "have descriptors of different ABI versions"
+    verb = "have descriptors of different major ABI versions"
     yield from _group("abi-version-clash", verb, _by(units, version))
 
 

@@ -52,8 +52,9 @@ _PRINT = re.compile(
 class Rules:
     """What the check compares objects with, read from the runtime's headers.
 
-    abi_version: MCU_MODEL_ABI_VERSION; entry_points: the runtime's `_mcu_*` functions that a
-    network may call; runtime: all functions of the runtime, by which its files are known.
+    abi_version: MCU_MODEL_ABI_VERSION, the major version in its upper half; entry_points: the
+    runtime's `_mcu_*` functions that a network may call; runtime: all functions of the runtime, by
+    which its files are known.
     """
 
     abi_version: int
@@ -64,16 +65,17 @@ class Rules:
 def load_rules() -> Rules:
     """Reads the rules from crt/include/mcu. Raises HygieneError where the headers are missing."""
     model = _header("model.h")
-    declared = model + _header("managed.h") + _header("parallel.h")
-    version = re.search(r"^#define\s+MCU_MODEL_ABI_VERSION\s+(\d+)", model, re.MULTILINE)
-    if version is None:
+    internal = _header("internal.h") + _header("managed.h") + _header("parallel.h")
+    parts = re.findall(r"^#define\s+MCU_MODEL_ABI_M(?:AJ|IN)OR\s+(\d+)", model, re.MULTILINE)
+    if len(parts) != 2:
         raise HygieneError(
-            f"{resources.crt() / 'include/mcu/model.h'} does not define MCU_MODEL_ABI_VERSION: "
-            "install mcu-deploy again."
+            f"{resources.crt() / 'include/mcu/model.h'} does not define MCU_MODEL_ABI_MAJOR and "
+            "MCU_MODEL_ABI_MINOR: install mcu-deploy again."
         )
-    entries = {name for name in _functions(declared) if name.startswith("_")}
-    runtime = _functions(declared + _header("runtime.h") + _header("memory.h"))
-    return Rules(int(version[1]), frozenset(entries), frozenset(runtime))
+    entries = {name for name in _functions(internal) if name.startswith("_")}
+    runtime = _functions(internal + _header("runtime.h") + _header("memory.h"))
+    version = (int(parts[0]) << 16) | int(parts[1])
+    return Rules(version, frozenset(entries), frozenset(runtime))
 
 
 def _functions(declared: str) -> set[str]:
@@ -110,6 +112,11 @@ def read_abi_version(elf: Elf, symbol: Symbol) -> int | None:
     return _field(elf, symbol, _ABI_VERSION_OFFSET[elf.bits])
 
 
+def abi_text(version: int) -> str:
+    """An ABI version as it is written: major.minor."""
+    return f"{version >> 16}.{version & 0xFFFF}"
+
+
 def read_workspace_bytes(elf: Elf, symbol: Symbol) -> int | None:
     """The descriptor's field workspace_size; None where its bytes are not in the file."""
     return _field(elf, symbol, _WORKSPACE_OFFSET[elf.bits])
@@ -137,14 +144,15 @@ def check_network(unit: Unit, rules: Rules, expected_name: str | None) -> list[F
 
 
 def check_abi_version(unit: Unit, symbol: Symbol, name: str, rules: Rules) -> list[Finding]:
-    """Whether a descriptor was built for this runtime."""
+    """Whether this runtime knows all that a descriptor has: _mcu_abi_fits of mcu/internal.h."""
     version = read_abi_version(unit.elf, symbol)
-    if version == rules.abi_version:
+    oldest = rules.abi_version & ~0xFFFF
+    if version is not None and oldest <= version <= rules.abi_version:
         return []
-    said = "cannot be read" if version is None else f"is {version}"
+    said = "cannot be read" if version is None else f"is {abi_text(version)}"
     message = (
         f"The descriptor of {name} has another ABI version: it {said}, and the runtime's is"
-        f" {rules.abi_version}."
+        f" {abi_text(rules.abi_version)}."
     )
     return [unit.finding("abi-version", message, symbol.name)]
 

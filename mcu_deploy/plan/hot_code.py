@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from mcu_deploy.backends.interface import CFunction
 from mcu_deploy.plan.model import Plan, Step
 
-SECTION = "MCU_HOT_SECTION"  # of mcu/model.h
-_ALIGNMENT = 4  # MCU_KERNEL of mcu/model.h
+SECTION = "MCU_HOT_SECTION"  # of mcu/internal.h
+_ALIGNMENT = 4  # MCU_KERNEL of mcu/internal.h
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "mcu/internal.h"
 #include "mcu/runtime.h"
 #include "networks/network_mini.h"
 
@@ -47,6 +48,10 @@ static void init_checks_its_arguments(void) {
     }
     mcu_model_t other = *mcu_network_mini;
     other.abi_version = MCU_MODEL_ABI_VERSION + 1U;
+    CHECK_INT(mcu_instance_init(&instance, &other, workspace, size), MCU_ERROR_ABI_VERSION);
+    other.abi_version = MCU_MODEL_ABI_VERSION + (1U << 16);
+    CHECK_INT(mcu_instance_init(&instance, &other, workspace, size), MCU_ERROR_ABI_VERSION);
+    other.abi_version = MCU_MODEL_ABI_VERSION - (1U << 16);
     CHECK_INT(mcu_instance_init(&instance, &other, workspace, size), MCU_ERROR_ABI_VERSION);
     other.abi_version = 0;
     CHECK_INT(mcu_instance_init(&instance, &other, workspace, size), MCU_ERROR_ABI_VERSION);

@@ -84,6 +84,7 @@ KNOWN_LAYERS = (1 + 2 * 50 + 2, 3 + 2)
 NETWORK = """
 #include <stddef.h>
 #include "mcu/firmware.h"
+#include "mcu/internal.h"
 #include "mcu/runtime.h"
 
 static const int64_t shape[1] = {4};

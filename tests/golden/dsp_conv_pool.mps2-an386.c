@@ -29,6 +29,8 @@
  */
 #include "network_dsp_conv_pool.h"
 
+#include "mcu/internal.h"
+
 #include <string.h>
 
 /* ---- Constants ---- */

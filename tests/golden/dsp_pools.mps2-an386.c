@@ -32,6 +32,8 @@
  */
 #include "network_dsp_pools.h"
 
+#include "mcu/internal.h"
+
 #include <string.h>
 
 /* ---- Constants ---- */

@@ -25,6 +25,8 @@
  */
 #include "network_dsp_product.h"
 
+#include "mcu/internal.h"
+
 /* ---- Constants ---- */
 
 /* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are

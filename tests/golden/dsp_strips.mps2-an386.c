@@ -27,6 +27,8 @@
  */
 #include "network_dsp_strips.h"
 
+#include "mcu/internal.h"
+
 #include <string.h>
 
 /* ---- Constants ---- */

@@ -28,6 +28,8 @@
  */
 #include "network_dsp_strips_1x1.h"
 
+#include "mcu/internal.h"
+
 #include <string.h>
 
 /* ---- Constants ---- */

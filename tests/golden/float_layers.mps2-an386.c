@@ -28,6 +28,8 @@
  */
 #include "network_float_layers.h"
 
+#include "mcu/internal.h"
+
 #include <math.h>
 
 /* ---- Constants ---- */

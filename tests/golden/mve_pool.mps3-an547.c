@@ -27,6 +27,8 @@
  */
 #include "network_mve_pool.h"
 
+#include "mcu/internal.h"
+
 /* ---- Constants ---- */
 
 /* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are

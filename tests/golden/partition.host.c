@@ -32,6 +32,8 @@
  */
 #include "network_partition.h"
 
+#include "mcu/internal.h"
+
 /* ---- Constants ---- */
 
 /* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are

@@ -43,6 +43,8 @@
  */
 #include "network_pools.h"
 
+#include "mcu/internal.h"
+
 /* ---- Constants ---- */
 
 /* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are

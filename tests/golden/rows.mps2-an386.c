@@ -26,6 +26,8 @@
  */
 #include "network_rows.h"
 
+#include "mcu/internal.h"
+
 #include <string.h>
 
 /* ---- Constants ---- */

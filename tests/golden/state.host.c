@@ -28,6 +28,8 @@
  */
 #include "network_state.h"
 
+#include "mcu/internal.h"
+
 #include <string.h>
 
 /* ---- Constants ---- */

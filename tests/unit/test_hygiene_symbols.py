@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hygiene_cases import M0, M4F, build, network, rules, run, symbols
 
+from mcu_deploy.elf.reader import read_elf
 from mcu_deploy.hygiene import check_files, check_object
-from mcu_deploy.hygiene.symbols import load_rules
+from mcu_deploy.hygiene.findings import Unit
+from mcu_deploy.hygiene.symbols import check_abi_version, descriptors, load_rules
 
 pytestmark = pytest.mark.needs_arm_gcc
 
@@ -209,8 +212,20 @@ def test_a_stripped_network_cannot_be_checked(tmp_path: Path) -> None:
     assert rules(check_object(made["kws"])) == {"no-mapping-symbols"}
 
 
+def test_an_object_of_an_older_minor_version_fits(tmp_path: Path) -> None:
+    """Its major version, and no more than the runtime has, as _mcu_abi_fits says."""
+    made = build(tmp_path, {"kws.c": network(abi="(4U << 16) | 3U")})
+    unit = Unit("kws.o", "", read_elf(made["kws"].read_bytes()))
+    symbol = descriptors(unit.elf)[0][1]
+    for runtime, fits in (((4, 3), True), ((4, 9), True), ((4, 2), False), ((5, 3), False)):
+        own = replace(load_rules(), abi_version=(runtime[0] << 16) | runtime[1])
+        found = check_abi_version(unit, symbol, "kws", own)
+        assert (found == []) is fits, runtime
+        assert fits or "is 4.3, and" in found[0].message
+
+
 def test_the_rules_come_from_the_headers() -> None:
     loaded = load_rules()
-    assert loaded.abi_version >= 1
+    assert loaded.abi_version >= 1 << 16
     assert {"_mcu_run_begin", "_mcu_run_end"} <= loaded.entry_points
     assert "_mcu_layer_event" not in loaded.entry_points

@@ -341,7 +341,7 @@ def test_what_the_host_knows_is_the_c_files_alone(tmp_path: Path) -> None:
         'node: { title: "n.c:layer" label: "layer\\nn.c:2:1\\n24 bytes (dynamic,bounded)" }\n'
         'edge: { sourcename: "n.c:run" targetname: "n.c:layer" label: "" }\n'
         'edge: { sourcename: "n.c:run" targetname: "__indirect_call"'
-        ' label: "include/mcu/model.h:9:3" }\n'
+        ' label: "include/mcu/internal.h:9:3" }\n'
         'edge: { sourcename: "n.c:layer" targetname: "expf" label: "" }\n}\n'
     )
     network.write_text(text)

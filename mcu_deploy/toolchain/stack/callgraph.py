@@ -25,7 +25,7 @@ _EDGE = re.compile(
 _FRAME = re.compile(r"\\n(?P<bytes>\d+) bytes \((?P<kind>[a-z,]+)\)")
 
 # _mcu_layer_event calls the hook, and nothing else in that header calls through a pointer.
-_HOOK = re.compile(r"(?:^|/)mcu/model\.h:\d+:\d+$")
+_HOOK = re.compile(r"(?:^|/)mcu/internal\.h:\d+:\d+$")
 
 
 def is_hook(place: str) -> bool:

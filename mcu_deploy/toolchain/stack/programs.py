@@ -41,7 +41,7 @@ _PARTITION = re.compile(r"_part\d+_run_func$")
 # codegen/program.py numbers the lanes pair by pair: the odd ones are for the other core.
 _LANE = re.compile(r"_lane\d+$")
 # What codegen's template writes of a network, under names that no backend's function gets (nor is
-# one inlined there): these functions alone call the hook, by _mcu_layer_event of mcu/model.h.
+# one inlined there): these functions alone call the hook, by _mcu_layer_event of mcu/internal.h.
 _TEMPLATE = r"_mcu_{name}_(?:layers|run_func|(?:piece|lane)\d+|part\d+_run_func)(?:\..*)?"
 _SECOND_LANE = re.compile(r"_lane\d*[13579]$")
 # boards/common/second_core.c: what its core does for ever, and what it has called before.

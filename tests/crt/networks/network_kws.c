@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "mcu/internal.h"
 #include "mcu/runtime.h"
 
 static const int64_t _mcu_kws_input_shape[4] = {1, 49, 10, 1};

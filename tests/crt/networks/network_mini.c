@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "network_mini.h"
 
+#include "mcu/internal.h"
 #include "mcu/runtime.h"
 
 #define INT(bits)                                                                                  \

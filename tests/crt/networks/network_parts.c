@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "network_parts.h"
 
+#include "mcu/internal.h"
 #include "mcu/runtime.h"
 
 enum { X = 0, MID = 16, SUM = 0, ZEROS = 16, POINTERS = 32, STATE_POOL = 1 };

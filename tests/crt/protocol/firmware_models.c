@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "mcu/firmware.h"
+#include "mcu/internal.h"
 #include "mcu/platform.h"
 #include "mcu/runtime.h"
 
