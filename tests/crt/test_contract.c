@@ -214,6 +214,30 @@ static void buffers_lie_at_their_place_or_outside(void) {
     }
 }
 
+/* One byte is the least that can overlap; the tensors of mix have elements of two and four. */
+static void an_overlap_of_one_byte_is_refused(void) {
+    static MCU_ALIGNED(16) uint8_t bytes[16 + MCU_MINI_WORKSPACE_SIZE + 16];
+    uint8_t *const workspace = bytes + 16;
+    uint8_t *const behind = workspace + MCU_MINI_WORKSPACE_SIZE;
+    int64_t shape[2] = {2, 3};
+    const DLDataType int8 = {kDLInt, 8, 1};
+    mcu_instance_t mini;
+    int8_t elsewhere[6];
+    for (int is_output = 0; is_output < 2; ++is_output) {
+        uint8_t *const places[4] = {workspace - 5, behind - 1, workspace - 6, behind};
+        for (int i = 0; i < 4; ++i) {
+            CHECK_INT(
+                mcu_instance_init(&mini, mcu_network_mini, workspace, MCU_MINI_WORKSPACE_SIZE),
+                MCU_OK);
+            DLTensor moved = mcu_tensor(places[i], int8, shape, 2);
+            DLTensor other = mcu_tensor(elsewhere, int8, shape, 2);
+            CHECK_INT(mcu_instance_run(&mini, is_output ? &other : &moved, 1,
+                                       is_output ? &moved : &other, 1),
+                      i < 2 ? MCU_ERROR_OVERLAP : MCU_OK);
+        }
+    }
+}
+
 static void the_arguments_of_mcu_instance_run_are_checked(void) {
     reset();
     CHECK_INT(mcu_instance_run(NULL, tensors, 2, tensors + 2, 2), MCU_ERROR_NULL_POINTER);
@@ -293,6 +317,7 @@ int main(void) {
     RUN_TEST(each_dimension_is_checked);
     RUN_TEST(strides_are_null_or_compact);
     RUN_TEST(buffers_lie_at_their_place_or_outside);
+    RUN_TEST(an_overlap_of_one_byte_is_refused);
     RUN_TEST(the_arguments_of_mcu_instance_run_are_checked);
     RUN_TEST(the_arguments_of_run_func_are_checked);
     RUN_TEST(too_many_tensors_are_refused);

@@ -55,7 +55,7 @@ class Program:
 
 MINI = NETWORKS / "network_mini.c"
 PROGRAMS = {
-    "contract": Program((HERE / "test_contract.c", MINI), 8),
+    "contract": Program((HERE / "test_contract.c", MINI), 9),
     "instance": Program((HERE / "test_instance.c", MINI), 10),
     "exposed": Program((HERE / "test_exposed.c", MINI, NETWORKS / "network_parts.c"), 7),
     "memory": Program((HERE / "test_memory.c",), 10),

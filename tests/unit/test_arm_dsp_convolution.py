@@ -65,6 +65,9 @@ def test_what_one_word_cannot_hold_has_two(tmp_path: Path) -> None:
     product = DenseProduct(convolution(case, tmp_path), np.full((4, 8), -128))
     assert "-128" in product.refusal()
     assert titles(case, tmp_path) == ["conv3x3, wide weights"]
+    for even, odd in ((-1, -127), (0, -128), (-128, -127)):
+        weights = np.resize([[even] * 8, [odd] * 8], (4, 8))
+        assert DenseProduct(product.layer, weights).refusal() == "", (even, odd)
 
 
 def test_a_1x1_convolution_of_any_channels_is_taken(tmp_path: Path) -> None:

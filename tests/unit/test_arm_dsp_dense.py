@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,13 @@ M4 = Target("cortex-m4", fpu=True, dsp=True)
 def proposed(cases: Sequence[Dense], folder: Path, target: Target = M4) -> Proposals:
     graph = passes.run(formats.load(model(cases, folder / "dense.onnx")))
     return ArmDsp().propose(view_of_all(graph), target)
+
+
+def test_two_weights_share_a_word_where_it_holds_them() -> None:
+    """A halfword holds 256 times the odd output's weight and the even one's together."""
+    for even, odd in itertools.product((-128, -127, -1, 0, 1, 127), repeat=2):
+        fits = 256 * odd + even >= -(2**15)
+        assert (dense.weights_refusal(np.array([[even], [odd]])) == "") is fits, (even, odd)
 
 
 def read_by_the_kernel(stream: np.ndarray, x: np.ndarray, is_common: bool) -> np.ndarray:

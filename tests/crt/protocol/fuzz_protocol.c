@@ -158,6 +158,41 @@ static void test_cobs(void) {
     sent_size = 0;
 }
 
+/* Blocks as the host's half expects them (tests/unit/test_protocol_framing.py has the same): a
+ * block of 254 bytes has no zero behind it, nor a block after it where it is the last. */
+static void test_cobs_blocks(void) {
+    static uint8_t data[510];
+    static const struct {
+        size_t size, zero;   /* bytes; where a zero is, or none */
+        size_t codes, at[3]; /* of blocks: how many, at which byte of the line */
+        uint8_t code[3];
+    } cases[] = {
+        {253, 510, 1, {1}, {254}},           {254, 510, 1, {1}, {255}},
+        {255, 510, 2, {1, 256}, {255, 2}},   {255, 254, 3, {1, 256, 257}, {255, 1, 1}},
+        {255, 0, 2, {1, 2}, {1, 255}},       {255, 253, 2, {1, 255}, {254, 2}},
+        {508, 510, 2, {1, 256}, {255, 255}}, {509, 510, 3, {1, 256, 511}, {255, 255, 2}},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        memset(data, 7, sizeof data);
+        if (cases[k].zero < sizeof data) {
+            data[cases[k].zero] = 0;
+        }
+        sent_size = 0;
+        mcu_cobs_send(data, cases[k].size);
+        bool zero = cases[k].zero < sizeof data;
+        if (sent_size != 2U + cases[k].codes + cases[k].size - (zero ? 1U : 0U) || sent[0] != 0U ||
+            sent[sent_size - 1U] != 0U) {
+            fail("COBS has another length");
+        }
+        for (size_t i = 0; i < cases[k].codes; i++) {
+            if (sent[cases[k].at[i]] != cases[k].code[i]) {
+                fail("COBS has other blocks");
+            }
+        }
+    }
+    sent_size = 0;
+}
+
 /* A number that is small, near a border, or anything. */
 static uint32_t interesting(void) {
     static const uint32_t borders[] = {
@@ -192,6 +227,7 @@ int main(int argc, char **argv) {
     state = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 1U;
     test_crc();
     test_cobs();
+    test_cobs_blocks();
     for (unsigned long i = 0; i < frames; i++) {
         uint32_t version = draw(50) == 0U ? draw(256) : MCU_PROTOCOL_VERSION;
         uint32_t type = draw(10) == 0U ? draw(256) : 1U + draw(14);
