@@ -51,9 +51,14 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert _circle(graph) == []
 
 
+def _where_things_are() -> str:
+    text = PAGE.read_text(encoding="utf-8")
+    return text.split("\n## Where things are\n")[1].split("\n## ")[0]
+
+
 def _layers() -> list[list[list[str]]]:
     """The lists of docs/pipeline.md: rooms of the package, and those of backends/, lowest first."""
-    blocks = PAGE.read_text(encoding="utf-8").split("```layers\n")[1:]
+    blocks = _where_things_are().split("```text\n")[1:]
     return [[line.split() for line in b.split("\n```")[0].splitlines()] for b in blocks]
 
 
@@ -107,8 +112,7 @@ def test_few_modules_lie_loose_at_the_top() -> None:
 
 
 def test_the_page_says_where_everything_is() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    section = text.split("\n## Where things are\n")[1].split("\n## ")[0]
+    section = _where_things_are()
     there = {path.parent.name + "/" for path in ROOT.glob("*/__init__.py")}
     there |= {path.name for path in ROOT.glob("[a-z]*.py")}
     assert [name for name in sorted(there) if f"`{name}`" not in section] == []
