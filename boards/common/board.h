@@ -71,10 +71,6 @@ extern volatile uint32_t mcu_second_core_absent;
 void mcu_second_core_release(uint32_t vectors);
 #endif
 
-/* What this runs on: &mcu_first_core, or mcu_second_core. */
-extern const mcu_core_t mcu_first_core;
-const mcu_core_t *mcu_this_core(void);
-
 /* ---- counter.c ---- */
 
 void mcu_counter_init(void);
@@ -95,7 +91,7 @@ void mcu_serial_flush(void);
 /* The receive interrupt: gives each byte that has arrived to mcu_serial_received. */
 void mcu_serial_handler(void);
 
-/* ---- platform_cortexm.c ---- */
+/* ---- receive.c ---- */
 
 /* Puts a received byte into the buffer; drops it when that is full. */
 void mcu_serial_received(uint8_t byte);

@@ -39,24 +39,25 @@ enum { FRAME_LR = 5, FRAME_PC = 6, FRAME_WORDS = 8 };
 #define CFSR_UNALIGNED   (1u << 24)
 #define CFSR_DIVBYZERO   (1u << 25)
 
-const mcu_core_t mcu_first_core = {.stack_limit = __stack_limit,
-                                   .stack_top = __stack_top,
-                                   .handler_limit = __handler_stack_limit,
-                                   .handler_top = __handler_stack_top};
+static const mcu_core_t first_core = {.stack_limit = __stack_limit,
+                                      .stack_top = __stack_top,
+                                      .handler_limit = __handler_stack_limit,
+                                      .handler_top = __handler_stack_top};
 
 #if MCU_BOARD_HAS_SECOND_CORE
 const mcu_core_t *mcu_second_core;
 __attribute__((section(".noinit"))) volatile uint32_t mcu_second_core_absent;
 #endif
 
-/* Each core has a vector table of its own, and the first core may move its to where it likes. */
-const mcu_core_t *mcu_this_core(void) {
+/* What this runs on. Each core has a vector table of its own, and the first core may move its to
+ * where it likes. */
+static const mcu_core_t *this_core(void) {
 #if MCU_BOARD_HAS_SECOND_CORE
     if (mcu_second_core != NULL && MCU_REG32(MCU_SCB_VTOR) == mcu_second_core->vectors) {
         return mcu_second_core;
     }
 #endif
-    return &mcu_first_core;
+    return &first_core;
 }
 
 void mcu_fault_decode(uint32_t exc_return, uint32_t psp, uint32_t msp);
@@ -194,8 +195,13 @@ __attribute__((used)) void mcu_fault_decode(uint32_t exc_return, uint32_t psp, u
 
     mcu_fault_t fault = {0};
     const bool on_psp = (exc_return & EXC_RETURN_PSP) != 0;
-    const mcu_core_t *core = mcu_this_core();
-    fault.core = core == &mcu_first_core ? 0 : 1;
+    const mcu_core_t *core = this_core();
+    fault.core = core == &first_core ? 0 : 1;
+#if MCU_BOARD_HAS_SECOND_CORE
+    if (fault.core != 0) {
+        mcu_second_core_absent = MCU_ABSENT;
+    }
+#endif
     const bool frame_ok = on_psp ? in_stack(psp, core->stack_limit, core->stack_top)
                                  : in_stack(msp, core->handler_limit, core->handler_top);
     const bool psp_lost = on_psp && !frame_ok;

@@ -1,8 +1,6 @@
-/* The test firmware's main loop, its log, and what it says of a fault.
+/* The test firmware's main loop, and what it says of a fault.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "mcu/firmware.h"
-
-#include <string.h>
 
 #include "mcu/platform.h"
 #include "mcu/protocol.h"
@@ -20,19 +18,6 @@ void mcu_firmware_main(void) {
         }
         mcu_protocol_receive(bytes, size);
     }
-}
-
-void mcu_log(const char *text) {
-    mcu_message_t *event = mcu_event_start(MCU_EVENT_LOG, 0);
-    size_t size = strlen(text);
-    mcu_put_bytes(event, text, size < MCU_PROTOCOL_MAX_EVENT ? size : MCU_PROTOCOL_MAX_EVENT);
-    mcu_message_send(event);
-}
-
-void mcu_protocol_restart(void) {
-    static const uint8_t padding[16] = {0};
-    mcu_platform_write(padding, sizeof padding); /* what a transmitter loses in a reset */
-    mcu_platform_reset();
 }
 
 /* On the handlers' stack, with interrupts off. It may have broken into the sending of any frame,

@@ -1,4 +1,4 @@
-/* Payloads, little-endian on any machine and bounds-checked in both directions.
+/* Payloads, little-endian on any machine and bounds-checked in both directions; events, the log.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -92,4 +92,11 @@ mcu_message_t *mcu_event_start(uint32_t type, uint16_t seq) {
     static mcu_message_t event = {frame, MCU_PROTOCOL_MAX_EVENT, 0, 0};
     mcu_message_start(&event, type, seq);
     return &event;
+}
+
+void mcu_log(const char *text) {
+    mcu_message_t *event = mcu_event_start(MCU_EVENT_LOG, 0);
+    size_t size = strlen(text);
+    mcu_put_bytes(event, text, size < MCU_PROTOCOL_MAX_EVENT ? size : MCU_PROTOCOL_MAX_EVENT);
+    mcu_message_send(event);
 }

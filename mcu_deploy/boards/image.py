@@ -23,12 +23,13 @@ def startup_sources(board: Board) -> tuple[Path, ...]:
     platform_defines(board)."""
     folder = common()
     if board.is_host:
-        return (folder / "host" / "platform_host.c", folder / "host" / "fault_host.c")
+        return tuple(folder / "host" / f"{n}_host.c" for n in ("main", "platform", "fault"))
     sources = (
         folder / "startup.c",
         folder / "vectors.c",
         folder / "fault.c",
         folder / "platform_cortexm.c",
+        folder / "receive.c",
         folder / "counter.c",
         folder / "setup.c",
         _source("serial", board.serial.driver),

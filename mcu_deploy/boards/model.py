@@ -16,7 +16,7 @@ from mcu_deploy.boards.memory_timing import MemoryTiming
 from mcu_deploy.errors import BoardError
 
 HOST_CORE = "host"
-SERIAL_BUFFER_BYTES = 4096  # MCU_SERIAL_RING_BYTES of boards/common/platform_cortexm.c
+SERIAL_BUFFER_BYTES = 4096  # MCU_SERIAL_RING_BYTES of boards/common/receive.c
 
 MemoryKind = Literal["flash", "ram"]
 Content = Literal["all", "data", "code"]

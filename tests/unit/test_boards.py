@@ -148,7 +148,8 @@ def test_a_board_is_a_value_that_nobody_changes() -> None:
 def test_the_host_has_no_memory_map() -> None:
     host = load_board("host")
     assert host.is_host and host.memories == () and host.qemu is None
-    assert {path.name for path in startup_sources(host)} == {"platform_host.c", "fault_host.c"}
+    sources = {path.name for path in startup_sources(host)}
+    assert sources == {"main_host.c", "platform_host.c", "fault_host.c"}
     with pytest.raises(BoardError, match="no memory map"):
         host.memory_for("weights")
     with pytest.raises(BoardError, match="without a script"):

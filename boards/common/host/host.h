@@ -27,6 +27,12 @@ bool mcu_host_catch_faults(const uint8_t *guard, size_t guard_bytes);
 
 /* ---- platform_host.c ---- */
 
+/* Opens the line that the arguments name (main_host.c). Returns false where they name none. */
+bool mcu_host_open(int argc, char **argv);
+
+/* Ends the process, with a sentence of what the system refused. */
+__attribute__((noreturn)) void mcu_host_die(const char *what);
+
 /* Whether MCU_STOP_ZEROS zero bytes came in a row; reads what has come. For the handler of SIGALRM,
  * which comes while mcu_platform_allow_stop allows it. */
 bool mcu_host_is_stopped(void);

@@ -1,11 +1,8 @@
 /* mcu/platform.h for the machine itself: a process that speaks on a loopback socket or on its
  * standard input and output.
  *
- *     firmware.elf --port 0     listens on a free port of 127.0.0.1, prints "port N"
- *     firmware.elf --stdio      speaks on standard input and output, ends with the input
- *
  * A restart executes the program again and keeps the connection, as a board's serial line stays
- * when the board restarts. The application runs on a painted stack with a guard below it.
+ * when the board restarts.
  * SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,18 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include "host.h"
 #include "mcu/platform.h"
-
-#define STACK_PAINT 0xA5u
-#define GUARD_BYTES ((size_t)64 * 1024)
 
 const char mcu_platform_board[] = MCU_BOARD_NAME;
 const char mcu_platform_core[] = MCU_BOARD_CORE;
@@ -38,9 +30,8 @@ static const char *program; /* argv[0], for the restart */
 static int listen_fd = -1;  /* -1: standard input and output */
 static int read_fd = -1;    /* -1: nobody is connected */
 static int write_fd = -1;
-static uint8_t *stack_bottom; /* MCU_BOARD_STACK_BYTES above it are the application's */
 
-__attribute__((noreturn)) static void die(const char *what) {
+void mcu_host_die(const char *what) {
     fprintf(stderr, "%s: %s: %s\n", program, what, strerror(errno));
     exit(MCU_HOST_EXIT_SYSTEM);
 }
@@ -50,7 +41,7 @@ __attribute__((noreturn)) static void die(const char *what) {
 static void start_listening(uint16_t port) {
     listen_fd = socket(AF_INET, SOCK_STREAM, 0);
     if (listen_fd < 0) {
-        die("cannot make a socket");
+        mcu_host_die("cannot make a socket");
     }
     const int on = 1;
     setsockopt(listen_fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -59,7 +50,7 @@ static void start_listening(uint16_t port) {
     socklen_t size = sizeof address;
     if (bind(listen_fd, (struct sockaddr *)&address, size) != 0 || listen(listen_fd, 1) != 0 ||
         getsockname(listen_fd, (struct sockaddr *)&address, &size) != 0) {
-        die("cannot listen on 127.0.0.1");
+        mcu_host_die("cannot listen on 127.0.0.1");
     }
     printf("port %u\n", (unsigned)ntohs(address.sin_port));
     fflush(stdout);
@@ -174,7 +165,7 @@ void mcu_platform_wait(void) {
     }
 }
 
-/* ---- counter, restart, stack ---- */
+/* ---- counter, restart ---- */
 
 /* Waits for the first caller, so that nothing the firmware says is lost. */
 void mcu_platform_init(void) {
@@ -204,66 +195,24 @@ void mcu_platform_reset(void) {
     _exit(MCU_HOST_EXIT_SYSTEM);
 }
 
-size_t mcu_platform_stack_size(void) {
-    return MCU_BOARD_STACK_BYTES;
-}
-
-size_t mcu_platform_stack_used(void) {
-    size_t untouched = 0;
-    while (untouched < MCU_BOARD_STACK_BYTES && stack_bottom[untouched] == STACK_PAINT) {
-        ++untouched;
-    }
-    return MCU_BOARD_STACK_BYTES - untouched;
-}
-
-static void run_application(void) {
-    const size_t bytes = GUARD_BYTES + MCU_BOARD_STACK_BYTES;
-    uint8_t *guard = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (guard == MAP_FAILED || mprotect(guard, GUARD_BYTES, PROT_NONE) != 0 ||
-        !mcu_host_catch_faults(guard, GUARD_BYTES)) {
-        die("cannot set up the application's stack");
-    }
-    stack_bottom = guard + GUARD_BYTES;
-    memset(stack_bottom, STACK_PAINT, MCU_BOARD_STACK_BYTES);
-    static ucontext_t application, caller;
-    getcontext(&application);
-    application.uc_stack.ss_sp = stack_bottom;
-    application.uc_stack.ss_size = MCU_BOARD_STACK_BYTES;
-    application.uc_link = &caller;
-    makecontext(&application, mcu_firmware_main, 0);
-    swapcontext(&caller, &application);
-}
-
-static int usage(void) {
-    fprintf(stderr, "usage: %s --port N | --stdio\n", program);
-    return MCU_HOST_EXIT_USAGE;
-}
-
-int main(int argc, char **argv) {
+bool mcu_host_open(int argc, char **argv) {
     program = argv[0];
-    signal(SIGPIPE, SIG_IGN);
-    /* A restart out of a signal handler inherits its mask. */
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-
     if (argc == 3 && strcmp(argv[1], "--port") == 0) {
         char *end;
         const unsigned long port = strtoul(argv[2], &end, 10);
         if (argv[2][0] < '0' || argv[2][0] > '9' || *end != '\0' || port > 65535) {
-            return usage();
+            return false;
         }
         start_listening((uint16_t)port);
-    } else if (argc == 3 && strcmp(argv[1], "--resume") == 0) {
-        if (sscanf(argv[2], "%d,%d,%d", &listen_fd, &read_fd, &write_fd) != 3) {
-            return usage();
-        }
-    } else if (argc == 2 && strcmp(argv[1], "--stdio") == 0) {
+        return true;
+    }
+    if (argc == 3 && strcmp(argv[1], "--resume") == 0) {
+        return sscanf(argv[2], "%d,%d,%d", &listen_fd, &read_fd, &write_fd) == 3;
+    }
+    if (argc == 2 && strcmp(argv[1], "--stdio") == 0) {
         read_fd = STDIN_FILENO;
         write_fd = STDOUT_FILENO;
-    } else {
-        return usage();
+        return true;
     }
-    run_application();
-    return 0;
+    return false;
 }

@@ -24,7 +24,7 @@
 #endif
 
 /* Bytes that the platform's receive buffer holds while a request is handled; 0: stop and wait. The
- * default is the size of the ring in boards/common/platform_cortexm.c. */
+ * default is the size of the ring in boards/common/receive.c. */
 #ifndef MCU_RECEIVE_WINDOW
 #ifdef MCU_SERIAL_RING_BYTES
 #define MCU_RECEIVE_WINDOW MCU_SERIAL_RING_BYTES
@@ -169,10 +169,7 @@ void mcu_message_send(mcu_message_t *message);
 /* The one buffer for events; the reply to the request in progress has its own. */
 mcu_message_t *mcu_event_start(uint32_t type, uint16_t seq);
 
-/* ---- protocol.c ---- */
-
-/* Takes bytes from the line and answers the requests that they complete. Total: any bytes. */
-void mcu_protocol_receive(const uint8_t *data, size_t size);
+/* ---- answer.c ---- */
 
 /* Makes `reply` an ERROR: one of MCU_PROTOCOL_*, and the number that docs/protocol.md gives it. */
 void mcu_protocol_error(mcu_message_t *reply, uint32_t code, int32_t detail);
@@ -183,6 +180,11 @@ const mcu_firmware_model_t *mcu_protocol_model(mcu_reader_t *request, mcu_messag
 
 /* Sends what a transmitter may lose in a reset, and restarts. */
 void mcu_protocol_restart(void);
+
+/* ---- protocol.c ---- */
+
+/* Takes bytes from the line and answers the requests that they complete. Total: any bytes. */
+void mcu_protocol_receive(const uint8_t *data, size_t size);
 
 /* ---- run.c ---- */
 
