@@ -89,7 +89,8 @@ class Dense:
 
 @dataclass(frozen=True)
 class Conv:
-    """A convolution with as much padding as keeps the plane. zeros: of input and output."""
+    """A convolution with as much padding as keeps the plane. zeros: of input and output; scale: of
+    the output, against a middling one; spread: of the filters' factors."""
 
     channels: int
     filters: int
@@ -98,6 +99,8 @@ class Conv:
     zeros: tuple[int, int] = (3, -5)
     is_extreme: bool = False
     activation: int = 0
+    scale: float = 1.0
+    spread: float = 2.0
 
     def add(self, file: LayersFile, name: str) -> None:
         random = np.random.default_rng(len(file.tensors))
@@ -105,14 +108,14 @@ class Conv:
         weights = np.clip(np.rint(random.normal(0, 40, shape)), -128, 127)
         if self.is_extreme:
             weights = random.choice([-127, 127], shape)
-        scales = random.uniform(0.5, 2, self.filters)
+        scales = random.uniform(1 / self.spread, self.spread, self.filters)
         bias = random.integers(-8000, 8000, self.filters).astype(np.int32)
         inputs = [
             file.tensor(f"{name}_x", (1, *self.plane, self.channels), 1.0, self.zeros[0]),
             file.constant(f"{name}_w", weights.astype(np.int8), scales.tolist()),
             file.constant(f"{name}_b", bias),
         ]
-        product = float(40 * np.sqrt(np.prod(shape[1:])))
+        product = float(self.scale * 40 * np.sqrt(np.prod(shape[1:])))
         y = file.tensor(name, (1, *self.plane, self.filters), product, self.zeros[1])
         window = {"Padding": tflite.Padding.SAME, "StrideH": 1, "StrideW": 1}
         options = {**window, "DilationHFactor": 1, "DilationWFactor": 1}
@@ -122,16 +125,18 @@ class Conv:
 
 @dataclass(frozen=True)
 class Depthwise:
-    """A depthwise convolution whose factors are from far below 1 to hardly below it."""
+    """A depthwise convolution whose factors are from far below 1 to hardly below it, or to
+    `most`."""
 
     channels: int
     plane: tuple[int, int]
     kernel: tuple[int, int]
     zeros: tuple[int, int] = (3, -5)
+    most: float = 0.99
 
     def add(self, file: LayersFile, name: str) -> None:
         random = np.random.default_rng(len(file.tensors))
-        factors = np.geomspace(0.0005, 0.99, self.channels)
+        factors = np.geomspace(0.0005, self.most, self.channels)
         shape = (1, *self.kernel, self.channels)
         weights = np.clip(np.rint(random.normal(0, 0.4 / factors, shape)), -128, 127)
         bias = random.integers(-90, 90, self.channels).astype(np.int32)

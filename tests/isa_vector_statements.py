@@ -36,6 +36,8 @@ def _forms(name: str, roles: str) -> Iterator[str]:
             yield "q1, q1, q2"
         if name.startswith(_WITH_REGISTER):
             yield f"{first}, q1, r3"
+        if name.startswith(_BY_REGISTER):
+            yield f"{first}, {first}, r3"
 
 
 def _registers() -> Iterator[str]:

@@ -70,7 +70,8 @@ MCU_FUNCTION void _mcu_mve_convolution_reorder_36x4_int8(const int8_t *x, int8_t
 }
 
 /* y[p][f] = sat(round(float(sum) * factor[f]) + zero), with sum = bias[f] + sum of
- * window[p][k] * w[f][k], both floats rounded to nearest; k: row, column, channel.
+ * window[p][k] * w[f][k], both floats rounded to nearest.
+ * k: row, column, channel.
  * weights: the number that rounds and the input's zero point, so that layers share the function;
  * of each tile of four filters and of each 16 bytes of a window those of the four filters; of
  * each 16 filters tile t has t, 4 + t, 8 + t, 12 + t; the last 4 filters four by four in their

@@ -62,7 +62,7 @@ MCU_CONSTANT(_mcu_mve_dense_dense_1_weights, uint32_t, 176, 0, 704);
  * weights: the bytes of a row, parts, and of a part twos of tiles and 16 filters; of each two
  * tiles of four filters bias[8], then of each 16 bytes of a row those of the eight filters; of
  * each 16 filters tile t has t, 4 + t, 8 + t, 12 + t; the last 4 filters four by four in their
- * order. Behind a part the factor, float32, and the number that rounds.
+ * order. Behind a part the factor and the number that rounds.
  * scratch: the sums of a part. */
 MCU_KERNEL void _mcu_mve_dense_dense_mve(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                          const uint32_t *weights MCU_UNUSED,

@@ -68,9 +68,9 @@ MCU_FUNCTION void _mcu_mve_depthwise_reorder_35x20_int8(const int8_t *x, int8_t 
     }
 }
 
-/* y[i][j][c] = sat(round(float(sum) * factor[c]) + zero), with sum = bias[c] + sum of
- * w[k][l][c] * x[i'][j'][c], both floats rounded to nearest; x and y: [row][column]
- * [channel].
+/* y[i][j][c] = sat(round(float(sum) * factor[c]) + zero), with sum = bias[c] +
+ * sum of w[k][l][c] * x[i'][j'][c], both floats rounded to nearest.
+ * x and y: [row][column][channel].
  * scratch: words of the kernel, 16 zero points, offsets; then strips, [two columns][16 channels]
  * of words, each two by two pixels.
  * stream: offsets of a window's words, and of four outputs; then of each channel bias, factor

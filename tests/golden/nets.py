@@ -34,6 +34,7 @@ import arm_mve_depthwise_cases
 import arm_mve_pool_cases
 import arm_mve_sum_cases
 import arm_mve_table_cases
+import arm_mve_tflite
 import numpy as np
 import onnx
 from branchy import residual
@@ -66,7 +67,8 @@ class Net:
     def path(self) -> Path:
         if self.model is None:
             return KWS
-        return FOLDER / f"{self.model.__name__}.{'tflite' if self.model is dsp_lstm else 'onnx'}"
+        is_tflite = self.model in (dsp_lstm, mve_tflite)
+        return FOLDER / f"{self.model.__name__}.{'tflite' if is_tflite else 'onnx'}"
 
     def sources(self, board: str) -> Mapping[str, bytes]:
         """The generated header and source, without the weights, by the name they are kept under."""
@@ -102,6 +104,13 @@ def float_layers() -> onnx.ModelProto:
 def dsp_lstm() -> bytes:
     """A layer of eight units."""
     return write(Lstm(37, inputs=4, hidden=8, h=(0.0078, 0), x=(0.02, -128)))
+
+
+def mve_tflite() -> bytes:
+    """Layers that are rounded twice."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = arm_mve_tflite.model(arm_mve_tflite.SMALL, Path(folder) / "model.tflite")
+        return path.read_bytes()
 
 
 def _of_arm_dsp(
@@ -184,6 +193,7 @@ NETS = (
     _of_arm_mve("convolution", arm_mve_conv_cases, [arm_mve_conv_cases.GOLDEN]),
     _of_arm_mve("dense", arm_mve_dense_cases, [arm_mve_dense_cases.GOLDEN]),
     _of_arm_mve("depthwise", arm_mve_depthwise_cases, [arm_mve_depthwise_cases.GOLDEN]),
+    Net("mve_tflite", mve_tflite, Options(), ("mps3-an547",), ("ArmMve", "CpuRef")),
     _of_arm_mve("conversion", arm_dsp_conversion_cases, _CONVERSIONS),
     _of_arm_mve("pool", arm_mve_pool_cases, [arm_mve_pool_cases.GOLDEN]),
     _of_arm_mve("sum", arm_mve_sum_cases, [arm_mve_sum_cases.GOLDEN]),

@@ -10,11 +10,12 @@ from types import ModuleType
 from typing import Any
 
 import arm_mve_conv_cases
+import arm_mve_tflite
 import numpy as np
-import onnx
 import pytest
 from kernel_runs import runs
 from quantized_layers import extremes
+from sampling import first
 
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmMve import ArmMve
@@ -41,6 +42,13 @@ def test_kernels_give_the_oracles_bits(
     assert seen["tight"], "no distance is as small as it may be"
 
 
+@pytest.mark.parametrize("name", first([*arm_mve_tflite.MODELS], 2))
+def test_kernels_of_tflite_give_them(name: str, tmp_path: Path) -> None:
+    cases = arm_mve_tflite.MODELS[name]
+    path = arm_mve_tflite.model(cases, tmp_path / "cases.tflite")
+    assert _check(path, arm_mve_tflite.extremes(path))["layers"] == len(cases)
+
+
 @pytest.mark.parametrize("form", [0, 1, 2, 3])
 def test_every_form_of_windows_gives_them(
     form: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
@@ -59,8 +67,15 @@ def test_every_form_of_windows_gives_them(
 def _run(module: ModuleType, cases: list[Any], tmp_path: Path) -> Counter[str]:
     """How many layers there are, and distances that are as small as they may be."""
     path = module.model(cases, tmp_path / "cases.onnx")
-    samples = np.load(extremes(path))
-    inputs = [samples[value.name][0] for value in onnx.load(path).graph.input]
+    seen = _check(path, extremes(path))
+    assert seen["layers"] == len(cases)
+    return seen
+
+
+def _check(path: Path, given: Path) -> Counter[str]:
+    """As `_run`, of a model and samples."""
+    samples, graph = np.load(given), formats.load(path)
+    inputs = [samples[graph.edge_name(edge)][0] for edge in graph.inputs]
     seen: Counter[str] = Counter()
     for run in runs(path, inputs, board="mps3-an547", options=_OPTIONS):
         if run.choice.workload.backend != "ArmMve":
@@ -73,7 +88,6 @@ def _run(module: ModuleType, cases: list[Any], tmp_path: Path) -> Counter[str]:
                 seen["tight"] += run.result(place, 4) != run.output
             except Fault:
                 seen["tight"] += 1
-    assert seen["layers"] == len(cases)
     return seen
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.quantized.layers import Convolution
+from mcu_deploy.backends.quantized.twice_rounded import TwiceRounded, twice_rounded
 from mcu_deploy.ir import DType
 
 CHANNELS = 16  # of a strip
@@ -308,6 +309,11 @@ class Strips:
                 return False
         return True
 
+    @functools.cached_property
+    def fixed(self) -> TwiceRounded | None:
+        """Of a layer of TFLite, which no floats round."""
+        return twice_rounded(self.layer)
+
     @property
     def zero_point(self) -> int:
         """Of the input as signed bytes."""
@@ -328,7 +334,7 @@ class Strips:
         low, high = self.layer.reach
         is_least = self.layer.zero_points[1] == self.layer.y.dtype.range[0]
         fits = bool(high.max() < _EXACT and low.min() > -_EXACT)
-        return is_least and fits and not self.saturates_words
+        return is_least and fits and not self.saturates_words and self.fixed is None
 
     @property
     def is_shared(self) -> bool:
@@ -343,10 +349,15 @@ class Strips:
         return self.outputs[:1] if self.is_shared else self.outputs
 
     @property
+    def head_bytes(self) -> int:
+        """Of a channel, in front of its weights."""
+        return 8 if self.fixed is None else 12
+
+    @property
     def channel_bytes(self) -> int:
         """Of the stream."""
         vectors = len(self.gathers) * len(self.stored)
-        return 8 + 4 * WORDS * vectors
+        return self.head_bytes + 4 * WORDS * vectors
 
     @property
     def stream_bytes(self) -> int:
@@ -355,8 +366,8 @@ class Strips:
 
     def pack(self) -> Array:
         """uint32: the offsets of `gathered` and `scattered`, with the channels in front where they
-        are any; then of each channel bias, float32 factor, and for each vector of a window the
-        weights of each stored output."""
+        are any; then of each channel bias, float32 factor, or of TFLite int32 factor and shift, and
+        for each vector of a window the weights of each stored output."""
         layer, (rows, columns) = self.layer, self.axes
         down, across = self.lanes
         weights = layer.weights[:, 0]
@@ -376,7 +387,11 @@ class Strips:
         words = octets.reshape(self.channels, -1).view(np.uint32)
         bias = layer.bias - self.zero_point * weights.sum(axis=(1, 2))
         bias += _BITS * self.is_clipped
-        ends = [bias.astype(np.int32).view(np.uint32), layer.factors.view(np.uint32)]
+        ends = [bias.astype(np.int32).view(np.uint32)]
+        if self.fixed is None:
+            ends.append(layer.factors.view(np.uint32))
+        else:
+            ends += [self.fixed.multipliers.view(np.uint32), self.fixed.shifts.view(np.uint32)]
         heads = np.array([self.gathered, *self.scattered], np.uint32).reshape(-1)
         stream = np.concatenate([np.stack(ends, axis=1), words], axis=1).reshape(-1)
         count = np.array([self.channels] * self.is_any, np.uint32)

@@ -72,8 +72,8 @@ class VectorDense(VectorProduct):
 
     def description(self) -> tuple[str, ...]:
         ends = (
-            "the factor, float32, and the number that rounds" if self.has_common_factor
-            else "of each tile of four filters, of 16 in the order 0 2 1 3, factor[4]: float32"
+            f"the factor and {self.number_text}" if self.has_common_factor
+            else f"of each tile of four filters, of 16 in the order 0 2 1 3, {self.ends_text}"
         )  # fmt: skip
         return (
             "weights: the bytes of a row, parts, and of a part twos of tiles and 16 filters; of "
@@ -83,7 +83,9 @@ class VectorDense(VectorProduct):
 
     @property
     def stream_bytes(self) -> int:
-        ends = 8 * self.parts if self.has_common_factor else 4 * TILE * self.tiles
+        ends = 8 * self.parts
+        if not self.has_common_factor:
+            ends = 4 * self.packed_ends.shape[1] * TILE * self.tiles
         return 16 + self.pairs * FILTERS * (4 + self.row_bytes) + ends + self._behind
 
     @property
@@ -95,8 +97,8 @@ class VectorDense(VectorProduct):
     def pack(self) -> Array:
         """uint32: the bytes of a row, parts, twos of tiles and groups of a part; of each part of
         each two tiles the eight biases, and of each vector of a row those of eight filters; then
-        the one factor, float32, and `rounding_number`, or of each tile, of a group in the order
-        `NARROWED`, the factors."""
+        the one factor and `rounding_number`, or of each tile, of a group in the order `NARROWED`,
+        `packed_ends`."""
         filters, _, bytes_ = self.weights.shape
         wide = np.zeros((filters + 1, self.vectors * VECTOR), np.int8)
         wide[:-1, :bytes_] = self.weights[:, 0]
@@ -114,8 +116,8 @@ class VectorDense(VectorProduct):
             last = np.arange(4 * self.groups, self.tiles)
             narrowed = (4 * np.arange(self.groups)[:, None] + NARROWED).reshape(-1)
             taken = np.concatenate([narrowed, last]).astype(np.int64)
-            of = np.append(factors, np.float32(0))[self.order[taken]]
-            ends = of.reshape(self.parts, -1).view(np.uint32)
+            of = self.packed_ends[self.order[taken]].transpose(0, 2, 1)
+            ends = of.reshape(self.parts, -1)
         parts = np.concatenate([of_tiles.reshape(self.parts, -1), ends], axis=1)
         of_part = self.pairs // self.parts, self.groups // self.parts
         head = np.array([bytes_, self.parts, *of_part], np.uint32)

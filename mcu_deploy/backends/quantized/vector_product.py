@@ -17,6 +17,7 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.quantized.fused_rounding import fused_factors
 from mcu_deploy.backends.quantized.layers import Linear
+from mcu_deploy.backends.quantized.twice_rounded import TwiceRounded, twice_rounded
 from mcu_deploy.ir import DType
 
 VECTOR = 16  # bytes
@@ -68,6 +69,11 @@ class VectorProduct:
     def vectors(self) -> int:
         """Of a window."""
         return self.rows * self.row_vectors
+
+    @functools.cached_property
+    def fixed(self) -> TwiceRounded | None:
+        """Of a layer of TFLite, which no floats round."""
+        return twice_rounded(self.layer)
 
     @property
     def is_moved(self) -> bool:
@@ -145,19 +151,32 @@ class VectorProduct:
     @property
     def is_fused(self) -> bool:
         """Whether one instruction scales and rounds (fused_rounding.py)."""
-        return not (self.has_common_factor or self.saturates_words or self._fused is None)
+        if self.fixed is not None or self.has_common_factor or self.saturates_words:
+            return False
+        return self._fused is not None
 
     @property
     def packed_factors(self) -> Array:
-        """float32 of each filter."""
+        """float32 or, of TFLite, int32 of each filter."""
+        if self.fixed is not None:
+            return self.fixed.multipliers
         factors = self._fused if self.is_fused else None
         return (self.layer.factors if factors is None else factors).astype(np.float32)
 
-    def refusal(self) -> str:
-        """Why no kernel computes such windows, a clause; empty where one does."""
-        if self.layer.fixed is not None:
-            return "it does not round as TFLite does yet"
-        return ""
+    @property
+    def packed_shifts(self) -> Array | None:
+        """int32 of each filter, where a layer of TFLite has several."""
+        fixed = self.fixed
+        return None if fixed is None or fixed.common_shift is not None else fixed.shifts
+
+    @functools.cached_property
+    def packed_ends(self) -> Array:
+        """uint32 [filter, 1 or 2]: factors, and shifts where there are any; behind the filters one
+        of 0."""
+        of = [self.packed_factors.view(np.uint32)]
+        if self.packed_shifts is not None:
+            of.append(self.packed_shifts.view(np.uint32))
+        return np.pad(np.stack(of, axis=1), ((0, 1), (0, 0)))
 
     @property
     def has_common_factor(self) -> bool:
@@ -173,13 +192,38 @@ class VectorProduct:
             of.append(f"the last {self.last} filters four by four in their order")
         return of
 
+    def formula(self, y: str, x: str) -> tuple[str, ...]:
+        """What stands over a kernel of an element and its sum."""
+        with_sum = "with sum = bias[f] + sum of"
+        if self.fixed is None:
+            y = f"{y} = sat(round(float(sum) * factor[f]) + zero), {with_sum}"
+            return y, f"{x}, both floats rounded to nearest."
+        shift = "shift" if self.packed_shifts is None else "shift[f]"
+        return (
+            f"{y} = sat((sum * factor[f] >> 31 >> {shift}) + zero), {with_sum}",
+            f"{x}; what is shifted is rounded to nearest, ties first up, then {self.fixed.ties}.",
+        )
+
+    @property
+    def ends_text(self) -> str:
+        """What there is of four filters to round their sums."""
+        shifts = ", -shift[4]" if self.packed_shifts is not None else ""
+        return f"factor[4]{shifts}: {'float32' if self.fixed is None else 'int32'}"
+
+    @property
+    def number_text(self) -> str:
+        """What `rounding_number` is."""
+        if self.fixed is None:
+            return "the number that rounds"
+        return "-shift" if self.packed_shifts is None else "0"
+
     def description(self) -> tuple[str, ...]:
         """What stands over a kernel of the packed stream."""
         return (
-            "weights: the number that rounds and the input's zero point, so that layers share the "
+            f"weights: {self.number_text} and the input's zero point, so that layers share the "
             "function; of each tile of four filters and of each 16 bytes of a window those of the "
             f"four filters; {'; '.join(self.order_of_filters())}. Then of each tile, of 16 filters "
-            "in the order 0 2 1 3, bias[4], factor[4]: float32.",
+            f"in the order 0 2 1 3, bias[4], {self.ends_text}.",
         )
 
     @property
@@ -188,18 +232,22 @@ class VectorProduct:
 
     @property
     def stream_bytes(self) -> int:
-        return HEAD + self.tile_bytes * self.tiles + max(8 * TILE * self.tiles, AHEAD)
+        ends = 4 * (1 + self.packed_ends.shape[1])
+        return HEAD + self.tile_bytes * self.tiles + max(ends * TILE * self.tiles, AHEAD)
 
     @property
     def rounding_number(self) -> int:
-        """What is added to a scaled sum: with the zero point, if that is even."""
+        """What is added to a scaled sum: with the zero point, if that is even. Of TFLite the shift
+        that all filters have."""
+        if self.fixed is not None:
+            return (self.fixed.common_shift or 0) & 0xFFFF_FFFF
         zero = self.layer.zero_points[1]
         return MAGIC + (0 if zero % 2 else zero)
 
     def pack(self) -> Array:
         """uint32: `rounding_number` and the input's zero point; of each tile and of each vector of
         a window those of four filters; then of each tile, of a group in the order `NARROWED`, the
-        biases and the factors, float32."""
+        biases and `packed_ends`."""
         filters, rows, bytes_ = self.weights.shape
         wide = np.zeros((filters + 1, rows, self.row_vectors * VECTOR), np.int8)
         wide[:-1, :, :bytes_] = self.weights
@@ -207,11 +255,11 @@ class VectorProduct:
         words = np.ascontiguousarray(of_tiles.transpose(0, 2, 1, 3)).reshape(self.tiles, -1)
         weights = words.view(np.uint32)
         bias = np.append(self.bias, 0)[self.order].astype(np.int32).view(np.uint32)
-        factors = np.append(self.packed_factors, np.float32(0))[self.order].view(np.uint32)
+        rest = self.packed_ends[self.order].transpose(0, 2, 1).reshape(self.tiles, -1)
         last = np.arange(4 * self.groups, self.tiles)
         narrowed = (4 * np.arange(self.groups)[:, None] + NARROWED).reshape(-1)
         taken = np.concatenate([narrowed, last]).astype(np.int64)
-        ends = np.concatenate([bias[taken], factors[taken]], axis=1)
+        ends = np.concatenate([bias[taken], rest[taken]], axis=1)
         head = np.array([self.rounding_number, self.padding], np.uint32)
         stream = np.concatenate([head, weights.reshape(-1), ends.reshape(-1)])
         return np.pad(stream, (0, self.stream_bytes // 4 - stream.size))

@@ -175,7 +175,7 @@ class Windows:
             return "its windows are too large to be gathered"
         if not self.is_gathered and window.dilations[1] > 1 and window.kernel[1] > 1:
             return "the columns of its windows are no neighbours"
-        return self.product.refusal()
+        return ""
 
 
 def forms(layer: Convolution, most_band: int) -> list[Windows]:

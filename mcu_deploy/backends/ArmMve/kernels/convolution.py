@@ -267,12 +267,9 @@ class _Kernel:
 
     def _describe(self) -> None:
         code, windows = self._code, self._windows
-        code.note(
-            "y[p][f] = sat(round(float(sum) * factor[f]) + zero), with sum = bias[f] + sum of"
-        )
-        code.note(
-            "window[p][k] * w[f][k], both floats rounded to nearest; k: row, column, channel."
-        )
+        for line in self._product.formula("y[p][f]", "window[p][k] * w[f][k]"):
+            code.note(line)
+        code.note("k: row, column, channel.")
         for line in self._product.description():
             code.note(line)
         more = "of each tile the sums of one pixel and of the other"

@@ -45,8 +45,6 @@ def _proposal(view: SubgraphView, node: Layer, strips: Strips) -> Proposal:
 
 def refusal(layer: Convolution) -> str:
     """Why the kernel does not compute a depthwise convolution, a clause; empty where it does."""
-    if layer.fixed is not None:
-        return "it does not round as TFLite does yet"
     if layer.x.shape[0] != 1:
         return "of depthwise convolutions it takes those of one image"
     if layer.weights.shape[0] != layer.x.shape[1]:
@@ -63,17 +61,24 @@ def assemble(strips: Strips) -> Assembly:
 
 
 def _describe(code: Assembly, strips: Strips) -> None:
-    code.note("y[i][j][c] = sat(round(float(sum) * factor[c]) + zero), with sum = bias[c] + sum of")
-    code.note("w[k][l][c] * x[i'][j'][c], both floats rounded to nearest; x and y: [row][column]")
-    code.note("[channel].")
+    x = "w[k][l][c] * x[i'][j'][c]"
+    if (fixed := strips.fixed) is None:
+        code.note("y[i][j][c] = sat(round(float(sum) * factor[c]) + zero), with sum = bias[c] +")
+        code.note(f"sum of {x}, both floats rounded to nearest.")
+    else:
+        code.note("y[i][j][c] = sat((sum * factor[c] >> 31 >> shift[c]) + zero), with sum =")
+        code.note(f"bias[c] + sum of {x}; what is shifted is rounded to nearest,")
+        code.note(f"ties first up, then {fixed.ties}.")
+    code.note("x and y: [row][column][channel].")
     code.note(
         "scratch: words of the kernel, 16 zero points, offsets; then strips, [two columns][16 "
         "channels] of words, each two by two pixels."
     )
     code.note(
         f"stream: {'how many channels, ' if strips.is_any else ''}offsets of a window's words, and "
-        "of four outputs; then of each channel bias, factor (float32), and for each 16 bytes of a "
-        f"window the weights of {'its first output' if strips.is_shared else 'each output'}."
+        f"of four outputs; then of each channel bias, factor{'' if fixed is None else ', -shift'} "
+        f"({'float32' if fixed is None else 'int32'}), and for each 16 bytes of a window the "
+        f"weights of {'its first output' if strips.is_shared else 'each output'}."
     )
     if strips.is_clipped:
         code.note("In a bias are the bits of the float 2**23: sums below 0 are the least element.")

@@ -34,13 +34,9 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         pixels = pointwise.Pixels(
             VectorProduct(layer, layer.weights.reshape(outputs, 1, taps)), layer.rows
         )
-        if reason := pixels.product.refusal():
-            return reason
         stem = f"dense_rows_{taps}x{outputs}_mve"
         return [pointwise.proposal(view, node, pixels, stem, "dense rows, vectors")]
     made = VectorDense(layer, layer.weights.reshape(outputs, 1, taps))
-    if reason := made.refusal():
-        return reason
     return [
         proposal(
             view.part([node.node.id]), node.target, "dense_mve", assemble(made),
@@ -69,8 +65,8 @@ def assemble(product: VectorDense) -> Assembly:
         "kept_y kept_sums kept_groups parts_left", "s28", "s29", "s30", "s31", kind=Kind.SINGLE
     )
     output, groups, parts = code.registers("output groups parts")
-    code.note("y[f] = sat(round(float(sum) * factor[f]) + zero), with sum = bias[f] + sum of")
-    code.note("x[k] * w[f][k], both floats rounded to nearest.")
+    for line in product.formula("y[f]", "x[k] * w[f][k]"):
+        code.note(line)
     for line in product.description():
         code.note(line)
     code.note("scratch: the sums of a part.")

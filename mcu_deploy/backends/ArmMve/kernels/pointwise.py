@@ -38,8 +38,6 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     pixels = Pixels(
         VectorProduct(layer, layer.weights.reshape(filters, 1, channels)), layer.pixels
     )  # fmt: skip
-    if reason := pixels.product.refusal():
-        return reason
     return [proposal(view, node, pixels, f"conv1x1_{channels}x{filters}_mve", "conv1x1, vectors")]
 
 
@@ -133,8 +131,9 @@ def _beside(code: Assembly, to: Register, of: Register, by: int, left: Register 
 
 
 def _describe(code: Assembly, made: VectorProduct) -> None:
-    code.note("y[p][f] = sat(round(float(sum) * factor[f]) + zero), with sum = bias[f] + sum of")
-    code.note("x[p][c] * w[f][c], both floats rounded to nearest. x: [p][channel], y: [p][f].")
+    for line in made.formula("y[p][f]", "x[p][c] * w[f][c]"):
+        code.note(line)
+    code.note("x: [p][channel], y: [p][f].")
     for line in made.description():
         code.note(line)
     code.note(

@@ -5,7 +5,8 @@ contract wants it. Adding 1.5 * 2**23 leaves the nearest integer, ties to even, 
 of the word, and the zero point with it, if that is even (an odd one would turn ties to odd, and is
 added behind). The lowest halfwords are taken (VMOVNT), and saturated to bytes (VQMOVN). Where a
 product may be no halfword, it is rounded to a word (VCVTN) and saturated twice. With factors of
-fused_rounding.py one instruction multiplies and adds.
+fused_rounding.py one instruction multiplies and adds. As TFLite rounds (twice_rounded.py), words
+are multiplied and shifted, which leaves the integer, too.
 """
 
 from __future__ import annotations
@@ -37,8 +38,13 @@ class Rounding:
         self._code, self._product = code, product
         self._sums, self._ends, self._outputs = sums, ends, outputs
         self._zero = product.layer.zero_points[1]
-        self._is_plain = not product.saturates_words
-        self._adds_zero = bool(self._zero % 2) if self._is_plain else self._zero != 0
+        self._is_plain, self._fixed = not product.saturates_words, product.fixed
+        self._adds_zero = self._zero != 0
+        if self._is_plain and self._fixed is None:
+            self._adds_zero = bool(self._zero % 2)
+        self._needs_number = self._is_plain
+        if self._fixed is not None:
+            self._needs_number = product.packed_shifts is None
         self._groups = groups
         pixels = len(outputs)
         self._slot = SLOT // 2 * pixels
@@ -49,16 +55,20 @@ class Rounding:
         self._others = [[one] for one in other] if pixels == 1 else [other, other]
         # Of one pixel, whose sums have their biases, the last vector register is the caller's.
         self._bias = code.register("bias", "q6", kind=Kind.VECTOR)
-        self._factor = code.register("factor", "q7" if pixels > 1 else "q6", kind=Kind.VECTOR)
+        factor = "q7" if pixels > 1 else "q6"
+        self._factor = code.register("factor", factor, kind=Kind.VECTOR)
+        # Behind the products.
+        self._shifts = code.register("shifts", factor, kind=Kind.VECTOR)
+        self._sign = code.register("sign", "q6" if pixels > 1 else "q3", kind=Kind.VECTOR)
         self._number, self._zero_point = code.registers("rounding zero_point")
         if product.has_common_factor:
             self._factor = code.register("factor")
 
     def begin(self, stream: Register | None = None) -> None:
         """What stays for all pixels: one register. stream: with the number in front."""
-        if self._is_plain and stream is not None:
+        if self._needs_number and stream is not None:
             self._code.ldr(self._number, stream[0])
-        elif self._is_plain:
+        elif self._needs_number:
             self._code.number(self._number, self._product.rounding_number)
 
     def assemble(self) -> None:
@@ -91,6 +101,9 @@ class Rounding:
             code.vldrw_u32(words, self._sums[self._slot * slot + 16 * pixel])
             if self._product.adds_bias:
                 code.vadd_i32(words, words, self._bias)
+            if self._fixed is not None:
+                code.vqrdmulh_s32(words, words, self._factor)
+                continue
             code.vcvt_f32_s32(words, words)
             if self._product.is_fused:
                 code.vfmas_f32(words, self._factor, self._number)
@@ -100,6 +113,23 @@ class Rounding:
                 code.vadd_f32(words, words, self._number)
             else:
                 code.vcvtn_s32_f32(words, words)
+
+        if self._fixed is not None:
+            self._shift(into, is_away=self._fixed.is_away)
+
+    def _shift(self, into: Sequence[Register], *, is_away: bool) -> None:
+        """Products of TFLite, whose ties go up or away from zero."""
+        code = self._code
+        for words in into:
+            if is_away:
+                code.vshr_s32(self._sign, words, 31)
+                code.vadd_i32(words, words, self._sign)
+        shifts = self._number
+        if self._product.packed_shifts is not None:
+            shifts = self._shifts
+            code.vldrw_u32(shifts, self._ends.after(16))
+        for words in into:
+            code.vrshl_s32(words, words, shifts)
 
     def _with_zero(self, halves: Register) -> None:
         if self._adds_zero:

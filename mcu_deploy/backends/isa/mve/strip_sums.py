@@ -3,7 +3,8 @@
 A sum becomes a float and is multiplied by its channel's factor, each rounded once. Where sums below
 0 are the least element, a sum of 0 and more with the bits of 2**23 added is the float 2**23 + sum
 as it stands, and one VFMA, rounded once, leaves sum times factor. Adding 1.5 * 2**23 leaves the
-nearest integer, and the zero point with it, in the lowest bits (rounding.py).
+nearest integer, and the zero point with it, in the lowest bits (rounding.py). Words of TFLite are
+multiplied and shifted (twice_rounded.py).
 """
 
 from __future__ import annotations
@@ -34,11 +35,14 @@ class Sums:
     def __init__(self, code: Assembly, of: Strips, frame: Frame) -> None:
         self._code, self._of, self._frame = code, of, frame
         zero = of.layer.zero_points[1]
-        self._is_plain = not of.saturates_words
-        self._adds_zero = bool(zero % 2) if self._is_plain else zero != 0
+        self._is_plain, self._fixed = not of.saturates_words, of.fixed
+        self._adds_zero = zero != 0
+        if self._is_plain and self._fixed is None:
+            self._adds_zero = bool(zero % 2)
         self._taps = code.register("taps", region="weights")
         self._bias, self._factor, self._less = code.registers("bias factor less")
         self._number, self._zero_point = code.registers("rounding zero_point")
+        self._shift = code.register("shift")
         self.output, self._window = (
             code.register("output"),
             code.register("window", region="strips"),
@@ -67,7 +71,7 @@ class Sums:
     def begin(self) -> None:
         """What is equal for all channels."""
         code, zero = self._code, self._of.layer.zero_points[1]
-        if self._is_plain:
+        if self._is_plain and self._fixed is None:
             code.number(self._number, _MAGIC + (0 if self._adds_zero else zero))
         if self._adds_zero:
             code.movw(self._zero_point, zero & 0xFFFF)
@@ -82,13 +86,15 @@ class Sums:
         following = code.register("following")
         frame.get(self._taps, "taps")
         code.ldrd(self._bias, self._factor, self._taps[0])
+        if self._fixed is not None:
+            code.ldr(self._shift, self._taps[8])
         if of.is_clipped:
             code.note("-2**23 times the factor: the bits of floats.")
             code.add(self._less, self._factor, 23 << 23)
             code.eor(self._less, self._less, 1 << 31)
         code.add(following, self._taps, of.channel_bytes)
         frame.put(following, "taps")
-        code.add(self._taps, self._taps, 8)
+        code.add(self._taps, self._taps, of.head_bytes)
         if of.is_shared:
             self._share()
         elif self.is_one:
@@ -191,11 +197,26 @@ class Sums:
         if of.is_clipped:
             add(2, code.vfma_f32, free, y, self._factor)
             y, free = free, y
+        elif self._fixed is not None:
+            if self._fixed.is_mixed:
+                add(1, code.vdup_32, free, self._shift)
+            add(2, code.vqrdmulh_s32, y, y, self._factor)
+            below = y
+            if self._fixed.is_mixed:  # also the shift is below 0
+                below = free
+                add(3, code.vand, free, free, y)
+            if self._fixed.is_away:
+                add(3, code.vshr_s32, free, below, 31)
+                add(3, code.vadd_i32, y, y, free)
         else:
             add(2, code.vcvt_f32_s32, y, y)
             add(3, code.vmul_f32, y, y, self._factor)
         add(3, code.vldrw_u32, free, self._frame.offsets(1 + offsets))
-        if self._is_plain:
+        if self._fixed is not None:
+            add(4, code.vrshl_s32, y, y, self._shift)
+            if not self._is_plain:
+                add(5, code.vqmovnb_s32, y, y)
+        elif self._is_plain:
             add(4, code.vadd_f32, y, y, self._number)
         else:
             add(4, code.vcvtn_s32_f32, y, y)
