@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arm_dsp_convolutions import Case, model
+from arm_dsp_convolutions import GROUPS, Case, model
 
 _NONE = (0, 0, 0, 0)
 _BYTES = ("uint8", "uint8")
@@ -42,6 +42,10 @@ TAKEN = (
     Case((8, 6, 6), 20, (1, 1), (1, 1), _NONE, dtypes=_BYTES, zeros=(255, 0)),
     Case((17, 4, 5), 3, (3, 3), (1, 1), (1, 1, 1, 1), dtypes=_BYTES, zeros=(0, 255)),
     Case((3, 12, 12), 8, (3, 3), (2, 2), (0, 0, 1, 1), dtypes=_BYTES, zeros=(9, 3), scale=3),
+    *GROUPS,
+    Case((16, 6, 7), 40, (1, 1), (2, 2), _NONE, group=2, zeros=(-128, 0)),
+    Case((12, 7, 6), 36, (2, 2), (1, 1), _NONE, group=2, zeros=(-128, -128)),
+    Case((40, 9, 8), 8, (3, 1), (1, 1), (1, 0, 1, 0), group=2, dtypes=_BYTES, zeros=(3, 9)),
 )
 
 GOLDEN = Case((4, 6, 6), 20, zeros=(-128, 4))

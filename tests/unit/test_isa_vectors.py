@@ -101,6 +101,20 @@ def test_what_a_predicate_is_for_stays_behind_it() -> None:
     assert not do_the_same(two, [two[2], *two[:2]])
 
 
+def test_of_stores_that_meet_each_byte_is_the_last_one_s() -> None:
+    lines = [f"str r1, [r2, #{n}]" for n in (0, 3, 6, 40, 43)]
+    words = [parsed(line) for line in (*lines, "ldr r3, [r2, #40]")]
+    assert do_the_same(words, [words[n] for n in (0, 3, 1, 4, 5, 2)])
+    assert not do_the_same(words, [words[n] for n in (1, 0, 2, 3, 4, 5)])
+    assert not do_the_same(words, [words[n] for n in (0, 1, 2, 3, 5, 4)])
+
+
+def test_what_a_predicate_leaves_out_of_a_store_is_that_of_the_one_before() -> None:
+    lines = ("str r1, [r2]", "str r3, [r2]", "vpst", "vstrbt.8 q0, [r2]")
+    code = [parsed(line) for line in lines]
+    assert not do_the_same(code, [code[n] for n in (1, 0, 2, 3)])
+
+
 @pytest.mark.parametrize("region", ["", "sums"])
 def test_loads_pass_stores_to_other_regions_alone(region: str) -> None:
     code = Assembly(_M55)

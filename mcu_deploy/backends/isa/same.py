@@ -2,14 +2,14 @@
 
 Both are run on symbols: a register holds what it held before, or what an instruction made of such
 values; a number is added to it where one is. Loads are of an address in the memory as the stores
-before them left it, in its region; of stores to bytes of their own behind one address the order
-is nobody's business, nor is it to loads of other bytes. The pieces are the same where all registers
-and flags, and the stores in their order, are equal in the end.
+before them left it, in its region: behind one address each byte is what the last store to it left,
+and loads of other bytes are not touched by that. The pieces are the same where all registers and
+flags, and what is stored, are equal in the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from mcu_deploy.backends.isa.accesses import Resource, accesses_of, resources_of
 from mcu_deploy.backends.isa.instruction import Instruction
@@ -50,7 +50,8 @@ def _keeps_predicated(code: Sequence[Instruction]) -> bool:
 
 # Behind a symbol's address a number, and bytes.
 _Place = tuple[int, int, int]
-_Stored = tuple[_Place, object]
+# A place, what was stored, and how many bytes of that are in front of the place.
+_Stored = tuple[_Place, object, int]
 
 
 def _may_meet(one: _Place, other: _Place) -> bool:
@@ -58,6 +59,27 @@ def _may_meet(one: _Place, other: _Place) -> bool:
     if one[0] != other[0]:
         return True
     return (one[1] - other[1]) & 0xFFFFFFFF < other[2] or (other[1] - one[1]) & 0xFFFFFFFF < one[2]
+
+
+def _inside(one: _Stored, of: _Place) -> _Stored:
+    """The bytes of a store that are in a place, of those behind the same address."""
+    (symbol, number, size), value, skipped = one
+    begin = (of[1] - number & 0xFFFFFFFF ^ 0x80000000) - 0x80000000
+    if symbol != of[0] or (begin <= 0 and begin + of[2] >= size):
+        return one
+    first, end = max(begin, 0), min(begin + of[2], size)
+    return (symbol, number + first & 0xFFFFFFFF, end - first), value, skipped + first
+
+
+def _outside(one: _Stored, of: _Place) -> Iterator[_Stored]:
+    """Those in front of a place that it meets, and behind it."""
+    (symbol, number, size), _, _ = one
+    begin = (of[1] - number & 0xFFFFFFFF ^ 0x80000000) - 0x80000000
+    end = begin + of[2]
+    if begin > 0:
+        yield _inside(one, (symbol, number, begin))
+    if end < size:
+        yield _inside(one, (symbol, number + end & 0xFFFFFFFF, size - end))
 
 
 class _Symbols:
@@ -80,7 +102,7 @@ class _Symbols:
         """The symbol of a region, or of what may have been stored at a place."""
         before, stored = self.memories.get(region) or (self._symbol("memory", region), frozenset())
         if of is not None:
-            stored = frozenset(one for one in stored if _may_meet(one[0], of))
+            stored = frozenset(_inside(one, of) for one in stored if _may_meet(one[0], of))
         return self._symbol("behind", before, stored) if stored else before
 
     def _keep(self, region: str, place: _Place | None, value: object) -> None:
@@ -88,10 +110,13 @@ class _Symbols:
         before, stored = self.memories.get(region) or (self._symbol("memory", region), frozenset())
         if place is None:
             self.memories[region] = self._symbol("stored", value, self.memory(region)), frozenset()
-        elif any(_may_meet(one[0], place) for one in stored):
-            self.memories[region] = self.memory(region), frozenset({(place, value)})
-        else:
-            self.memories[region] = before, stored | {(place, value)}
+            return
+        met = [one for one in stored if _may_meet(one[0], place)]
+        if any(one[0][0] != place[0] for one in met):
+            self.memories[region] = self.memory(region), frozenset({(place, value, 0)})
+            return
+        left = {part for one in met for part in _outside(one, place)}
+        self.memories[region] = before, (stored - {*met}) | left | {(place, value, 0)}
 
     def run(self, instruction: Instruction) -> None:
         name, operands = instruction.mnemonic, instruction.operands
@@ -169,7 +194,8 @@ class _Symbols:
         for flag in found.flags_written:
             self.values[flag] = self._symbol("made", term, flag), 0
         if found.stores:
-            self._keep(found.region, place, term)
+            # What a predicate leaves out stays.
+            self._keep(found.region, place, (term, self.memory(found.region, place)))
 
 
 def _shape(operand: object) -> object:

@@ -38,14 +38,17 @@ _HALFWORD = 32_000
 
 @dataclass(frozen=True, eq=False)
 class VectorProduct:
-    """weights: [filter, row, byte] of windows whose elements have the same order."""
+    """weights: [filter, row, byte] of windows whose elements have the same order. sections: of
+    filters, each with windows of its own."""
 
     layer: Linear
     weights: Array
+    sections: int = 1
 
     @property
     def filters(self) -> int:
-        return len(self.weights)
+        """Of a section."""
+        return len(self.weights) // self.sections
 
     @property
     def rows(self) -> int:
@@ -231,9 +234,15 @@ class VectorProduct:
         return TILE * VECTOR * self.vectors
 
     @property
+    def section_bytes(self) -> int:
+        """Of a stream."""
+        ends = 4 * (1 + int(self.packed_ends.shape[1]))
+        return self.tiles * (self.tile_bytes + ends * TILE)
+
+    @property
     def stream_bytes(self) -> int:
-        ends = 4 * (1 + self.packed_ends.shape[1])
-        return HEAD + self.tile_bytes * self.tiles + max(ends * TILE * self.tiles, AHEAD)
+        ends = self.section_bytes - self.tiles * self.tile_bytes
+        return HEAD + self.sections * self.section_bytes + max(AHEAD - ends, 0)
 
     @property
     def rounding_number(self) -> int:
@@ -245,21 +254,28 @@ class VectorProduct:
         return MAGIC + (0 if zero % 2 else zero)
 
     def pack(self) -> Array:
-        """uint32: `rounding_number` and the input's zero point; of each tile and of each vector of
-        a window those of four filters; then of each tile, of a group in the order `NARROWED`, the
-        biases and `packed_ends`."""
-        filters, rows, bytes_ = self.weights.shape
-        wide = np.zeros((filters + 1, rows, self.row_vectors * VECTOR), np.int8)
-        wide[:-1, :, :bytes_] = self.weights
+        """uint32: `rounding_number` and the input's zero point; of each section, of each tile and
+        of each vector of a window those of four filters; then of each tile, of a group in the order
+        `NARROWED`, the biases and `packed_ends`."""
+        head = np.array([self.rounding_number, self.padding], np.uint32)
+        sections = [self._packed(n * self.filters) for n in range(self.sections)]
+        stream = np.concatenate([head, *sections])
+        return np.pad(stream, (0, self.stream_bytes // 4 - stream.size))
+
+    def _packed(self, first: int) -> Array:
+        """Of the section that begins with this filter."""
+        _, rows, bytes_ = self.weights.shape
+        of = slice(first, first + self.filters)
+        wide = np.zeros((self.filters + 1, rows, self.row_vectors * VECTOR), np.int8)
+        wide[:-1, :, :bytes_] = self.weights[of]
         of_tiles = wide[self.order].reshape(self.tiles, TILE, self.vectors, VECTOR)
         words = np.ascontiguousarray(of_tiles.transpose(0, 2, 1, 3)).reshape(self.tiles, -1)
         weights = words.view(np.uint32)
-        bias = np.append(self.bias, 0)[self.order].astype(np.int32).view(np.uint32)
-        rest = self.packed_ends[self.order].transpose(0, 2, 1).reshape(self.tiles, -1)
+        bias = np.append(self.bias[of], 0)[self.order].astype(np.int32).view(np.uint32)
+        factors = np.concatenate([self.packed_ends[of], self.packed_ends[-1:]])
+        rest = factors[self.order].transpose(0, 2, 1).reshape(self.tiles, -1)
         last = np.arange(4 * self.groups, self.tiles)
         narrowed = (4 * np.arange(self.groups)[:, None] + NARROWED).reshape(-1)
         taken = np.concatenate([narrowed, last]).astype(np.int64)
         ends = np.concatenate([bias[taken], rest[taken]], axis=1)
-        head = np.array([self.rounding_number, self.padding], np.uint32)
-        stream = np.concatenate([head, weights.reshape(-1), ends.reshape(-1)])
-        return np.pad(stream, (0, self.stream_bytes // 4 - stream.size))
+        return np.concatenate([weights.reshape(-1), ends.reshape(-1)])

@@ -42,6 +42,11 @@ class Windows:
         return self.layer.x.shape[1]
 
     @property
+    def depth(self) -> int:
+        """Channels of a window: those of a group."""
+        return self.channels // self.layer.groups
+
+    @property
     def bands(self) -> int:
         return self.layer.window.output[0] // self.band
 
@@ -106,10 +111,10 @@ class Windows:
         window = self.layer.window
         rows = [k * window.dilations[0] * self.pitch for k in range(window.kernel[0])]
         across, apart = window.kernel[1], window.dilations[1]
-        if apart == 1 or across == 1:
-            return tuple(rows), across * self.channels
+        if across == 1 or (apart == 1 and self.layer.groups == 1):
+            return tuple(rows), across * self.depth
         taps = [k * apart * self.channels for k in range(across)]
-        return tuple(row + tap for row in rows for tap in taps), self.channels
+        return tuple(row + tap for row in rows for tap in taps), self.depth
 
     @property
     def product(self) -> VectorProduct:
@@ -117,7 +122,8 @@ class Windows:
         of = self.layer.weights.transpose(0, 2, 3, 1)
         pieces, bytes_ = self.pieces
         rows = 1 if self.is_gathered else len(pieces)
-        return VectorProduct(self.layer, of.reshape(filters, rows, len(pieces) * bytes_ // rows))
+        shape = filters, rows, len(pieces) * bytes_ // rows
+        return VectorProduct(self.layer, of.reshape(shape), self.layer.groups)
 
     @property
     def row_pitch(self) -> int:
@@ -126,7 +132,7 @@ class Windows:
 
     @property
     def has_words(self) -> bool:
-        return self.is_gathered or self.channels % 4 == 0
+        return self.is_gathered or (self.channels % 4 == 0 and self.depth % 4 == 0)
 
     @property
     def gathered_bytes(self) -> int:
@@ -140,8 +146,12 @@ class Windows:
         return not (self.is_gathered or self.is_copied)
 
     @property
-    def in_place(self) -> InPlace:
-        """A pair of pixels is read before it is written, or a band."""
+    def in_place(self) -> InPlace | None:
+        """A pair of pixels is read before it is written, or a band; all of it, where there are
+        groups, or the output lies on no input."""
+        if self.layer.groups > 1:
+            is_read = self.is_copied and self.bands == 1
+            return InPlace(0, 0, -self.layer.x.bytes) if is_read else None
         window, filters = self.layer.window, len(self.layer.weights)
         down, across = window.output
         row = window.input[1] * self.channels
@@ -163,8 +173,6 @@ class Windows:
         """Why no kernel has such windows, a clause; empty where one has."""
         window = self.layer.window
         pieces, bytes_ = self.pieces
-        if self.layer.groups > 1:
-            return "it takes no groups"
         if self.layer.x.shape[0] != 1:
             return f"it convolves one image, and the batch has {self.layer.x.shape[0]}"
         if min(*window.begin, *window.end) < 0:
@@ -173,7 +181,8 @@ class Windows:
             return "rows of its image are too far from each other"
         if self.is_gathered and len(pieces) * bytes_ > _MOST_GATHERED:
             return "its windows are too large to be gathered"
-        if not self.is_gathered and window.dilations[1] > 1 and window.kernel[1] > 1:
+        is_apart = window.dilations[1] > 1 or self.layer.groups > 1
+        if not self.is_gathered and is_apart and window.kernel[1] > 1:
             return "the columns of its windows are no neighbours"
         return ""
 

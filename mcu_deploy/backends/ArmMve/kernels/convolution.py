@@ -25,18 +25,19 @@ OPERATORS = ("Conv", "tflite::Conv")
 # Words of the scratch; behind them the sums of a pair, in front of which a slot is written that
 # nothing reads, then gathered windows, then the band.
 _WINDOW, _COLUMNS, _OUTPUT, _STREAM, _PAIRS, _ROW, _SOURCE, _BANDS, _ZERO = range(0, 36, 4)
+_GROUPS, _BEGIN = 36, 40
 _SUMS = 48 + SLOT
 _BAND_BYTES = 4096
 _MOST_CONDITIONAL = 255  # of a number in an instruction that has a condition
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
-    """A convolution by itself, 1x1 only of uint8."""
+    """A convolution by itself, 1x1 only of uint8 or in groups."""
     layer = read(node)
     if isinstance(layer, str):
         return layer
-    is_int8 = layer.x.dtype is DType.INT8
-    if layer.is_depthwise or (layer.is_pixelwise and is_int8):
+    is_of_pixels = layer.is_pixelwise and layer.groups == 1 and layer.x.dtype is DType.INT8
+    if layer.is_depthwise or is_of_pixels:
         return ""
     all_ = forms(layer, _BAND_BYTES)
     if reason := all_[0].refusal():
@@ -47,15 +48,18 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 def _proposal(view: SubgraphView, node: Layer, windows: Windows) -> Proposal:
     layer, product = windows.layer, windows.product
     rows, columns = layer.window.kernel
+    groups, in_place = layer.groups, windows.in_place
     title = f"conv{rows}x{columns}, vectors" + ", gathered windows" * windows.is_gathered
     if windows.is_copied:
         title += f", {windows.band} rows"
     return proposal(
         view.part([node.node.id]), node.target,
-        f"conv{rows}x{columns}_{windows.channels}x{product.filters}_mve", assemble(windows),
+        f"conv{rows}x{columns}_{windows.channels}x{product.filters}{'_groups' * (groups > 1)}_mve",
+        assemble(windows),
         lambda: (Constant("weights", product.pack()),), title,
         macs=layer.pixels * layer.weights.size, constant_bytes=product.stream_bytes,
-        scratch_bytes=scratch_bytes(windows), in_place=[windows.in_place], layouts=CHANNELS_LAST,
+        scratch_bytes=scratch_bytes(windows), in_place=[in_place] if in_place else (),
+        layouts=CHANNELS_LAST,
     )  # fmt: skip
 
 
@@ -101,7 +105,7 @@ class _Kernel:
         code.str(stream, frame[_STREAM])
         if not windows.is_copied:
             code.mov(self._at, self._x)
-            self._pairs()
+            self._groups()
             return code
         band = Band(code, windows, frame[_ZERO])
         zero = code.register("zero_point_of_x")
@@ -126,7 +130,7 @@ class _Kernel:
                 code.str(band.row, frame[_ROW])
                 code.str(band.source, frame[_SOURCE])
             self._place(self._at)
-            self._pairs()
+            self._groups()
             if windows.bands > 1:
                 code.note("The next band.")
                 code.ldr(band.row, frame[_ROW])
@@ -141,6 +145,38 @@ class _Kernel:
         """Where the band begins."""
         add_to(self._code, into, self._frame, _band_at(self._windows))
 
+    def _groups(self) -> None:
+        """All pixels of a band, group by group."""
+        code, windows, frame, product = self._code, self._windows, self._frame, self._product
+        groups, pitch = product.sections, len(windows.layer.weights)
+        if groups == 1:
+            self._pairs()
+            return
+        left, free = self._left, self._free
+
+        def move(at: int, by: int) -> None:
+            code.ldr(left, frame[at])
+            code.offset(left, by, free)
+            code.str(left, frame[at])
+
+        code.mov(left, groups)
+        code.str(left, frame[_GROUPS])
+        code.str(self._at, frame[_BEGIN])
+        with code.repeat(groups):
+            self._pairs()
+            code.note("The next group.")
+            move(_STREAM, product.section_bytes)
+            move(_OUTPUT, product.filters - windows.pixels * pitch)
+            code.ldr(self._at, frame[_BEGIN])
+            add_number(code, self._at, windows.depth)
+            code.str(self._at, frame[_BEGIN])
+            code.ldr(left, frame[_GROUPS])
+            code.subs(left, left, 1)
+            code.str(left, frame[_GROUPS])
+        if windows.bands > 1:
+            move(_STREAM, -groups * product.section_bytes)
+            move(_OUTPUT, (windows.pixels - 1) * pitch)
+
     def _pairs(self) -> None:
         """All pixels of a band, two at a time."""
         code, windows, frame, tile = self._code, self._windows, self._frame, self._tile
@@ -151,10 +187,13 @@ class _Kernel:
             gather = Gather(code, windows, "band" if windows.is_copied else "")
         rounding = Rounding(code, self._product, tile.sums, tile.stream, self._outputs)
         tile.begin()
-        stream = code.register("stream_begin")
-        code.ldr(stream, frame[_STREAM])
-        code.sub(stream, stream, HEAD)
-        rounding.begin(stream)
+        if self._product.sections > 1:
+            rounding.begin()
+        else:
+            stream = code.register("stream_begin")
+            code.ldr(stream, frame[_STREAM])
+            code.sub(stream, stream, HEAD)
+            rounding.begin(stream)
         of_row = windows.layer.window.output[1]
         if self._is_by_row:
             rows = self._columns
@@ -221,7 +260,7 @@ class _Kernel:
 
     def _pair(self, gather: Gather | None, rounding: Rounding) -> None:
         code, frame, tile, left = self._code, self._frame, self._tile, self._left
-        filters = self._product.filters
+        filters = len(self._windows.layer.weights)
         self._two_windows(gather)
         code.ldr(tile.stream, frame[_STREAM])
         code.add(tile.sums, frame, _SUMS)
@@ -237,6 +276,7 @@ class _Kernel:
             add_to(code, self._outputs[1], self._outputs[0], filters)
         rounding.assemble()
         code.note("The next two pixels.")
+        add_number(code, self._outputs[1], filters - self._product.filters)
         code.str(self._outputs[1], frame[_OUTPUT])
         code.subs(left, left, 1)
         code.str(left, frame[_PAIRS])
@@ -277,8 +317,15 @@ class _Kernel:
             more += "; two windows"
         if windows.is_copied:
             more += f"; {windows.held} rows of the image, with its padding"
+        behind = "behind 44 bytes that nothing reads"
+        if windows.layer.groups > 1:
+            code.note(
+                "In groups of channels and filters, whose weights follow each other, each with all "
+                "its biases and factors."
+            )
+            behind = "groups that are left, their first window; behind 36 bytes that nothing reads"
         code.note(
             "scratch, in words: the next window, windows left in its row, or rows, y, the stream, "
             "pairs that are left, the image's next row, where that is, bands that are left, "
-            f"the input's zero point; behind 44 bytes that nothing reads, {more}."
+            f"the input's zero point; {behind}, {more}."
         )

@@ -30,10 +30,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return layer
     if not layer.is_pixelwise:
         return ""
-    if layer.groups > 1:
-        return "it takes no groups"
-    if layer.x.dtype is DType.UINT8:
-        return ""  # convolution.py's, which moves it
+    if layer.x.dtype is DType.UINT8 or layer.groups > 1:
+        return ""  # convolution.py's
     filters, channels = layer.weights.shape[:2]
     pixels = Pixels(
         VectorProduct(layer, layer.weights.reshape(filters, 1, channels)), layer.pixels
