@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import Proposal, Target, layer_of
 from mcu_deploy.backends.isa.dsp.winograd_windows import ORDER, POSITIONS
 from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.boards import USUAL_FLASH
 from mcu_deploy.choose import Choosing, assign
 from mcu_deploy.choose.goals import GOALS
 from mcu_deploy.ir.view import view_of_all
@@ -101,11 +103,17 @@ def test_it_competes_for_speed_alone(tmp_path: Path) -> None:
     assert taken == {goal: goal == "speed" for goal in GOALS}
 
 
+@pytest.mark.parametrize("has_passes", [False, True])
 @pytest.mark.parametrize("case", TAKEN, ids=str)
 def test_the_output_may_follow_the_input_as_far_as_the_windows_say(
-    case: Case, tmp_path: Path
+    case: Case, has_passes: bool, tmp_path: Path
 ) -> None:
     made = kernel(case, tmp_path)
+    step = 3
+    if has_passes:
+        layer = replace(made.layer, target=replace(M4, memory=USUAL_FLASH))
+        made = replace(made, layer=layer, has_passes=True)
+        step *= made.shape.together
     (height, width), (rows, columns) = made.layer.window.input, made.layer.window.output
     top, left = made.layer.window.begin
     channels, filters = case.shape[0], case.filters
@@ -115,12 +123,12 @@ def test_the_output_may_follow_the_input_as_far_as_the_windows_say(
         for column in range(0, columns, 2)
     ]
     wanted, written = -made.layer.x.bytes, 0
-    for at in range(0, len(starts), 3):
-        ends = [((y + 1) * columns + x + 2) * filters for y, x in starts[at : at + 3]]
+    for at in range(0, len(starts), step):
+        ends = [((y + 1) * columns + x + 2) * filters for y, x in starts[at : at + step]]
         written = max([written, *ends])
         reads = [
             (row * width + column) * channels
-            for y, x in starts[at + 3 :]
+            for y, x in starts[at + step :]
             for row in range(y - top, y - top + 4)
             for column in range(x - left, x - left + 4)
             if 0 <= row < height and 0 <= column < width

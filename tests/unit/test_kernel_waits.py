@@ -12,6 +12,7 @@ import numpy as np
 import onnx
 import pytest
 from arm_dsp_convolutions import BLOCK, SHARED, SPEECH, Case, model
+from arm_dsp_winograd_cases import TAKEN as WINOGRAD
 from kernel_runs import runs
 from quantized_layers import extremes
 
@@ -19,6 +20,7 @@ from mcu_deploy import compiler, formats, passes
 from mcu_deploy.backends.ArmDsp.kernels import convolution, pointwise, pointwise_shared, winograd
 from mcu_deploy.backends.interface import Target, layer_of
 from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa.dsp import winograd_core, winograd_groups
 from mcu_deploy.backends.isa.dsp.frames import Kernel
 from mcu_deploy.backends.isa.encoding import addresses
 from mcu_deploy.backends.isa.instruction import Instruction
@@ -158,6 +160,52 @@ def test_the_loops_of_a_convolution_fit_into_the_cache(
     taps, filters = loops(convolution.assemble(kernel))
     assert taps < filters <= (1024 if kernel.product.is_in_turn else 896)
     assert taps <= 896
+
+
+@pytest.mark.parametrize("fpu", [True, False])
+def test_winograds_passes_give_the_oracles_bits(
+    fpu: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cases have late sums and some that no integers round, chunks and rounds of channels."""
+    made = winograd._proposal
+    monkeypatch.setattr(
+        winograd, "_proposal", lambda view, node, k: made(view, node, replace(k, has_passes=True))
+    )
+    monkeypatch.setattr(convolution, "propose", lambda view, layer: "")
+    monkeypatch.setattr(compiler, "target_of", lambda *_: replace(LATE, fpu=fpu))
+    path = model(WINOGRAD if fpu else WINOGRAD[::3], tmp_path / "cases.onnx")
+    samples = np.load(extremes(path))
+    inputs = [samples[value.name][0] for value in onnx.load(path).graph.input]
+    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
+    seen: Counter[str] = Counter()
+    for run in runs(path, inputs, options=options):
+        assert run.result() == run.output, run.name
+        function = run.choice.workload.function
+        assert function is not None
+        head = " ".join(function.comment)
+        seen["passes"] += "the windows of a pass" in head
+        seen["chunks"] += "chunks of channels" in head
+        seen["unsolved"] += "no integers round" in head
+        (place,) = run.choice.workload.in_place
+        assert run.result(place) == run.output, f"{run.name}: {place}"
+    assert seen["passes"] >= 6
+    if fpu:
+        assert seen["chunks"] and seen["unsolved"]
+
+
+@pytest.mark.parametrize("channels", [8, 16, 32, 48, 64])
+def test_winograds_loops_fit_into_the_cache(channels: int, tmp_path: Path) -> None:
+    """Those over filters, and what is in them; more than 896 bytes, and no more than 1,024 with the
+    lines that they begin and end in, where words have to be of two chunks."""
+    layer = _layer(Case((channels, 8, 9), 64), tmp_path)
+    passes_, at_once = winograd.Winograd(layer, has_passes=True), winograd.Winograd(layer)
+    shape = passes_.shape
+    code = winograd_groups.assemble(shape, passes_.coverage(), 1)
+    longest = code.longest_loop(passes_.coverage().groups)
+    assert longest <= (896 if shape.chunks == 1 and shape.rounds == 1 else 980)
+    assert winograd_core.assemble(at_once.shape, at_once.coverage()).longest_loop() > 2 * longest
+    cache = FLASH.data_cache
+    assert cache is not None and 8 * shape.pairs <= cache.bytes - cache.line_bytes
 
 
 def test_small_windows_are_multiplied_by_groups(tmp_path: Path) -> None:

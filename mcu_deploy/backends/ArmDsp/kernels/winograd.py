@@ -7,6 +7,7 @@ modulo 2**32, so only the sums at the end need fit into 32 bits. The price is fl
 int16 for 9 of int8.
 
 Three windows at a time are transformed, then multiplied by all filters (see winograd_core.py).
+Where memory answers late, some groups of three are, by loops that are short (winograd_groups.py).
 Windows of odd sizes end where the image ends: they compute some outputs a second time. A window
 that leaves the image is first copied to a patch, with the zero point where there is no image.
 All sizes are numbers in front of the weights, so that layers of equal channels share a function.
@@ -24,9 +25,10 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.kernels import convolution
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, proposal
 from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
-from mcu_deploy.backends.isa.dsp.winograd_core import LANES, LANES_LOG2, assemble
+from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa.dsp import winograd_core, winograd_groups
+from mcu_deploy.backends.isa.dsp.winograd_core import LANES, LANES_LOG2
 from mcu_deploy.backends.isa.dsp.winograd_windows import (
-    FRAME,
     NUMBERS,
     ORDER,
     POSITIONS,
@@ -42,24 +44,49 @@ OPERATORS = ("Conv", "tflite::Conv")
 _MOST_CHANNELS, _MOST_FILTERS = 64, 254
 # How far an accumulator may be moved so that its scale has an integer addend.
 _MOVED = 2**15
+# Of a pass: so many groups of three windows at most, in so many bytes of scratch.
+_MOST_GROUPS, _MOST_BYTES = 4, 16384
+# The code of a pair of channels, and of all else that runs for each two filters.
+_PAIR_BYTES, _AROUND = 31, 510
 # Of `POSITIONS`, where a sum of products enters the outputs with a minus.
 _IS_NEGATIVE = np.array([(row == 3) != (column == 3) for row, column in POSITIONS])
 
 
 @dataclass(frozen=True, eq=False)
 class Winograd:
-    """A 3x3 convolution with a stride of 1."""
+    """A 3x3 convolution with a stride of 1. has_passes: by winograd_groups.py."""
 
     layer: Convolution
+    has_passes: bool = False
 
-    @property
+    @functools.cached_property
     def shape(self) -> Shape:
         layer = self.layer
         is_fixed = layer.fixed is not None
         return Shape(
             layer.x.shape[1], layer.y.shape[1], shift(layer) + LANES_LOG2, layer.extend,
             layer.saturate, is_fixed, not is_fixed and not self.unsolved,
+            *(self._pass() if self.has_passes else ()),
         )  # fmt: skip
+
+    def _pass(self) -> tuple[int, int, int]:
+        """`together`, `chunks` and `rounds` of `Shape`: chunks whose words stay in a cache of data,
+        rounds whose loop fits, for as many groups as the scratch may hold."""
+        memory, pairs = self.layer.target.memory, self.layer.x.shape[1] // 2
+        assert memory is not None and self.layer.loop_bytes is not None
+        cache, chunks = memory.data_cache, 1
+        if cache is not None:  # V is made of two pairs at a time
+            kept = (cache.bytes - cache.line_bytes) // 8
+            chunks = _parts(pairs // 2, kept // 2)
+        in_round = (self.layer.loop_bytes - _AROUND) // _PAIR_BYTES
+        rounds = _parts(pairs // chunks, in_round)
+        groups = self._groups
+        most = max(1, min(_MOST_GROUPS, _MOST_BYTES // (192 * pairs + 384 * chunks)))
+        return -(-groups // -(-groups // most)), chunks, rounds
+
+    @property
+    def _groups(self) -> int:
+        return -(-self.windows()[0].size // 3)
 
     def windows(self) -> tuple[Array, Array]:
         """The output's row and column at which each window of a pair of rows and columns begins."""
@@ -78,14 +105,17 @@ class Winograd:
         rows, columns = inside
         border = (rows < 4) | (columns < 4)
         count = max(1, int(border.sum()))
+        groups = self._groups
         return Coverage(
-            -(-rows.size // 3), rows.size, int(border.sum()), self.layer.window.output[1],
+            groups, -(-groups // max(1, self.shape.together)), rows.size, int(border.sum()),
+            self.layer.window.output[1],
             rows[border].sum() / count, columns[border].sum() / count,
             sum(pair.late for pair in self.pairs), self.unsolved,
         )  # fmt: skip
 
     def distance(self) -> int:
-        """As `InPlace` has it: three windows are read before their outputs are written."""
+        """As `InPlace` has it: three windows, or those of a pass, are read before their outputs are
+        written."""
         window, (channels, filters) = self.layer.window, (self.shape.channels, self.shape.filters)
         rows, columns = self.windows()
         row, column = (
@@ -93,9 +123,10 @@ class Winograd:
         )
         lowest = (row * window.input[1] + column) * channels
         ends = ((rows + 1) * window.output[1] + columns + 2) * filters
-        starts = range(0, rows.size, 3)
+        step = 3 * max(1, self.shape.together)
+        starts = range(0, rows.size, step)
         reads = np.array([lowest[n:].min() for n in starts])
-        writes = np.array([ends[n : n + 3].max() for n in starts])
+        writes = np.array([ends[n : n + step].max() for n in starts])
         return int((writes[:-1] - reads[1:]).max(initial=-self.layer.x.bytes))
 
     def numbers(self) -> Array:
@@ -166,25 +197,47 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return layer
     if layer.is_depthwise or layer.groups > 1 or convolution.refusal(layer):
         return ""
-    kernel = Winograd(layer)
-    if refusal(kernel):
+    if refusal(kernel := Winograd(layer)):
         return ""
-    shape = kernel.shape
+    found = [_proposal(view, node, kernel)]
+    if layer.loop_bytes is not None:
+        # The code of all positions in a row waits for itself, and for its weights.
+        found.append(_proposal(view, node, Winograd(layer, has_passes=True)))
+    return found
+
+
+def _proposal(view: SubgraphView, node: Layer, kernel: Winograd) -> Proposal:
+    shape, layer = kernel.shape, kernel.layer
     of_two = 24 + 4 * len(POSITIONS) * shape.channels
     stream_bytes = shape.filters // 2 * of_two + 12 * sum(pair.late for pair in kernel.pairs)
-    made = proposal(
+    return proposal(
         view.part([node.node.id]), layer.target, f"winograd_{shape.channels}x{shape.filters}_dsp",
-        assemble(shape, kernel.coverage()),
+        _assembled(kernel),
         lambda: [Constant("weights", np.concatenate([kernel.numbers(), kernel.pack()]))],
-        "winograd3x3",
+        "winograd3x3" + ", short loops" * kernel.has_passes,
         macs=layer.pixels * shape.filters * layer.weights[0].size,
         constant_bytes=stream_bytes + 4 * len(NUMBERS),
-        scratch_bytes=FRAME + shape.transformed_bytes + shape.patch_bytes,
+        scratch_bytes=shape.scratch_bytes,
         in_place=[InPlace(0, 0, kernel.distance())],
         layouts=CHANNELS_LAST,
         only_for="speed",
     )  # fmt: skip
-    return [made]
+
+
+def _parts(count: int, most: int) -> int:
+    """In how many equal parts of at most so much."""
+    return next((n for n in range(1, count) if count % n == 0 and count // n <= most), count)
+
+
+def _assembled(kernel: Winograd) -> Assembly:
+    shape, coverage = kernel.shape, kernel.coverage()
+    if not kernel.has_passes:
+        return winograd_core.assemble(shape, coverage)
+    memory = kernel.layer.target.memory
+    assert memory is not None
+    # Without a cache of data each group reads all weights.
+    reads = 1 if memory.data_cache else coverage.groups / coverage.passes
+    return winograd_groups.assemble(shape, coverage, reads)
 
 
 def refusal(kernel: Winograd) -> str:

@@ -202,7 +202,7 @@ def to_next(
 
     def check(of: Sequence[Register]) -> None:
         code.cmp(named, of[0])
-        code.itt("ne")
+        getattr(code, "i" + "t" * (len(of) - 1))("ne")
         for acc in of[1:]:
             code.cmpne(named, acc)
 

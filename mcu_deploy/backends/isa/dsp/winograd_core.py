@@ -80,22 +80,9 @@ def assemble(shape: Shape, coverage: Coverage) -> Assembly:
     """
     code = Assembly()
     tile = _Tile(code, shape, coverage, names := Windows(code))
-    frame = names.frame
-    x, y, weights, scratch = code.arguments("x y weights scratch")
-    at, address, left, groups = code.registers("numbers address filters_left groups_left")
-    numbers = code.registers("number0 number1 number2 number3 number4 number5")
-    _describe(code, shape)
-    code.vmov(names.kept, scratch)
-    code.add(at, scratch, AT["groups"])
-    for _ in range(len(NUMBERS) // len(numbers)):
-        code.ldmia(weights.moving, numbers)
-        code.stmia(at.moving, numbers)
-    code.vmov(tile.begin, weights)
-    code.mov(frame, scratch)
-    for name, base in (("source", x), ("target", y)):
-        code.ldr(address, names.number(name))
-        code.add(address, address, base)
-        code.str(address, names.number(name))
+    frame, left, groups = names.frame, *code.registers("filters_left groups_left")
+    describe(code, shape)
+    begin(code, names, tile.begin)
     with code.repeat(coverage.groups):
         code.reads(2 * len(windows.POSITIONS) * shape.channels * shape.filters)
         code.add(names.into, frame, FRAME)
@@ -112,7 +99,25 @@ def assemble(shape: Shape, coverage: Coverage) -> Assembly:
     return code
 
 
-def _describe(code: Assembly, shape: Shape) -> None:
+def begin(code: Assembly, names: Windows, kept: Register) -> None:
+    """The numbers go to the frame; the stream behind them is kept."""
+    x, y, weights, scratch = code.arguments("x y weights scratch")
+    at, address = code.registers("numbers address")
+    numbers = code.registers("number0 number1 number2 number3 number4 number5")
+    code.vmov(names.kept, scratch)
+    code.add(at, scratch, AT["groups"])
+    for _ in range(len(NUMBERS) // len(numbers)):
+        code.ldmia(weights.moving, numbers)
+        code.stmia(at.moving, numbers)
+    code.vmov(kept, weights)
+    code.mov(names.frame, scratch)
+    for name, base in (("source", x), ("target", y)):
+        code.ldr(address, names.number(name))
+        code.add(address, address, base)
+        code.str(address, names.number(name))
+
+
+def describe(code: Assembly, shape: Shape) -> None:
     code.note(
         "y[p][f] = sat(round(factor[f] * (bias[f] + sum of w[f][t] x[p][t])) + zero), of pixels p, "
         "filters f and 3x3 taps t, by Winograd's F(2x2, 3x3): 4 times the sums of 2x2 pixels are "
@@ -147,9 +152,24 @@ def _describe(code: Assembly, shape: Shape) -> None:
             + " Or 2: no integers round f and g; of the four words the first and the third are "
             "factors, the last one is the zero point." * (not shape.is_solved)
         )
+    numbers = ", ".join(NUMBERS)
+    if shape.together:
+        chunks = f", {shape.chunks} chunks of channels" * (shape.chunks > 1)
+        code.note(
+            "scratch: the frame, a word each: six that no pass needs; pairs of filters that are "
+            f"left; {numbers}. Then, of each window of a pass, where the second pixel of its output "
+            f"is, and of the row below; V: of each position{chunks}, each three windows and each "
+            f"two channels, as above, a word of each; of each position{chunks} and each window "
+            "the sums of f and g; a patch of 4x4 pixels."
+        )
+        code.note(
+            f"In place: the windows of a pass, {3 * shape.together}, are read before their outputs "
+            "are written."
+        )
+        return
     code.note(
         "scratch: the frame, a word each: of each window where the second pixel of its output is; "
-        f"the same of the row below; pairs of filters that are left; {', '.join(NUMBERS)}. Then V "
+        f"the same of the row below; pairs of filters that are left; {numbers}. Then V "
         "of three windows: of each position and each two channels, as above, a word of each; a "
         "patch of 4x4 pixels."
     )

@@ -8,6 +8,7 @@ window that leaves the image is copied to a patch first, with the zero point aro
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from mcu_deploy.backends.isa import Assembly, Kind, Memory, Register
@@ -28,13 +29,18 @@ NUMBERS = (
 TARGETS, LEFT = (0, 12), 24
 AT = {name: 28 + 4 * index for index, name in enumerate(NUMBERS)}
 FRAME = 28 + 4 * len(NUMBERS)  # its bytes, behind which the transformed windows lie
+# Of a window in a pass of several groups: the two addresses, which lie behind the frame then; and
+# the sums of three windows at a position.
+TARGET_BYTES, WAITING_BYTES = 8, 24
 
 
 @dataclass(frozen=True)
 class Shape:
     """What a function is made for. shift: of the scaled sums; extend: the instruction that widens
     bytes 0 and 2 of the input; saturate: SSAT or USAT; rounds_twice: as TFLite does; is_solved:
-    whether code knows that integers round all filters (`DenseProduct.is_solved`)."""
+    whether code knows that integers round all filters (`DenseProduct.is_solved`). together: so many
+    groups of three windows are a pass of winograd_groups.py, which multiplies the channels of a
+    position in so many chunks, and of each in so many rounds; 0 where there are no passes."""
 
     channels: int
     filters: int
@@ -43,15 +49,50 @@ class Shape:
     saturate: str
     rounds_twice: bool
     is_solved: bool
+    together: int = 0
+    chunks: int = 1
+    rounds: int = 1
+
+    @property
+    def pairs(self) -> int:
+        """Of channels, in a chunk."""
+        return self.channels // 2 // self.chunks
+
+    @property
+    def step_bytes(self) -> int:
+        """Of the windows of a pass, a chunk at one position."""
+        return 12 * self.pairs * max(1, self.together)
 
     @property
     def position_bytes(self) -> int:
-        """Of three windows, at one position."""
-        return 6 * self.channels
+        return self.chunks * self.step_bytes
 
     @property
     def transformed_bytes(self) -> int:
         return len(POSITIONS) * self.position_bytes
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Of the sums of a pass."""
+        return len(POSITIONS) * self.chunks * self.together * WAITING_BYTES
+
+    @property
+    def windows_at(self) -> int:
+        """Where the transformed windows lie in the scratch, behind which there are the sums and the
+        patch."""
+        return FRAME + 3 * self.together * TARGET_BYTES
+
+    @property
+    def waiting_at(self) -> int:
+        return self.windows_at + self.transformed_bytes
+
+    @property
+    def patch_at(self) -> int:
+        return self.waiting_at + self.waiting_bytes
+
+    @property
+    def scratch_bytes(self) -> int:
+        return self.patch_at + self.patch_bytes
 
     @property
     def patch_bytes(self) -> int:
@@ -60,12 +101,13 @@ class Shape:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How often what is run. groups: of three windows; windows: without those that fill the last
-    group; border: of these leave the image, and have so many rows and columns inside in the mean;
-    width: of the output; late, unsolved: sums and pairs of
-    filters of a group (`Pair`)."""
+    """How often what is run. groups: of three windows; passes: of groups; windows: without those
+    that fill the last group; border: of these leave the image, and have so many rows and columns
+    inside in the mean; width: of the output; late, unsolved: sums and pairs of filters of a group
+    (`Pair`)."""
 
     groups: int
+    passes: int
     windows: int
     border: int
     width: int
@@ -81,11 +123,17 @@ class Windows:
     frame: its address, and where the FPU keeps it; into: where V of a window goes. source: its
     first byte, in the image or in the patch, then its next channels; column, row: where in the
     image it begins; target: the second pixel of its output. pitch, three_pitches: bytes from a row
-    to the next one, and from the first to the last one. x1, x2, outer: the window's pixels in the
+    to the next one, and from the first to the last one. targets, stop: in S registers, where the
+    next addresses of outputs go and where V of a group's last window ends, where there are passes.
+    channels_end: of all chunks. x1, x2, outer: the window's pixels in the
     rows 1, 2, and 0 or 3; t: a row of B' d; v: an element of V.
     """
 
-    def __init__(self, code: Assembly) -> None:
+    def __init__(self, code: Assembly, is_grouped: bool = False) -> None:
+        self.is_grouped = is_grouped
+        self.targets, self.stop, self.channels_end = code.registers(
+            "targets_kept group_end channels_end", kind=Kind.SINGLE
+        )
         self.frame, self.into = code.registers("frame into")
         self.kept = code.register("frame_kept", kind=Kind.SINGLE)
         self.source, self.column, self.row, self.target = code.registers("source column row target")
@@ -105,7 +153,8 @@ class Windows:
 
 
 def transform(code: Assembly, shape: Shape, coverage: Coverage, names: Windows) -> None:
-    """Three windows, to `into`, which is FRAME behind the frame; that is lost and found again."""
+    """Three windows, to `into`, which is FRAME behind the frame where there are no passes; that is
+    lost and found again."""
     channels, filters = shape.channels, shape.filters
     source, column, row, target = here = (names.source, names.column, names.row, names.target)
     into, frame, number = names.into, names.frame, names.number
@@ -113,18 +162,28 @@ def transform(code: Assembly, shape: Shape, coverage: Coverage, names: Windows) 
     border = coverage.border / coverage.windows
     ends = 2 / (coverage.width + coverage.width % 2)
     state, columns, rows = code.registers("state columns_inside rows_inside")
-    end, into_end = code.registers("channels_end into_end")
+    into_end, targets = code.registers("into_end targets")
     last_column, last_row, wrap, target_wrap, first_column, target_pitch = code.registers(
         "last_column last_row wrap target_wrap first_column target_pitch"
     )
     code.note("Three windows of 4x4 pixels to V = B' d B: two channels a word, of all three.")
+    if names.is_grouped:
+        code.add(into_end, into, 12)
+        code.vmov(names.stop, into_end)
     with code.repeat(3):
         code.add(state, frame, AT["source"])
         code.ldmia(state, here)
-        code.str(target, into[TARGETS[0] - FRAME])
-        code.ldr(target_pitch, number("target pitch"))
-        code.add(target, target, target_pitch)
-        code.str(target, into[TARGETS[1] - FRAME])
+        if names.is_grouped:
+            code.ldr(target_pitch, number("target pitch"))
+            code.vmov(targets, names.targets)
+            code.add(target_pitch, target_pitch, target)
+            code.strd(target, target_pitch, targets.after(TARGET_BYTES))
+            code.vmov(names.targets, targets)
+        else:
+            code.str(target, into[TARGETS[0] - FRAME])
+            code.ldr(target_pitch, number("target pitch"))
+            code.add(target, target, target_pitch)
+            code.str(target, into[TARGETS[1] - FRAME])
         code.ldr(columns, number("columns inside"))
         code.ldr(rows, number("rows inside"))
         code.cmp(column, columns)
@@ -136,15 +195,8 @@ def transform(code: Assembly, shape: Shape, coverage: Coverage, names: Windows) 
             code.ldr(names.three_pitches, number("three pitches"))
             code.vmov(*names.kept_pitches, names.pitch, names.three_pitches)
         code.place(ready)
-        code.add(end, source, channels)
-        code.vmov(names.end, end)
-        with code.repeat(channels // 4):
-            _four_channels(code, shape, names)
-            code.add(source, source, 4)
-            code.vmov(end, names.end)
-            code.cmp(source, end)
+        _channels(code, shape, names)
         code.note("To the next window, two columns on, or at the end of the row to the next row.")
-        code.sub(into, into, shape.position_bytes - 4)
         code.vmov(frame, names.kept)
         code.add(state, frame, AT["source"])
         moves = last_column, last_row, wrap, target_wrap, first_column, names.pitch, target_pitch
@@ -163,7 +215,10 @@ def transform(code: Assembly, shape: Shape, coverage: Coverage, names: Windows) 
         code.place(store)
         code.stmia(state, here)
         code.place(stay)
-        code.add(into_end, frame, FRAME + 12)
+        if names.is_grouped:
+            code.vmov(into_end, names.stop)
+        else:
+            code.add(into_end, frame, FRAME + 12)
         code.cmp(into, into_end)
     code.b(after)
     with code.times(3 * ends):
@@ -188,9 +243,32 @@ def transform(code: Assembly, shape: Shape, coverage: Coverage, names: Windows) 
     code.place(after)
 
 
+def _channels(code: Assembly, shape: Shape, names: Windows) -> None:
+    """V of one window, behind which `into` is where that of the next one goes."""
+    source, into, end = names.source, names.into, code.register("channels_end")
+    if shape.chunks > 1:
+        code.add(end, source, shape.channels)
+        code.vmov(names.channels_end, end)
+    of_chunk = 12 * shape.pairs
+    with code.repeat(shape.chunks) if shape.chunks > 1 else nullcontext():
+        code.add(end, source, 2 * shape.pairs)
+        code.vmov(names.end, end)
+        with code.repeat(shape.pairs // 2):
+            _four_channels(code, shape, names)
+            code.add(source, source, 4)
+            code.vmov(end, names.end)
+            code.cmp(source, end)
+        if shape.chunks > 1:
+            if shape.step_bytes > of_chunk:
+                code.add(into, into, shape.step_bytes - of_chunk)
+            code.vmov(end, names.channels_end)
+            code.cmp(source, end)
+    code.sub(into, into, (shape.position_bytes if shape.chunks > 1 else of_chunk) - 4)
+
+
 def _patch(code: Assembly, shape: Shape, coverage: Coverage, names: Windows) -> None:
     """Copies the window at `source` to the patch, which is the window then."""
-    pixel, at_patch, patch = shape.channels, FRAME + shape.transformed_bytes, code.register("patch")
+    pixel, at_patch, patch = shape.channels, shape.patch_at, code.register("patch")
     unit = 16 if pixel % 16 == 0 else 4
     code.note("A window that leaves the image is copied, with the zero point around it.")
     code.movw(patch, at_patch)
