@@ -64,17 +64,33 @@ def _bound(items: Sequence[Item], names: tuple[Register, ...], is_narrow: bool) 
     places = _solved(names, lives.demands(len(items)))
     if places is None:
         raise AllocationError(lives.complaint(_first_without(lives)))
-    bound = {r: replace(r, place=p) for r, p in zip(names, places, strict=True)}
+    at = dict(zip(names, places, strict=True))
 
-    def place(register: Register) -> Register:
-        if register.whole is None or register.place is not None:
-            return bound.get(register, register)
-        return bound[register.whole].words[register.index]
+    def place(register: Register) -> int | None:
+        if register.place is not None:
+            return register.place
+        if register.whole is None:
+            return at[register]
+        return words_of(register.whole.kind, at[register.whole])[register.index]
 
     # What is the same is one value before and after.
     unique = {id(i): i for i in items if isinstance(i, Instruction)}
-    made: dict[int, Item] = {key: instruction.renamed(place) for key, instruction in unique.items()}
+    made: dict[int, Item] = {
+        key: _placed(instruction, tuple([place(r) for r in instruction.registers]))
+        for key, instruction in unique.items()
+    }
     return [made.get(id(item), item) for item in items]
+
+
+# Kernels of one family are mostly the same, and what is known of an instruction is kept with it.
+@functools.lru_cache(1 << 16)
+def _placed(instruction: Instruction, places: tuple[int, ...]) -> Instruction:
+    """An instruction whose registers are there."""
+    new = {
+        r: r if r.is_physical else replace(r, place=place)
+        for r, place in zip(instruction.registers, places, strict=True)
+    }
+    return instruction.renamed(new.__getitem__)
 
 
 def _first_without(lives: Lives) -> int:

@@ -55,8 +55,8 @@ def estimated(items: tuple[Item, ...], times: tuple[float, ...], model: Model) -
         if code and often:
             is_loop = piece[0] in code[-1].jumps_to
             # LE takes no time of its own.
-            counted = [model.issue_of(i) for i in code if i.name not in ("le", "letp")]
-            total += often * model.cycles(counted, is_loop)
+            counted = tuple([i for i in code if i.name not in ("le", "letp")])
+            total += often * _cycles(model, counted, is_loop)
     return total
 
 
@@ -64,7 +64,8 @@ def _edges(items: Sequence[Item]) -> list[tuple[int, int]]:
     return [*itertools.pairwise([*begins(items), len(items)])]
 
 
-Order = Callable[[Sequence[Instruction], bool], Sequence[Instruction]]
+# Another order for instructions; None where they stay as they are.
+Order = Callable[[tuple[Instruction, ...], bool], Sequence[Instruction] | None]
 
 
 def _pieces(items: Sequence[Item], order: Order, model: Model) -> Iterator[list[Item]]:
@@ -111,61 +112,69 @@ def _piece(items: Sequence[Item], order: Order, may_split: bool) -> Iterator[Ite
 
 
 def _run(items: Sequence[Item], order: Order, may_split: bool) -> Sequence[Item]:
-    code = [item for item in items if isinstance(item, Instruction)]
+    code = tuple([item for item in items if isinstance(item, Instruction)])
     if len(code) < 3:
         return items
     found = order(code, may_split)
-    return items if found is code else _noted(found, items)
+    return items if found is None else _noted(found, items)
 
 
+# Kernels of one family have most of their straight runs in common.
+@functools.lru_cache(1 << 12)
 def _fastest(
-    model: Model, code: Sequence[Instruction], may_split: bool
-) -> Sequence[Instruction]:  # fmt: skip
+    model: Model, code: tuple[Instruction, ...], may_split: bool
+) -> Sequence[Instruction] | None:
     """Of: as it is, in another order, and so with its lists split. What is found is proven."""
-    best, taken = code, _cost(model, code)
+    best, taken = None, _cost(model, code)
     for way in (code, _split(code)) if may_split else (code,):
         ready = _Ready(model, way)
         for rule in ready.rules:
-            found = [way[n] for n in ready.listed(rule)]
+            found = tuple([way[n] for n in ready.listed(rule)])
             cost = _cost(model, found)
             if cost < taken:
                 best, taken = found, cost
-    if best is not code and not do_the_same(code, best):
+    if best is not None and not do_the_same(code, best):
         raise AssertionError(f"the order of {code[0]} and what follows it does not do the same")
     return best
 
 
+@functools.lru_cache(1 << 12)
 def _good(
-    model: Model, code: Sequence[Instruction], may_split: bool
-) -> Sequence[Instruction]:  # fmt: skip
+    model: Model, code: tuple[Instruction, ...], may_split: bool
+) -> Sequence[Instruction] | None:
     if not model.orders:
-        return code
+        return None
     way = _split(code) if may_split else code
     ready = _Ready(model, way)
     # Kernels add vectors in the order of their cycles, which may be better than any other.
     has_vectors = any(instruction.is_vector for instruction in code)
-    orders = [[way[n] for n in ready.listed(rule)] for rule in ready.rules[: 1 + has_vectors]]
+    rules = ready.rules[: 1 + has_vectors]
+    orders = [tuple([way[n] for n in ready.listed(rule)]) for rule in rules]
     return min(orders, key=lambda order: _cost(model, order)) if has_vectors else orders[0]
 
 
-def _cost(model: Model, code: Sequence[Instruction]) -> int:
-    issues = [model.issue_of(instruction) for instruction in code]
-    return model.cycles(issues, True) + model.cycles(issues, False)
+def _cost(model: Model, code: tuple[Instruction, ...]) -> int:
+    return _cycles(model, code, True) + _cycles(model, code, False)
+
+
+@functools.lru_cache(1 << 13)
+def _cycles(model: Model, code: tuple[Instruction, ...], is_loop: bool) -> int:
+    return model.cycles([model.issue_of(instruction) for instruction in code], is_loop)
 
 
 def _noted(order: Sequence[Instruction], items: Sequence[Item]) -> list[Item]:
     """With the notes of the items in front of the first instruction that each spoke of."""
-    of: dict[int, list[Note]] = {}
+    of: dict[Instruction, list[Note]] = {}
     found: list[Item] = []
     pending: list[Note] = []
     for item in items:
         if isinstance(item, Note):
             pending.append(item)
-        elif pending:
-            of.setdefault(id(item), []).extend(pending)
+        elif pending and isinstance(item, Instruction):
+            of.setdefault(item, []).extend(pending)
             pending = []
     for instruction in order:
-        found += [*of.pop(id(instruction), ()), instruction]
+        found += [*of.pop(instruction, ()), instruction]
     return [*found, *(note for notes in of.values() for note in notes), *pending]
 
 
