@@ -11,9 +11,9 @@ from mcu_deploy import choose, plan, selection
 from mcu_deploy.arrange import layouts
 from mcu_deploy.ir import Graph
 from mcu_deploy.plan import Exposure, Plan, moving, planner
-from mcu_deploy.plan.clearing import Block, ordered
+from mcu_deploy.plan.clearing import Extent, ordered
 from mcu_deploy.plan.compaction import Compaction, Interval, Move, lower_bound
-from mcu_deploy.plan.placement import Placement, Problem
+from mcu_deploy.plan.placement import Placement, PlacementProblem
 from mcu_deploy.selection import Choice
 
 
@@ -42,7 +42,7 @@ def move_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     bytes of its own and some to spare, so that this is smaller.
     """
 
-    def stacked(problem: Problem) -> Placement:
+    def stacked(problem: PlacementProblem) -> Placement:
         offsets = [4 * sum(problem.sizes[:i]) for i in range(len(problem.sizes))]
         return Placement(tuple(offsets), 4 * sum(problem.sizes), "stacked", False)
 
@@ -59,14 +59,14 @@ def _restless(buffers: Sequence[Interval]) -> Compaction:
         offsets[i].append((buffers[i].first, size))
         size += buffers[i].bytes
     moves: list[Move] = []
-    before: dict[int, Block] = {}
+    before: dict[int, Extent] = {}
     for step in sorted({s for b in buffers for s in (b.first, b.last)}):
-        after: dict[int, Block] = {}
+        after: dict[int, Extent] = {}
         at = 0
         for i, b in enumerate(buffers):
             if b.movable and b.first <= step <= b.last:
                 start = at if step % 2 else room - at - b.bytes
-                after[i] = Block(start, b.bytes, i)
+                after[i] = Extent(start, b.bytes, i)
                 at += b.bytes
         staying = {i: block for i, block in before.items() if i in after}
         order = ordered(staying, after.values())

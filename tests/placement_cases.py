@@ -6,13 +6,15 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from mcu_deploy.plan.placement import Problem
+from mcu_deploy.plan.placement import PlacementProblem
 
 UNIT = 16
 
 
 @st.composite
-def problems(draw: st.DrawFn, buffers: int = 10, units: int = 12, overlaps: bool = True) -> Problem:
+def problems(
+    draw: st.DrawFn, buffers: int = 10, units: int = 12, overlaps: bool = True
+) -> PlacementProblem:
     """Buffers in any conflict relation, also with outputs that overlap inputs by any distance, or
     exactly."""
     sizes = [UNIT * n for n in draw(st.lists(st.integers(0, units), min_size=1, max_size=buffers))]
@@ -29,10 +31,10 @@ def problems(draw: st.DrawFn, buffers: int = 10, units: int = 12, overlaps: bool
                 conflicts.append((i, j, -sizes[i], distance))
             elif kind == "=":
                 conflicts += [(i, j, -sizes[i], 0), (i, j, 0, sizes[j])]
-    return Problem(tuple(sizes), conflicts, UNIT)
+    return PlacementProblem(tuple(sizes), conflicts, UNIT)
 
 
-def from_lives(sizes: Sequence[int], lives: Sequence[tuple[int, int]]) -> Problem:
+def from_lives(sizes: Sequence[int], lives: Sequence[tuple[int, int]]) -> PlacementProblem:
     """Buffers that live from a first to a last step; the bound is that of the fullest step."""
     count = range(len(sizes))
     conflicts = [
@@ -43,15 +45,15 @@ def from_lives(sizes: Sequence[int], lives: Sequence[tuple[int, int]]) -> Proble
     ]
     steps = {first for first, _ in lives}
     bound = max(sum(sizes[i] for i in count if lives[i][0] <= s <= lives[i][1]) for s in steps)
-    return Problem(tuple(sizes), conflicts, UNIT, bound)
+    return PlacementProblem(tuple(sizes), conflicts, UNIT, bound)
 
 
-def violations(problem: Problem, offsets: Sequence[int]) -> list[tuple[int, int]]:
+def violations(problem: PlacementProblem, offsets: Sequence[int]) -> list[tuple[int, int]]:
     """The pairs that lie where they must not."""
     return [(i, j) for i, j, low, high in problem.conflicts if low < offsets[i] - offsets[j] < high]
 
 
-def least_bytes(problem: Problem) -> int:
+def least_bytes(problem: PlacementProblem) -> int:
     """What a placement needs at least: every place of every buffer is tried."""
     top = sum(problem.sizes) + UNIT * len(problem.sizes)
     height = max(problem.sizes, default=0)
@@ -61,7 +63,7 @@ def least_bytes(problem: Problem) -> int:
     return height
 
 
-def _fits(problem: Problem, height: int, places: list[int]) -> bool:
+def _fits(problem: PlacementProblem, height: int, places: list[int]) -> bool:
     j = len(places)
     if j == len(problem.sizes):
         return True

@@ -54,7 +54,7 @@ class NoReference:
 
 
 @dataclass(frozen=True)
-class Carried:
+class NamedState:
     """A state: the input and the output by their names, and the input's first value."""
 
     input: str
@@ -63,7 +63,7 @@ class Carried:
 
 
 def run_reference(
-    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried] = ()
+    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[NamedState] = ()
 ) -> Reference | NoReference:
     """The program of the model's own format. Raises ModelError where it refuses the model.
 
@@ -84,7 +84,7 @@ _SETTINGS = "graph optimisation off, one thread, CPU"
 
 
 def run_onnxruntime(
-    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried] = ()
+    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[NamedState] = ()
 ) -> Reference:
     """Runs a model on the CPU provider.
 
@@ -100,7 +100,10 @@ def run_onnxruntime(
 
 
 def _onnxruntime(
-    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried], inner: bool = False
+    model: Path,
+    samples: Sequence[Sequence[Array]],
+    states: Sequence[NamedState],
+    inner: bool = False,
 ) -> tuple[list[dict[str, Array]], str]:
     """The outputs of each sample by name (inner: all tensors of the last one), and the version."""
     version = str(onnxruntime_package().__version__)
@@ -142,7 +145,7 @@ def apart(
 
 
 def _run_session(
-    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried], inner: bool
+    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[NamedState], inner: bool
 ) -> list[dict[str, Array]]:
     session = onnxruntime_session(_with_outputs(model) if inner else str(model))
     carried = {state.input: state.first for state in states}
@@ -193,7 +196,7 @@ def onnxruntime_session(model: str | bytes) -> Any:
 
 
 def reference_tensors(
-    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[Carried] = ()
+    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[NamedState] = ()
 ) -> Mapping[str, Array]:
     """What the program of the model's format has in its tensors, by name, in the last sample.
 

@@ -41,7 +41,7 @@ _LINE_SECONDS, _LINE_TRIES = 0.5, 4  # a little more than a second of silence
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """One thing that was looked at. state: "good"; "absent", which only some uses need; "wrong",
     which has to be mended. said: what was found; remedy: what to do, "" where it is good."""
 
@@ -56,13 +56,13 @@ def doctor(
     port: str | None = None,
     baud: int | None = None,
     expect: Sequence[ExpectedModel] = (),
-) -> Iterator[Finding]:
+) -> Iterator[Diagnosis]:
     """Looks at compilers, emulators, runners, probes and ports, one finding after the other.
 
     board: what it needs is told from what it does not. port: is listened at, "auto" for the board's
     own; it must belong to nobody else. expect: the models that its firmware should hold.
     """
-    yield Finding("mcu-deploy", "good", f"{VERSION}, Python {platform.python_version()}")
+    yield Diagnosis("mcu-deploy", "good", f"{VERSION}, Python {platform.python_version()}")
     yield from _own_parts()
     yield from _compilers(board)
     emulators = list(_emulators(board))
@@ -75,28 +75,28 @@ def doctor(
         yield line(port, baud, board, expect)
 
 
-def _own_parts() -> Iterator[Finding]:
+def _own_parts() -> Iterator[Diagnosis]:
     """The backends and model formats, which anybody may add to, and those that cannot be used."""
     lines: list[str] = []
     with Session(report=lines.append) as session:
-        yield Finding("backends", "good", ", ".join(session.registry.ids) or "none")
+        yield Diagnosis("backends", "good", ", ".join(session.registry.ids) or "none")
     lines += [f"The model format {name} was skipped: {why}." for name, why in skipped().items()]
     for said in lines:
-        yield Finding("add-on", "wrong", said, "mend it, or take it away")
+        yield Diagnosis("add-on", "wrong", said, "mend it, or take it away")
 
 
-def _compilers(board: Board | None) -> Iterator[Finding]:
+def _compilers(board: Board | None) -> Iterator[Diagnosis]:
     for each in [board] if board else [load_board(_TYPICAL), load_board("host")]:
         subject = "compiler of this machine" if each.is_host else "compiler for Cortex-M"
         needed = board is not None or not each.is_host
         try:
             toolchain = Toolchain.for_board(each)
         except ToolError as error:
-            yield Finding(subject, "wrong" if needed else "absent", str(error))
+            yield Diagnosis(subject, "wrong" if needed else "absent", str(error))
             continue
         lacking = [] if each.is_host else [n for n in _LIBRARIES if toolchain.file(n) is None]
         if lacking:
-            yield Finding(
+            yield Diagnosis(
                 subject, "wrong",
                 f"{toolchain.version}, but {', '.join(lacking)} of its libraries is missing",
                 "sudo apt install libnewlib-arm-none-eabi",
@@ -106,74 +106,74 @@ def _compilers(board: Board | None) -> Iterator[Finding]:
         try:
             toolchain.try_out()
         except ToolError as error:
-            yield Finding(subject, "wrong" if needed else "absent", f"{said}: {error}")
+            yield Diagnosis(subject, "wrong" if needed else "absent", f"{said}: {error}")
             continue
         yield _dated(subject, said, gcc_number(toolchain.version), TRIED)
 
 
-def _dated(subject: str, said: str, version: str, tried: Sequence[str]) -> Finding:
+def _dated(subject: str, said: str, version: str, tried: Sequence[str]) -> Diagnosis:
     """A program that runs: good unless it is older than the oldest that was tried."""
     oldest = tried[0]
     if is_older(version, oldest):
-        return Finding(
+        return Diagnosis(
             subject, "wrong", f"{said} is older than {oldest}, the oldest that was tried",
             f"install one of those that were: {', '.join(tried)}, or a newer one",
         )  # fmt: skip
-    return Finding(subject, "good", f"{said}; tried: {', '.join(tried)}")
+    return Diagnosis(subject, "good", f"{said}; tried: {', '.join(tried)}")
 
 
-def _emulators(board: Board | None) -> Iterator[Finding]:
+def _emulators(board: Board | None) -> Iterator[Diagnosis]:
     able = launchers_for(board) if board else launchers()
     found = [_emulator(launcher) for launcher in able if launcher.name != "host"]
     yield from _needed(found) if board else found
     if not able and board:
-        yield Finding("emulators", "absent", f"none has a machine like {board.name}")
+        yield Diagnosis("emulators", "absent", f"none has a machine like {board.name}")
 
 
-def _needed(found: Sequence[Finding]) -> Iterator[Finding]:
+def _needed(found: Sequence[Diagnosis]) -> Iterator[Diagnosis]:
     """The findings about tools of which a board needs one: where none is there, that is wrong."""
     is_there = any(finding.state != "absent" for finding in found)
     for finding in found:
         yield finding if is_there else replace(finding, state="wrong")
 
 
-def _emulator(launcher: Launcher) -> Finding:
+def _emulator(launcher: Launcher) -> Diagnosis:
     try:
         program = launcher.find()
     except ToolError as error:
-        return Finding(launcher.title, "absent", str(error))
+        return Diagnosis(launcher.title, "absent", str(error))
     try:
         version = launcher.version(program)
     except ToolError as error:
-        return Finding(launcher.title, "wrong", str(error), "install it anew")
+        return Diagnosis(launcher.title, "wrong", str(error), "install it anew")
     said = f"{version} ({program.path}, {program.found})"
     return _dated(launcher.title, said, version, launcher.tried)
 
 
-def _runners(board: Board | None, *, is_needed: bool) -> Iterator[Finding]:
+def _runners(board: Board | None, *, is_needed: bool) -> Iterator[Diagnosis]:
     named = list(board.runners) if board else list(runners())
     if board and not board.is_host and not named:
-        yield Finding("runners", "absent", f"{board.name} names none ({page('flashing')})")
+        yield Diagnosis("runners", "absent", f"{board.name} names none ({page('flashing')})")
     found = [_runner(runners()[name]) for name in named]
     yield from _needed(found) if board and is_needed else found
     if board and any(finding.state == "good" for finding in found):
         chosen = choose(board.name, board.runners)
-        yield Finding(f"mcu-deploy flash, {board.name}", "good", f"takes {chosen.reason}")
+        yield Diagnosis(f"mcu-deploy flash, {board.name}", "good", f"takes {chosen.reason}")
 
 
-def _runner(runner: Runner) -> Finding:
+def _runner(runner: Runner) -> Diagnosis:
     subject = f"runner {runner.name}"
     try:
         chosen = choose("any board", {runner.name: {}}, runner.name)
     except ToolError:
-        return Finding(subject, "absent", f"{runner.title} is not installed", runner.install)
+        return Diagnosis(subject, "absent", f"{runner.title} is not installed", runner.install)
     try:
-        return Finding(subject, "good", f"{chosen.program} {version(chosen)}".strip())
+        return Diagnosis(subject, "good", f"{chosen.program} {version(chosen)}".strip())
     except ToolError as error:
-        return Finding(subject, "wrong", str(error), runner.install)
+        return Diagnosis(subject, "wrong", str(error), runner.install)
 
 
-def probes(devices: Path = _USB, nodes: Path = Path("/dev/bus/usb")) -> Iterator[Finding]:
+def probes(devices: Path = _USB, nodes: Path = Path("/dev/bus/usb")) -> Iterator[Diagnosis]:
     """The debug probes on USB (Linux), and whether this user may open them.
 
     devices, nodes: as the kernel's Documentation/ABI/testing/sysfs-bus-usb and usbfs have them.
@@ -189,15 +189,15 @@ def probes(devices: Path = _USB, nodes: Path = Path("/dev/bus/usb")) -> Iterator
         if serial := _read(folder / "serial"):
             said += f", serial number {serial}"
         if os.access(node, os.R_OK | os.W_OK):
-            yield Finding("debug probe", "good", said)
+            yield Diagnosis("debug probe", "good", said)
         else:
-            yield Finding(
+            yield Diagnosis(
                 "debug probe", "wrong", f"{said}: you may not open {node}",
                 "copy the udev rules of your tool to /etc/udev/rules.d (OpenOCD's are "
                 "60-openocd.rules), then `sudo udevadm control --reload`, and plug it in anew",
             )  # fmt: skip
     if not count:
-        yield Finding("debug probes", "absent", "none is on USB")
+        yield Diagnosis("debug probes", "absent", "none is on USB")
 
 
 def _read(file: Path) -> str:
@@ -207,19 +207,19 @@ def _read(file: Path) -> str:
         return ""
 
 
-def _ports(board: Board | None) -> Iterator[Finding]:
+def _ports(board: Board | None) -> Iterator[Diagnosis]:
     known = ports()
     for port in known:
         own = f" (an id of {board.name})" if board and port.usb in board.usb else ""
         if os.access(port.device, os.R_OK | os.W_OK):
-            yield Finding("serial port", "good", f"{port}{own}")
+            yield Diagnosis("serial port", "good", f"{port}{own}")
         else:
-            yield Finding(
+            yield Diagnosis(
                 "serial port", "wrong", f"{port}{own}: you may not open it",
                 f"sudo usermod -aG {_group(Path(port.device))} $USER, then log in anew",
             )  # fmt: skip
     if not known:
-        yield Finding("serial ports", "absent", "there is none")
+        yield Diagnosis("serial ports", "absent", "there is none")
 
 
 def _group(device: Path) -> str:
@@ -234,7 +234,7 @@ def line(
     baud: int | None,
     board: Board | None = None,
     expect: Sequence[ExpectedModel] = (),
-) -> Finding:
+) -> Diagnosis:
     """What is behind a port: the firmware, another one, another speed, another program, a fault,
     or nothing.
 
@@ -244,13 +244,13 @@ def line(
     subject = f"line {port}"
     try:
         device = port_of(board, port) if board else port
-        return Finding(subject, "good", _greet(device, expected, expect))
+        return Diagnosis(subject, "good", _greet(device, expected, expect))
     except NoAnswer as error:
         first = error
     except McuDeployError as error:
-        return Finding(subject, "wrong", str(error))
+        return Diagnosis(subject, "wrong", str(error))
     if isinstance(first, Echo):
-        return Finding(subject, "wrong", str(first))
+        return Diagnosis(subject, "wrong", str(first))
     if "://" not in device:
         for other in BAUDS:
             if other == expected:
@@ -261,11 +261,11 @@ def line(
                 continue
             except DeviceError as error:
                 said = str(error)
-            return Finding(
+            return Diagnosis(
                 subject, "wrong", f"it speaks {other} baud, not {expected}: {said}",
                 f"give --baud {other}, or `baud` in the board's file",
             )  # fmt: skip
-    return Finding(subject, "wrong", str(first))
+    return Diagnosis(subject, "wrong", str(first))
 
 
 def _greet(device: str, baud: int, expect: Sequence[ExpectedModel]) -> str:

@@ -6,12 +6,12 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcu_deploy.api.programs import AnyProgram, Program, program_of
+from mcu_deploy.api.programs import AnyProgram, BoardProgram, program_of
 from mcu_deploy.device.line.ports import ports_of
 from mcu_deploy.errors import RequestError
 from mcu_deploy.runners import running
 from mcu_deploy.runners.choosing import Chosen, choose
-from mcu_deploy.runners.interface import Job
+from mcu_deploy.runners.interface import FlashJob
 
 
 @dataclass(frozen=True)
@@ -61,19 +61,19 @@ def plan_flash(
     return Flashing(chosen.runner.name, chosen.reason, "", _lines(opened, chosen, scratch, probe))
 
 
-def _choose(program: Program, runner: str | None, *, only_installed: bool) -> Chosen:
+def _choose(program: BoardProgram, runner: str | None, *, only_installed: bool) -> Chosen:
     board = program.board
     return choose(board.name, board.runners, runner, only_installed=only_installed)
 
 
 def _lines(
-    program: Program, chosen: Chosen, scratch: Path, probe: str | None
+    program: BoardProgram, chosen: Chosen, scratch: Path, probe: str | None
 ) -> tuple[tuple[str, ...], ...]:
-    job = Job(program.elf, program.vectors, chosen.settings, scratch, probe)
+    job = FlashJob(program.elf, program.vectors, chosen.settings, scratch, probe)
     return chosen.runner.commands(job, chosen.program)
 
 
-def _require_one_board(program: Program, chosen: Chosen) -> None:
+def _require_one_board(program: BoardProgram, chosen: Chosen) -> None:
     """Of two boards the tool would silently take one."""
     found = ports_of(program.board.usb)
     if len({port.serial_number for port in found}) > 1:

@@ -16,17 +16,17 @@ from mcu_deploy.errors import InternalError, McuDeployError, RequestError
 from mcu_deploy.files.samples import Samples, load_samples, random_samples
 from mcu_deploy.hygiene import check_files
 from mcu_deploy.pipelines.comparing import compare
-from mcu_deploy.pipelines.configuration import UPDATE, Configuration, Job, read_configuration
-from mcu_deploy.pipelines.result import Outcome, PipelineResult
-from mcu_deploy.pipelines.table import Row, read_table
+from mcu_deploy.pipelines.configuration import UPDATE, BuildJob, Configuration, read_configuration
+from mcu_deploy.pipelines.result import BuildOutcome, PipelineResult
+from mcu_deploy.pipelines.table import CostRow, read_table
 from mcu_deploy.processes.workers import in_processes
 from mcu_deploy.toolchain import gcc_number
 from mcu_deploy.version import VERSION
 
-Progress = Callable[[Outcome], None]
+Progress = Callable[[BuildOutcome], None]
 
-# An Outcome without its job.
-_Done = tuple[Row | None, str, tuple[str, ...]]
+# A BuildOutcome without its job.
+_Done = tuple[CostRow | None, str, tuple[str, ...]]
 
 
 def run_pipeline(
@@ -44,10 +44,10 @@ def run_pipeline(
     except RequestError as error:
         no_table = str(error).replace(UPDATE, configuration.update)
     jobs = configuration.jobs
-    outcomes: list[Outcome] = []
+    outcomes: list[BuildOutcome] = []
     work = partial(_measure_one, configuration.path, output)
     for job, done in zip(jobs, in_processes(work, range(len(jobs))), strict=True):
-        outcomes.append(Outcome(job, *done))
+        outcomes.append(BuildOutcome(job, *done))
         if progress is not None:
             progress(outcomes[-1])
     rows = [outcome.row for outcome in outcomes if outcome.row is not None]
@@ -60,7 +60,7 @@ def _measure_one(path: Path, output: Path, index: int) -> _Done:
     return _measure(read_configuration(path).jobs[index], output)
 
 
-def _measure(job: Job, output: Path) -> _Done:
+def _measure(job: BuildJob, output: Path) -> _Done:
     """Builds one model for one board, and does with it what there is an emulator for."""
     failures: list[str] = []
     directory = output / job.goal / job.board.name / job.model.name
@@ -110,7 +110,7 @@ def _check(built: Build) -> None:
         raise RequestError(f"{len(report.findings)} findings: {found}")
 
 
-def _validate(job: Job, folder: BuildFolder) -> str:
+def _validate(job: BuildJob, folder: BuildFolder) -> str:
     """Validates a build, and says how that was done."""
     result = validate(folder, _samples(job, folder))
     if not result.passed:
@@ -121,7 +121,7 @@ def _validate(job: Job, folder: BuildFolder) -> str:
     return f"validated in {emulator.title} with {result.samples} {samples}{beside}"
 
 
-def _samples(job: Job, folder: BuildFolder) -> Samples:
+def _samples(job: BuildJob, folder: BuildFolder) -> Samples:
     network = folder.compile_again(job.model.name)
     if job.model.data is None:
         return random_samples(network.graph, job.model.samples, edges=network.inputs)
@@ -129,9 +129,9 @@ def _samples(job: Job, folder: BuildFolder) -> Samples:
     return given.first(job.model.samples)
 
 
-def _row(job: Job, built: Build, counted: Profile | None) -> Row:
+def _row(job: BuildJob, built: Build, counted: Profile | None) -> CostRow:
     report = built.report
-    return Row(
+    return CostRow(
         model=job.model.name,
         board=job.board.name,
         goal=job.goal,

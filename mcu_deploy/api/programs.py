@@ -19,7 +19,7 @@ _MAGIC = b"\x7fELF"
 
 
 @dataclass(frozen=True)
-class Program:
+class BoardProgram:
     """An ELF image and the board that it is for. vectors: the address of its vector table."""
 
     elf: Path
@@ -27,7 +27,7 @@ class Program:
     vectors: int
 
 
-AnyProgram = AnyFolder | Program
+AnyProgram = AnyFolder | BoardProgram
 """A program that was opened, or a build folder, whose firmware is meant."""
 
 
@@ -39,7 +39,7 @@ def is_elf(path: Path) -> bool:
         return stream.read(len(_MAGIC)) == _MAGIC
 
 
-def open_program(path: str | Path, board: str | Path | Board) -> Program:
+def open_program(path: str | Path, board: str | Path | Board) -> BoardProgram:
     """A linked ELF image of any build system.
 
     RequestError where it is no image for Arm, is cut off, or nothing of it lies in the board's
@@ -71,12 +71,12 @@ def open_program(path: str | Path, board: str | Path | Board) -> Program:
     vectors = target.memory_for("vectors").origin
     if not any(at <= vectors < at + len(data) for at, data in segments):
         vectors = segments[0][0]
-    return Program(file.absolute(), target, vectors)
+    return BoardProgram(file.absolute(), target, vectors)
 
 
-def program_of(given: AnyProgram) -> Program:
+def program_of(given: AnyProgram) -> BoardProgram:
     """The program, or the firmware of a build folder. RequestError for a build for the host."""
-    if isinstance(given, Program):
+    if isinstance(given, BoardProgram):
         return given
     folder = as_folder(given)
     if folder.board.is_host:
@@ -84,7 +84,7 @@ def program_of(given: AnyProgram) -> Program:
             f"{folder.directory} was built for this machine itself, where there is nothing to "
             "flash; build it for a board."
         )
-    return Program(folder.firmware, folder.board, folder.board.memory_for("vectors").origin)
+    return BoardProgram(folder.firmware, folder.board, folder.board.memory_for("vectors").origin)
 
 
 def write_image(program: AnyProgram, output: str | Path) -> None:

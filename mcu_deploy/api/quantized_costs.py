@@ -18,7 +18,7 @@ from mcu_deploy.report.floats import FloatLayer
 
 
 @dataclass(frozen=True)
-class Cost:
+class QuantizedCost:
     """flash, ram: bytes of the network and the runtime; count: of one run, in unit; cycles:
     modelled, None where they are not known; float_layers: those that run in float32."""
 
@@ -30,14 +30,16 @@ class Cost:
     float_layers: tuple[FloatLayer, ...]
 
 
-def cost_of(model: Path, board: Board, folder: Path) -> Cost:
+def cost_of(model: Path, board: Board, folder: Path) -> QuantizedCost:
     """Builds a model into a folder and counts a run. Nothing counts on the host."""
     built = build(model, board, folder, name="net")
     report = built.report
     if board.is_host:
-        return Cost(report.flash_bytes, report.ram_bytes, None, "", None, report.float_layers)
+        return QuantizedCost(
+            report.flash_bytes, report.ram_bytes, None, "", None, report.float_layers
+        )
     counted = profile(built)
-    return Cost(
+    return QuantizedCost(
         report.flash_bytes, report.ram_bytes, counted.total, counted.unit, counted.cycles,
         report.float_layers,
     )  # fmt: skip

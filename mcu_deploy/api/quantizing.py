@@ -14,7 +14,7 @@ import numpy as np
 import onnx
 
 from mcu_deploy import formats
-from mcu_deploy.api.quantized_costs import Cost, cost_of, run_on_board
+from mcu_deploy.api.quantized_costs import QuantizedCost, cost_of, run_on_board
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.errors import McuDeployError, RequestError, UsageError
 from mcu_deploy.files.arrays import Array
@@ -29,7 +29,7 @@ from mcu_deploy.quantizing.choosing import Recipe, Trials, choose, parts, thirds
 from mcu_deploy.quantizing.net import Net
 from mcu_deploy.quantizing.oracle import Oracle
 from mcu_deploy.quantizing.sensitivity import Sensitivity, sensitivities
-from mcu_deploy.quantizing.statistics import Part
+from mcu_deploy.quantizing.statistics import SampleShare
 from mcu_deploy.quantizing.weights_only import weights_only
 from mcu_deploy.report.tables import Table, Tabled, number
 
@@ -79,7 +79,7 @@ class Quantized(Tabled):
     trials: tuple[tuple[str, float], ...]
     accuracy: tuple[Accuracy, ...]
     borders: tuple[Border, ...]
-    costs: tuple[tuple[str, Cost], ...]
+    costs: tuple[tuple[str, QuantizedCost], ...]
     sensitivity: tuple[Sensitivity, ...]
     layers_in_float: tuple[str, ...]
     kept_out: bool
@@ -201,7 +201,7 @@ class _Job:
         made = weights_only(self.net)
         content = made.SerializeToString(deterministic=True)
         write_file(target, content)
-        whole = Part(self.file, frozenset(range(len(self.file))))
+        whole = SampleShare(self.file, frozenset(range(len(self.file))))
         wanted = self._wanted(whole)
         found = judging.results(made, judging.judged_names(made), whole)
         notes: list[str] = []
@@ -218,7 +218,7 @@ class _Job:
         )  # fmt: skip
 
     def _accuracy(
-        self, recipe: Recipe, target: Path, kept: Part, trials: Trials, notes: list[str]
+        self, recipe: Recipe, target: Path, kept: SampleShare, trials: Trials, notes: list[str]
     ) -> tuple[Accuracy, ...]:
         wanted = trials.wanted(kept)
         rows = [Accuracy("float32", len(kept),
@@ -232,14 +232,14 @@ class _Job:
         found = self._apart(trials, lambda own: rounding.settled(trials.make(recipe, own)))
         rows.append(replace(found, what="this int8, by onnxruntime"))
         self.progress("the device's own arithmetic")
-        first = Part(self.file, frozenset(sorted(kept.numbers)[:_ORACLE_SAMPLES]))
+        first = SampleShare(self.file, frozenset(sorted(kept.numbers)[:_ORACLE_SAMPLES]))
         judged = judging.compare(
             Oracle(target).results(first), trials.wanted(first), self._labels(first)
         )
         rows.append(Accuracy("this int8, by the device's arithmetic", len(first), judged))
         if self.board is not None and not self.board.is_host:
             self.progress(f"running on {self.board.name}")
-            few = Part(self.file, frozenset(sorted(kept.numbers)[:_BOARD_SAMPLES]))
+            few = SampleShare(self.file, frozenset(sorted(kept.numbers)[:_BOARD_SAMPLES]))
             outputs = self._wanted(few, whole=True)
             try:
                 results = run_on_board(target, self.board, list(few))
@@ -250,7 +250,7 @@ class _Job:
                 rows.append(Accuracy(f"this int8, on {self.board.name}", len(few), judged))
         return tuple(rows)
 
-    def _apart(self, trials: Trials, make: Callable[[Part], onnx.ModelProto]) -> Accuracy:
+    def _apart(self, trials: Trials, make: Callable[[SampleShare], onnx.ModelProto]) -> Accuracy:
         """Models judged on samples that they were not made from: of few samples each third."""
         found: list[Sequence[Array]] = []
         wanted: list[Sequence[Array]] = []
@@ -264,7 +264,7 @@ class _Job:
         judged = judging.compare(found, wanted, np.concatenate(labels) if labels else None)
         return Accuracy("", len(found), judged)
 
-    def _costs(self, target: Path, notes: list[str]) -> tuple[tuple[str, Cost], ...]:
+    def _costs(self, target: Path, notes: list[str]) -> tuple[tuple[str, QuantizedCost], ...]:
         if self.board is None:
             return ()
         found = []
@@ -279,13 +279,13 @@ class _Job:
                     notes.append(f"{what} cannot be built for {self.board.name}: {error}")
         return tuple(found)
 
-    def _wanted(self, part: Part, whole: bool = False) -> judging.Results:
+    def _wanted(self, part: SampleShare, whole: bool = False) -> judging.Results:
         """The float model's answers: before a Softmax that ends it, or (whole) behind it."""
         model = self.source.model()
         ends = [v.name for v in model.graph.output if self.source.is_float(v.name)]
         return judging.results(model, ends if whole else judging.judged_names(model), part)
 
-    def _labels(self, part: Part) -> Array | None:
+    def _labels(self, part: SampleShare) -> Array | None:
         return None if self.classes is None else self.classes[sorted(part.numbers)]
 
 

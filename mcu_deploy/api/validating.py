@@ -11,7 +11,7 @@ import numpy as np
 from mcu_deploy.agreement.layers import LayerComparison, compare_layers
 from mcu_deploy.agreement.metrics import Metrics, compare
 from mcu_deploy.agreement.reference import (
-    Carried,
+    NamedState,
     NoReference,
     Reference,
     reference_tensors,
@@ -153,9 +153,9 @@ def _run_reference(
     return run_reference(model, samples.inputs, _carried(network))
 
 
-def _carried(network: Network) -> list[Carried]:
+def _carried(network: Network) -> list[NamedState]:
     graph, states = network.graph, network.plan.exposure.states
-    return [Carried(s.name, graph.edge_name(s.output), s.first(graph)) for s in states]
+    return [NamedState(s.name, graph.edge_name(s.output), s.first(graph)) for s in states]
 
 
 def _opinion(

@@ -16,7 +16,7 @@ import numpy as np
 
 from mcu_deploy import operators
 from mcu_deploy.backends.interface import LayoutRule
-from mcu_deploy.choose import Assignment, Group, Refusal
+from mcu_deploy.choose import Assignment, Group, Rejection
 from mcu_deploy.errors import ModelError
 from mcu_deploy.ir import (
     DType,
@@ -300,7 +300,7 @@ def _renamed(
         moved(assignment.backends),
         moved(assignment.supports),
         tuple(
-            Refusal(nodes[ids[r.node.id]], r.backend, r.reason)
+            Rejection(nodes[ids[r.node.id]], r.backend, r.reason)
             for r in assignment.refusals
             if r.node.id in ids
         ),

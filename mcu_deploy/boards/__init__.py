@@ -27,7 +27,7 @@ from mcu_deploy.boards.model import (
     Roles,
     SecondCore,
     Serial,
-    Step,
+    SetupStep,
 )
 
 __all__ = [
@@ -43,7 +43,7 @@ __all__ = [
     "Roles",
     "SecondCore",
     "Serial",
-    "Step",
+    "SetupStep",
     "common",
     "list_boards",
     "load_board",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mcu_deploy import resources
-from mcu_deploy.boards.model import SERIAL_BUFFER_BYTES, Board, Step
+from mcu_deploy.boards.model import SERIAL_BUFFER_BYTES, Board, SetupStep
 from mcu_deploy.errors import BoardError
 from mcu_deploy.files import templates
 
@@ -86,7 +86,7 @@ def protocol_defines(board: Board) -> tuple[str, ...]:
     return (f"-DMCU_SERIAL_RING_BYTES={size}u", f"-DMCU_PROTOCOL_MTU={largest}u")
 
 
-def _step(step: Step) -> str:
+def _step(step: SetupStep) -> str:
     kind = f"MCU_STEP_{step.kind.upper()}"
     numbers = (step.register, step.mask, step.value)
     return f"{{{','.join(f'{n:#x}u' for n in numbers)},{step.bits},{kind}}}"

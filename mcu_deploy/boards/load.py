@@ -25,7 +25,7 @@ from mcu_deploy.boards.model import (
     SecondCore,
     Serial,
 )
-from mcu_deploy.boards.reader import Table, did_you_mean
+from mcu_deploy.boards.reader import BoardTable, did_you_mean
 from mcu_deploy.boards.steps import pin_steps, read_steps
 from mcu_deploy.errors import UnknownBoardError
 from mcu_deploy.files.given import is_folder
@@ -75,10 +75,10 @@ def _load_file(path: Path, clock: str | None = None) -> Board:
     if clock is not None:
         document = document.with_clock(clock)
     require_keys(document.values, path)
-    return _board(Table(dict(document.values), "", path), document)
+    return _board(BoardTable(dict(document.values), "", path), document)
 
 
-def _board(top: Table, document: Document) -> Board:
+def _board(top: BoardTable, document: Document) -> Board:
     name = top.string("name")
     if not _NAME.fullmatch(name):
         top.fail(f"name = {name!r} must be 1 to 63 of a-z, 0-9, '-' and '_'")
@@ -88,7 +88,7 @@ def _board(top: Table, document: Document) -> Board:
     return _microcontroller(top, name, core, document)
 
 
-def _host(top: Table, name: str, document: Document) -> Board:
+def _host(top: BoardTable, name: str, document: Document) -> Board:
     serial = top.table("serial", required=False)
     baud = serial.integer("baud", 1, 10**9, 10**8)
     stack = top.table("stack", required=False)
@@ -115,7 +115,7 @@ def _host(top: Table, name: str, document: Document) -> Board:
     )
 
 
-def _microcontroller(top: Table, name: str, core: str, document: Document) -> Board:
+def _microcontroller(top: BoardTable, name: str, core: str, document: Document) -> Board:
     facts = core_facts(core)
     fpu = top.choice("fpu", ("none", "fpv4-sp-d16", "fpv5-sp-d16", "fpv5-d16", "fp-armv8-d16"))
     if fpu not in facts.fpus:
@@ -168,7 +168,7 @@ def _microcontroller(top: Table, name: str, core: str, document: Document) -> Bo
     return board
 
 
-def _rated(top: Table) -> Table | None:
+def _rated(top: BoardTable) -> BoardTable | None:
     """The table [rated] where `clock` says that the start-up shall follow it."""
     if top.choice("clock", ("reset", "rated"), "reset") == "reset":
         return None
@@ -177,14 +177,14 @@ def _rated(top: Table) -> Table | None:
     return top.table("rated")
 
 
-def _caches(top: Table, core: str) -> bool:
+def _caches(top: BoardTable, core: str) -> bool:
     caches = top.boolean("caches", False)
     if caches and core not in _CACHED:
         top.fail(f"caches: a {core} has none; only {', '.join(_CACHED)} can have them")
     return caches
 
 
-def _option(top: Table, key: str, fact: str, core: str) -> bool:
+def _option(top: BoardTable, key: str, fact: str, core: str) -> bool:
     """A feature that the core has, has not, or that the chip's maker chose."""
     if fact == "option":
         return top.boolean(key)
@@ -195,7 +195,7 @@ def _option(top: Table, key: str, fact: str, core: str) -> bool:
     return value
 
 
-def _roles(table: Table, memories: tuple[Memory, ...]) -> Roles:
+def _roles(table: BoardTable, memories: tuple[Memory, ...]) -> Roles:
     chosen: dict[str, str] = {}
     for role in get_args(Role):
         kind: MemoryKind = "ram" if role in ("data", "stack") else "flash"
@@ -209,7 +209,7 @@ def _roles(table: Table, memories: tuple[Memory, ...]) -> Roles:
     return Roles(**chosen, hot_code=_hot_code(table, memories))
 
 
-def _hot_code(table: Table, memories: tuple[Memory, ...]) -> str:
+def _hot_code(table: BoardTable, memories: tuple[Memory, ...]) -> str:
     """The RAM for code that the file names, else the fastest one: first what is for code alone."""
     usable = [memory for memory in memories if memory.is_for_code]
     names = [memory.name for memory in usable]
@@ -225,7 +225,7 @@ def _hot_code(table: Table, memories: tuple[Memory, ...]) -> str:
     return fastest[0].name if fastest else ""
 
 
-def _serial(table: Table, clock_hz: int | None) -> Serial:
+def _serial(table: BoardTable, clock_hz: int | None) -> Serial:
     """clock_hz: of the port where the clock is "rated", instead of what the table says."""
     serial = Serial(
         driver=_source(table, "driver", "serial"),
@@ -246,12 +246,12 @@ def _serial(table: Table, clock_hz: int | None) -> Serial:
     return serial
 
 
-def _source(table: Table, key: str, kind: str) -> str:
+def _source(table: BoardTable, key: str, kind: str) -> str:
     """A C file of boards/common/<kind> by its name, or one beside the board file by its path."""
     return _own_or_known(table, key, table.string(key), kind)
 
 
-def _own_or_known(table: Table, key: str, value: str, kind: str) -> str:
+def _own_or_known(table: BoardTable, key: str, value: str, kind: str) -> str:
     names = sorted(p.stem for p in (resources.boards() / "common" / kind).glob("*.c"))
     if not Path(value).is_absolute() and value not in names:
         if table.is_beside(f"{value}.c"):
@@ -263,7 +263,7 @@ def _own_or_known(table: Table, key: str, value: str, kind: str) -> str:
     return value
 
 
-def _second_core(top: Table) -> SecondCore | None:
+def _second_core(top: BoardTable) -> SecondCore | None:
     if not top.has("second_core"):
         return None
     table = top.table("second_core")
@@ -276,21 +276,21 @@ def _second_core(top: Table) -> SecondCore | None:
     return core
 
 
-def _qemu(emulators: Table) -> QemuTarget | None:
+def _qemu(emulators: BoardTable) -> QemuTarget | None:
     if not emulators.has("qemu"):
         return None
     table = emulators.table("qemu")
     return QemuTarget(table.string("machine"), table.integer("serial", 0, 16, 0))
 
 
-def _renode(emulators: Table) -> RenodeTarget | None:
+def _renode(emulators: BoardTable) -> RenodeTarget | None:
     if not emulators.has("renode"):
         return None
     table = emulators.table("renode")
     return RenodeTarget(table.string("platform"), table.string("uart"))
 
 
-def _runners(table: Table) -> Mapping[str, Mapping[str, str]]:
+def _runners(table: BoardTable) -> Mapping[str, Mapping[str, str]]:
     """What each flashing tool is told, the preferred one first."""
     found = {name: table.table(name) for name in table.names()}
     return MappingProxyType(
@@ -301,14 +301,14 @@ def _runners(table: Table) -> Mapping[str, Mapping[str, str]]:
     )
 
 
-def _usb(top: Table) -> tuple[str, ...]:
+def _usb(top: BoardTable) -> tuple[str, ...]:
     ids = tuple(text.lower() for text in top.strings("usb"))
     if wrong := [text for text in ids if not _USB.fullmatch(text)]:
         top.fail(f"usb: {wrong[0]!r} is no vendor and product id in hex, such as '0483:374b'")
     return ids
 
 
-def _check_vectors(table: Table, board: Board) -> None:
+def _check_vectors(table: BoardTable, board: Board) -> None:
     memory = board.memory_for("vectors")
     if memory.origin % board.vector_alignment:
         table.fail(
@@ -318,7 +318,7 @@ def _check_vectors(table: Table, board: Board) -> None:
         )
 
 
-def _interrupts(top: Table) -> tuple[str, ...]:
+def _interrupts(top: BoardTable) -> tuple[str, ...]:
     names = top.strings("interrupts", may_be_empty=True)
     given = [name for name in names if name]
     if wrong := [name for name in given if not _IDENTIFIER.fullmatch(name)]:
@@ -333,7 +333,7 @@ def _interrupts(top: Table) -> tuple[str, ...]:
     return names
 
 
-def _check_stacks(table: Table, board: Board) -> None:
+def _check_stacks(table: BoardTable, board: Board) -> None:
     memory = board.memory_for("stack")
     _check_stack_sizes(table, board.stack_bytes, board.handler_stack_bytes)
     if board.stack_bytes + board.handler_stack_bytes > memory.size:
@@ -343,7 +343,7 @@ def _check_stacks(table: Table, board: Board) -> None:
         )
 
 
-def _check_stack_sizes(table: Table, application: int, handler: int) -> None:
+def _check_stack_sizes(table: BoardTable, application: int, handler: int) -> None:
     for key, size in (("application", application), ("handler", handler)):
         if size % _STACK_ALIGNMENT or size < 512:
             table.fail(f"{key} = {size} must be at least 512 and a multiple of {_STACK_ALIGNMENT}")

@@ -8,13 +8,13 @@ from typing import get_args
 
 from mcu_deploy.boards.memory_timing import read_timing
 from mcu_deploy.boards.model import Content, Memory, MemoryKind
-from mcu_deploy.boards.reader import Table, did_you_mean
+from mcu_deploy.boards.reader import BoardTable, did_you_mean
 
 _PART_ALIGNMENT = 32  # of the start of a memory
 _POOL_NAMES = ("workspace", "state", "hot")  # those that lie in some memory, and are not called so
 
 
-def read_memories(top: Table, is_rated: bool) -> tuple[Memory, ...]:
+def read_memories(top: BoardTable, is_rated: bool) -> tuple[Memory, ...]:
     """The memories of a board file, in its order. is_rated: whether the start-up follows [rated],
     which says of memories what differs then.
 
@@ -27,7 +27,7 @@ def read_memories(top: Table, is_rated: bool) -> tuple[Memory, ...]:
     return tuple(_timed(m, top.table("memories").table(m.name), rated, is_rated) for m in memories)
 
 
-def _memories(top: Table) -> tuple[Memory, ...]:
+def _memories(top: BoardTable) -> tuple[Memory, ...]:
     table = top.table("memories")
     memories: list[Memory] = []
     for name in table.names():
@@ -56,7 +56,7 @@ def _memories(top: Table) -> tuple[Memory, ...]:
     return tuple(memories)
 
 
-def _parts(entry: Table, memory: Memory) -> tuple[Memory, ...]:
+def _parts(entry: BoardTable, memory: Memory) -> tuple[Memory, ...]:
     """What [memories.<name>.parts.<part>] divides a memory into, in the order of addresses."""
     table = entry.table("parts")
     if memory.kind != "ram":
@@ -79,13 +79,13 @@ def _parts(entry: Table, memory: Memory) -> tuple[Memory, ...]:
     return tuple(parts)
 
 
-def _speed(entry: Table, kind: MemoryKind) -> int:
+def _speed(entry: BoardTable, kind: MemoryKind) -> int:
     if kind != "ram" and entry.has("speed"):
         entry.fail("speed is for memories of kind ram, which tensors can lie in; leave it out")
     return entry.integer("speed", 1, 1_000_000, 1)
 
 
-def _holds(entry: Table, kind: MemoryKind) -> Content:
+def _holds(entry: BoardTable, kind: MemoryKind) -> Content:
     if kind != "ram" and entry.has("holds"):
         entry.fail("holds is for memories of kind ram; leave it out")
     choices: tuple[Content, ...] = get_args(Content)
@@ -93,14 +93,14 @@ def _holds(entry: Table, kind: MemoryKind) -> Content:
     return next(content for content in choices if content == named)
 
 
-def _require_memory_name(table: Table, name: str) -> None:
+def _require_memory_name(table: BoardTable, name: str) -> None:
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,30}", name, re.ASCII):
         table.fail(f"the memory's name {name!r} must be a-z, 0-9 and '_', a letter first")
     if name in _POOL_NAMES:
         table.fail(f"the memory's name {name!r} means a pool of a network; choose another")
 
 
-def _timed(memory: Memory, entry: Table, rated: Table, is_rated: bool) -> Memory:
+def _timed(memory: Memory, entry: BoardTable, rated: BoardTable, is_rated: bool) -> Memory:
     """The memory with how it answers, after the reset and at the rated clock."""
     table = entry.table("timing") if entry.has("timing") else None
     at_reset = at_rated = read_timing(table) if table else None

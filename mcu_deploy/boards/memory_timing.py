@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from mcu_deploy.boards.reader import Table
+from mcu_deploy.boards.reader import BoardTable
 
 POLICIES = ("lru", "pseudo-lru", "round-robin", "random", "unknown")
 _MOST_WAITS = 1024
@@ -80,7 +80,7 @@ def slower(one: MemoryTiming | None, other: MemoryTiming | None) -> MemoryTiming
     return max(one, other, key=lambda timing: timing.wait_states)
 
 
-def read_timing(table: Table) -> MemoryTiming:
+def read_timing(table: BoardTable) -> MemoryTiming:
     """A table `timing` of a board file. BoardError for what no memory can be."""
     cache = _cache(table, "cache")
     split = _cache(table, "instruction_cache"), _cache(table, "data_cache")
@@ -100,7 +100,7 @@ def read_timing(table: Table) -> MemoryTiming:
     )
 
 
-def _cache(table: Table, key: str) -> Cache | None:
+def _cache(table: BoardTable, key: str) -> Cache | None:
     if not table.has(key):
         return None
     entry = table.table(key)
@@ -112,7 +112,7 @@ def _cache(table: Table, key: str) -> Cache | None:
     return Cache(lines, line_bytes, ways, entry.choice("policy", POLICIES))
 
 
-def _power_of_two(table: Table, key: str, most: int, default: int | None = None) -> int:
+def _power_of_two(table: BoardTable, key: str, most: int, default: int | None = None) -> int:
     value = table.integer(key, 1, most + 1, default)
     if value & (value - 1):
         table.fail(f"{key} = {value} must be a power of two")

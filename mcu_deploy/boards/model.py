@@ -78,7 +78,7 @@ class Roles:
 
 
 @dataclass(frozen=True)
-class Step:
+class SetupStep:
     """One step of a start-up, on a register of `bits` bits.
 
     write: register = value; change: register = (register & ~mask) | value; wait: until
@@ -106,7 +106,7 @@ class Serial:
     irq: int
     clock_hz: int
     baud: int
-    setup: tuple[Step, ...] = ()
+    setup: tuple[SetupStep, ...] = ()
     buffer_bytes: int = SERIAL_BUFFER_BYTES
 
 
@@ -191,7 +191,7 @@ class Board(Processor):
     renode: RenodeTarget | None = None
     usb: tuple[str, ...] = ()
     runners: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    setup: tuple[Step, ...] = ()
+    setup: tuple[SetupStep, ...] = ()
     boot: tuple[str, ...] = ()
     caches: bool = False
     untested: bool = False

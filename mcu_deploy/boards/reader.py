@@ -26,7 +26,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"known here: {', '.join(words) or 'nothing'}"
 
 
-class Table:
+class BoardTable:
     """One table of a board file, whose keys `require_keys` has looked at."""
 
     def __init__(self, values: dict[str, Any], where: str, path: Path) -> None:
@@ -113,25 +113,25 @@ class Table:
             self.fail(f"{key} must be a list of texts, not {value!r}")
         return tuple(value)
 
-    def table(self, key: str, required: bool = True) -> Table:
+    def table(self, key: str, required: bool = True) -> BoardTable:
         """A table inside this one; an empty one when it is not required and not there."""
         value = self._get(key, None if required else {})
         where = f"{self._where}.{key}" if self._where else key
         if not isinstance(value, dict):
             self.fail(f"{key} must be a table, [{where}], not {value!r}")
-        return Table(value, where, self._path)
+        return BoardTable(value, where, self._path)
 
-    def tables(self, key: str) -> tuple[Table, ...]:
+    def tables(self, key: str) -> tuple[BoardTable, ...]:
         """A list of tables; () when the key is not there."""
         value = self._get(key, [])
         if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
             self.fail(f"{key} must be a list of tables, not {value!r}")
         where = f"{self._where}.{key}" if self._where else key
-        return tuple(Table(v, f"{where}[{i}]", self._path) for i, v in enumerate(value))
+        return tuple(BoardTable(v, f"{where}[{i}]", self._path) for i, v in enumerate(value))
 
-    def over(self, below: Table) -> Table:
+    def over(self, below: BoardTable) -> BoardTable:
         """This table with the keys of another one, where it has none of its own."""
-        return Table({**below._values, **self._values}, self._where, self._path)
+        return BoardTable({**below._values, **self._values}, self._where, self._path)
 
     def names(self) -> tuple[str, ...]:
         """All keys in the order of the file, for tables whose keys are names."""

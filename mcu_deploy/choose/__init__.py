@@ -14,7 +14,7 @@ from mcu_deploy.choose.model import (
     Group,
     Part,
     Problem,
-    Refusal,
+    Rejection,
     Strategy,
 )
 
@@ -26,7 +26,7 @@ __all__ = [
     "Group",
     "Part",
     "Problem",
-    "Refusal",
+    "Rejection",
     "Strategy",
     "assign",
     "covers",

@@ -29,7 +29,7 @@ from mcu_deploy.choose.model import (
     Cover,
     Part,
     Problem,
-    Refusal,
+    Rejection,
     Uncovered,
 )
 from mcu_deploy.errors import UnsupportedError, UsageError, shorten
@@ -228,7 +228,7 @@ class _Covering:
         """Gives the bodies of fused nodes back; raises where a node has none to give."""
         bare = [n for n in orphans if not unsupported.is_its_body(self.graph, n)]
         if bare:
-            said: dict[NodeId, list[Refusal]] = {n.id: [] for n in bare}
+            said: dict[NodeId, list[Rejection]] = {n.id: [] for n in bare}
             for refused in self.offers.refusals.values():
                 said.get(refused.node.id, []).append(refused)
             asked = self.preference
@@ -300,7 +300,7 @@ class _Covering:
     def _bar(self, node: Node, backend: str) -> None:
         reason = "its optimisation gave the node back"
         self.barred[node.id, backend] = reason
-        self.offers.refusals[node.id, backend] = Refusal(node, backend, reason)
+        self.offers.refusals[node.id, backend] = Rejection(node, backend, reason)
         left = tuple(c for c in self.offers.candidates[node.id] if c.backend != backend)
         self.offers.candidates[node.id] = left
         self._require_pinned()

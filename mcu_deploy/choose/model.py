@@ -47,7 +47,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Refusal:
+class Rejection:
     """A node that a backend does not take, and why."""
 
     node: Node
@@ -126,7 +126,7 @@ class Assignment:
 
     backends: Mapping[NodeId, Backend]
     supports: Mapping[NodeId, Support]
-    refusals: tuple[Refusal, ...] = ()
+    refusals: tuple[Rejection, ...] = ()
     groups: tuple[Group, ...] = ()
     candidates: Mapping[NodeId, tuple[Candidate, ...]] = field(default_factory=dict)
     chosen_by: Mapping[NodeId, str] = field(default_factory=dict)

@@ -27,7 +27,7 @@ from mcu_deploy.backends.offer_check import (
     check_support,
 )
 from mcu_deploy.choose.goals import GOALS
-from mcu_deploy.choose.model import Candidate, Part, Refusal
+from mcu_deploy.choose.model import Candidate, Part, Rejection
 from mcu_deploy.errors import BackendFault, raised
 from mcu_deploy.ir import EdgeId, Graph, NodeId, view
 
@@ -39,7 +39,7 @@ class Offers:
     """What the backends answered of a graph's nodes; candidates in the order of preference."""
 
     candidates: dict[NodeId, tuple[Candidate, ...]] = field(default_factory=dict)
-    refusals: dict[tuple[NodeId, str], Refusal] = field(default_factory=dict)
+    refusals: dict[tuple[NodeId, str], Rejection] = field(default_factory=dict)
     parts: list[Part] = field(default_factory=list)
 
 
@@ -132,7 +132,7 @@ def collect(
             if support.supported:
                 candidates.append(estimated(backend, layer, support))
             else:
-                refusal = Refusal(layer.node, backend.id, support.reason)
+                refusal = Rejection(layer.node, backend.id, support.reason)
                 found.refusals[node, backend.id] = refusal
         found.candidates[node] = tuple(candidates)
     return found

@@ -69,7 +69,7 @@ Weigh = Callable[[Totals], Weight]
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class CoverState:
     """What the rest of a cover depends on: how the tensors lie, which parts are begun, and which
     functions are there that what follows may share.
 
@@ -84,12 +84,12 @@ class State:
     functions: int = 0
 
 
-class Step(NamedTuple):
+class Decision(NamedTuple):
     """A node decided: what that adds to the totals (its peak is that of the node), and where it
     leads. node, option: None where nothing was chosen."""
 
     adds: Totals
-    to: State
+    to: CoverState
     node: NodeId | None
     option: Option | None
 
@@ -98,8 +98,8 @@ class Path(NamedTuple):
     """The decisions up to a node, the last first, and their totals."""
 
     totals: Totals
-    state: State
-    step: Step | None = None
+    state: CoverState
+    step: Decision | None = None
     previous: Path | None = None
 
     def cover(self) -> Cover:

@@ -17,11 +17,11 @@ from mcu_deploy.choose.model import Part, Problem, Uncovered
 from mcu_deploy.choose.paths import (
     NO_COPIES,
     Arrangement,
+    CoverState,
+    Decision,
     Option,
     Order,
     Path,
-    State,
-    Step,
     Totals,
     Weigh,
     Weight,
@@ -97,14 +97,14 @@ class Search:
         self._acyclic: dict[frozenset[int], bool] = {}
         self._in_memory: dict[tuple[EdgeId, Order], Order] = {}
         # Many paths come to one state, which is one object, and go on alike.
-        self._states: dict[object, State] = {}
+        self._states: dict[object, CoverState] = {}
         # So are equal arrangements, which are known by their identity.
         self._arrangements: dict[object, Arrangement] = {}
         self._moves: dict[object, _Move] = {}
-        self._known: dict[State, tuple[Step, ...]] = {}
+        self._known: dict[CoverState, tuple[Decision, ...]] = {}
         inputs = {edge: (self._natural[edge], NO_COPIES) for edge in self.graph.inputs}
         self._arrangements[tuple(inputs.items())] = inputs
-        self._start = State(inputs, sum(self._bytes[edge] for edge in inputs))
+        self._start = CoverState(inputs, sum(self._bytes[edge] for edge in inputs))
 
     def run(self, weigh: Weigh, width: int | None = None, *, whole: bool = False) -> list[Path]:
         """The ways to the end of which none is better in all; the least comes first. width: another
@@ -112,7 +112,7 @@ class Search:
         width = self.width if width is None else width
         paths = [Path(Totals(), self._start)]
         for node in self.graph.nodes:
-            fronts: dict[State, list[_Weighed]] = {}
+            fronts: dict[CoverState, list[_Weighed]] = {}
             for path in paths:
                 before = path.totals
                 for step in self._steps(path.state, node):
@@ -135,13 +135,13 @@ class Search:
         last = _best([(weigh(path.totals), path) for path in paths])
         return [path for _, path in sorted(last, key=lambda pair: pair[0])]
 
-    def _steps(self, state: State, node: Node) -> tuple[Step, ...]:
+    def _steps(self, state: CoverState, node: Node) -> tuple[Decision, ...]:
         known = self._known.get(state)
         if known is None:
             known = self._known[state] = tuple(self._decide(state, node))
         return known
 
-    def _decide(self, state: State, node: Node) -> Iterator[Step]:
+    def _decide(self, state: CoverState, node: Node) -> Iterator[Decision]:
         """One step for each option. A node that is not asked about wants natural order."""
         begun = state.begun.get(node.id)
         if begun is not None:
@@ -158,7 +158,9 @@ class Search:
             if state.begun.keys().isdisjoint(part.nodes) and self._is_acyclic(state.tangle, part):
                 yield self._extend(state, node, option, part)
 
-    def _extend(self, state: State, node: Node, option: Option | None, part: Part | None) -> Step:
+    def _extend(
+        self, state: CoverState, node: Node, option: Option | None, part: Part | None
+    ) -> Decision:
         """The step that decides a node: a candidate's, a part's first, or another of a part's."""
         # The same tensors lie the same way in many states, and options are those of the search.
         key = id(state.tensors), node.id, id(option), id(part)
@@ -217,9 +219,9 @@ class Search:
         return self._last.get(edge) in nodes and edge not in self._outputs
 
     def _step(
-        self, state: State, node: Node, option: Option | None, part: Part | None,
+        self, state: CoverState, node: Node, option: Option | None, part: Part | None,
         move: _Move,
-    ) -> Step:  # fmt: skip
+    ) -> Decision:  # fmt: skip
         # A part goes on where it has other nodes.
         added = () if option is None or part is None or len(part.nodes) == 1 else (part,)
         is_within = bool(added) or len(state.begun) > (node.id in state.begun)
@@ -242,9 +244,9 @@ class Search:
             live = state.live + move.live
             begun = {**state.begun, **{n: p for p in added for n in p.nodes}}
             begun.pop(node.id, None)
-            to = self._states[key] = State(move.to, live, begun, tangle, functions)
+            to = self._states[key] = CoverState(move.to, live, begun, tangle, functions)
         chosen = node.id if option is not None and option.backend else None
-        return Step(adds, to, chosen, option)
+        return Decision(adds, to, chosen, option)
 
     def _flash(self, option: Option) -> tuple[int, tuple[tuple[int, int], ...]]:
         """The bytes that an option takes whatever else is there; its functions that others may

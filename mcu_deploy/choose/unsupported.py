@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mcu_deploy import operators
 from mcu_deploy.backends.interface import Backend, Layer, Proposes, Target, layer_of
 from mcu_deploy.choose import offers
-from mcu_deploy.choose.model import Refusal
+from mcu_deploy.choose.model import Rejection
 from mcu_deploy.errors import shorten
 from mcu_deploy.errors.obstacles import Obstacle
 from mcu_deploy.formats.qoperator import why_it_stays
@@ -79,7 +79,7 @@ def is_its_body(graph: Graph, node: Node) -> bool:
     return not (is_known and any(graph.type(edge).is_quantized for edge in node.writes))
 
 
-def cannot_honour(refused: Refusal) -> str:
+def cannot_honour(refused: Rejection) -> str:
     return (
         f"The backend {refused.backend} cannot compute the {refused.node.op} "
         f"{shorten(refused.node.name)!r}, as --layer-backend asks: {refused.reason}. Name another "
@@ -88,7 +88,7 @@ def cannot_honour(refused: Refusal) -> str:
 
 
 def obstacle(
-    graph: Graph, node: Node, refusals: Sequence[Refusal], asked: Sequence[Backend]
+    graph: Graph, node: Node, refusals: Sequence[Rejection], asked: Sequence[Backend]
 ) -> Obstacle:
     """Why nobody takes a node. Backends that lack its operator altogether are named only where
     others could have it: --backend may ask few of those that there are."""

@@ -11,7 +11,7 @@ from rich.table import Table
 from mcu_deploy.cli.console import out
 
 if TYPE_CHECKING:
-    from mcu_deploy.hygiene import FileReport, Part
+    from mcu_deploy.hygiene import FileReport, ImagePart
 
 _TITLES = {
     "runtime": "runtime",
@@ -46,7 +46,7 @@ def show(file: FileReport) -> None:
     _show_functions(file.parts, networks)
 
 
-def _show_functions(parts: Sequence[Part], networks: Sequence[str]) -> None:
+def _show_functions(parts: Sequence[ImagePart], networks: Sequence[str]) -> None:
     libraries = [part for part in parts if part.kind == "library"]
     symbols = {piece.name: piece.symbol for part in libraries for piece in part.pieces}
     table = _table("C library", "flash", "RAM", "for", "asked for by")
@@ -68,7 +68,7 @@ def _table(*columns: str) -> Table:
     return table
 
 
-def _users(part: Part, networks: Sequence[str]) -> str:
+def _users(part: ImagePart, networks: Sequence[str]) -> str:
     """Those that need a part, in words."""
     names = list(part.networks)
     if len(names) > 1 and len(names) == len(networks):

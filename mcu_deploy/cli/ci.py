@@ -14,7 +14,7 @@ from mcu_deploy.cli.options import JsonOption, completing
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mcu_deploy.pipelines.result import Outcome, PipelineResult
+    from mcu_deploy.pipelines.result import BuildOutcome, PipelineResult
 
 
 def _providers() -> Iterable[str]:
@@ -124,7 +124,7 @@ def _run(
     with bar:
         task = bar.add_task("building and running", total=len(configuration.jobs))
 
-        def tell(outcome: Outcome) -> None:
+        def tell(outcome: BuildOutcome) -> None:
             bar.advance(task)
             if not as_json:
                 out.print(_line(outcome))
@@ -146,7 +146,7 @@ def _run(
         raise typer.Exit(1)
 
 
-def _line(outcome: Outcome) -> str:
+def _line(outcome: BuildOutcome) -> str:
     text = escape(f"{outcome.job}: {outcome.done or 'not built'}")
     return f"[red]{text}[/]" if outcome.failures else text
 

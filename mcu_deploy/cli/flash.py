@@ -16,7 +16,7 @@ from mcu_deploy.cli.options import JsonOption, OptionalBoard, ProbeOption, Runne
 from mcu_deploy.files.given import is_folder
 
 if TYPE_CHECKING:
-    from mcu_deploy.api.programs import Program
+    from mcu_deploy.api.programs import BoardProgram
 
 
 def flash(
@@ -65,7 +65,7 @@ def flash(
 
 
 @contextmanager
-def _program(source: Path, board: str | None) -> Iterator[Program]:
+def _program(source: Path, board: str | None) -> Iterator[BoardProgram]:
     """An ELF image as it is, the firmware of a build, or that of a model that is built now."""
     from mcu_deploy.api.folder import folder_for
     from mcu_deploy.api.programs import is_elf, open_program, program_of

@@ -34,7 +34,7 @@ def can_fail(plan: Plan) -> bool:
 
 
 @dataclass
-class Flow:
+class ControlLines:
     """The lines of control flow in one function. graph: with all graphs inside of it."""
 
     graph: Graph

@@ -84,15 +84,15 @@ class _Entry:
     calls: tuple[str, ...]
     run_func: str
     arguments: str
-    inputs: list[tensors.TensorInfo]
-    outputs: list[tensors.TensorInfo]
+    inputs: list[tensors.InfoMembers]
+    outputs: list[tensors.InfoMembers]
 
 
 @dataclass(frozen=True)
 class _State:
     """A state as the template shows it. initial: the symbol of its first value, or NULL."""
 
-    tensor: tensors.TensorInfo
+    tensor: tensors.InfoMembers
     initial: str
 
 

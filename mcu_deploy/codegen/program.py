@@ -9,7 +9,7 @@ from itertools import groupby
 
 from mcu_deploy.backends.interface import Argument, RegionCall, RegionKind, Role
 from mcu_deploy.codegen import constants, control, describe, memory, names
-from mcu_deploy.codegen.control import Flow
+from mcu_deploy.codegen.control import ControlLines
 from mcu_deploy.codegen.places import Places
 from mcu_deploy.codegen.statements import Function, Statement
 from mcu_deploy.codegen.symbols import Symbols
@@ -113,21 +113,23 @@ def _both(stretch: Parallel, lanes: Sequence[Function], prefix: str) -> Statemen
     return Statement(comment, "\n".join(lines))
 
 
-def _flow(graph: Graph, plan: Plan, symbols: Symbols, positions: Iterable[int] = ()) -> Flow:
+def _flow(
+    graph: Graph, plan: Plan, symbols: Symbols, positions: Iterable[int] = ()
+) -> ControlLines:
     """The statements of these positions of the program."""
-    flow = Flow(graph, plan, symbols, Places(graph, plan))
+    flow = ControlLines(graph, plan, symbols, Places(graph, plan))
     for position in positions:
         _add(flow, position)
     return flow
 
 
-def _add(flow: Flow, position: int) -> None:
+def _add(flow: ControlLines, position: int) -> None:
     item = flow.plan.program[position]
     if not isinstance(item, Copy) or is_needed(flow.plan, item):
         flow.add(partial(_statement, flow, position))
 
 
-def _statement(flow: Flow, position: int) -> Statement:
+def _statement(flow: ControlLines, position: int) -> Statement:
     plan, places = flow.plan, flow.places
     item = plan.program[position]
     if isinstance(item, Copy):
@@ -145,7 +147,7 @@ def is_needed(plan: Plan, copy: Copy) -> bool:
     return copy.source not in plan.tensors or plan.place(copy.source) != plan.place(copy.target)
 
 
-def _copy(flow: Flow, copy: Copy) -> Statement:
+def _copy(flow: ControlLines, copy: Copy) -> Statement:
     graph, plan = flow.graph, flow.plan
     arguments = [
         flow.places.tensor("void *", copy.target),
@@ -161,7 +163,7 @@ def _copy(flow: Flow, copy: Copy) -> Statement:
     return Statement((comment,), wrap(f"{flow.pad}{function}(", arguments, ");"), pad=flow.pad)
 
 
-def _call(flow: Flow, step: Step) -> Statement:
+def _call(flow: ControlLines, step: Step) -> Statement:
     plan, symbols = flow.plan, flow.symbols
     workload = step.choice.workload
     function = workload.function
@@ -189,7 +191,7 @@ def _call(flow: Flow, step: Step) -> Statement:
     return Statement(describe.layer(flow.graph, step, len(flow.pad)), text, pad=flow.pad)
 
 
-def _place(flow: Flow, step: Step, item: Argument, ctype: str) -> str:
+def _place(flow: ControlLines, step: Step, item: Argument, ctype: str) -> str:
     """The argument of a layer that lies in RAM."""
     plan, places = flow.plan, flow.places
     layer, workload = step.choice.layer, step.choice.workload

@@ -16,7 +16,7 @@ _DL_CODES = {"int": "kDLInt", "uint": "kDLUInt", "float": "kDLFloat", "bool": "k
 
 
 @dataclass(frozen=True)
-class TensorInfo:
+class InfoMembers:
     """An mcu_tensor_info_t: C for each member, and what the header's comment says of it."""
 
     index: int
@@ -33,7 +33,9 @@ class TensorInfo:
     is_callers: bool
 
 
-def info(graph: Graph, plan: Plan, edge: EdgeId, index: int, name: str | None = None) -> TensorInfo:
+def info(
+    graph: Graph, plan: Plan, edge: EdgeId, index: int, name: str | None = None
+) -> InfoMembers:
     """What the descriptor says of a tensor; name: another one than the edge's."""
     type_ = graph.type(edge)
     scale, zero_point, real = "0.0F", 0, ""
@@ -44,7 +46,7 @@ def info(graph: Graph, plan: Plan, edge: EdgeId, index: int, name: str | None = 
         real = describe.real_value(quantization)
     kind = "bool" if type_.dtype is DType.BOOL else type_.dtype.value.rstrip("0123456789")
     place = plan.place(edge)
-    return TensorInfo(
+    return InfoMembers(
         index=index,
         name=names.string(graph.edge_name(edge) if name is None else name),
         comment=describe.tensor(graph, edge),
@@ -60,12 +62,12 @@ def info(graph: Graph, plan: Plan, edge: EdgeId, index: int, name: str | None = 
     )
 
 
-def infos(graph: Graph, plan: Plan, edges: Iterable[EdgeId]) -> list[TensorInfo]:
+def infos(graph: Graph, plan: Plan, edges: Iterable[EdgeId]) -> list[InfoMembers]:
     """What the descriptor says of a list of tensors."""
     return [info(graph, plan, edge, index) for index, edge in enumerate(edges)]
 
 
-def macros(prefix: str, tensors: Iterable[TensorInfo]) -> list[tuple[str, str]]:
+def macros(prefix: str, tensors: Iterable[InfoMembers]) -> list[tuple[str, str]]:
     """What the header says of inputs or outputs: names of macros and their values."""
     found = []
     for t in tensors:

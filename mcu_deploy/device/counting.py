@@ -15,8 +15,8 @@ from pathlib import Path
 
 from mcu_deploy.boards import Board
 from mcu_deploy.device.emulators import choose_emulator, launcher_named
-from mcu_deploy.device.emulators.interface import Job
-from mcu_deploy.device.emulators.trace import Event, Marks, Trace
+from mcu_deploy.device.emulators.interface import EmulatorJob
+from mcu_deploy.device.emulators.trace import Event, Trace, WatchedAddresses
 from mcu_deploy.elf.reader import Elf, load_elf
 from mcu_deploy.errors import DeviceError, RequestError
 
@@ -94,7 +94,7 @@ def count_instructions(
 ) -> Counts:
     """Runs bench.elf in an emulator and counts the instructions of one inference.
 
-    emulator: as for `open_emulator`; memories: as of `Marks`, for an emulator that counts by
+    emulator: as for `open_emulator`; memories: as of `WatchedAddresses`, for one that counts by
     address; timeout: seconds of real time. The emulator has ended when
     this returns. Errors: UsageError (no emulator has the board or can count on it, the file is no
     bench.elf), ToolError (the emulator is missing or fails), DeviceError (the network fails, faults
@@ -105,7 +105,7 @@ def count_instructions(
     bench = read_bench(bench_elf, by_address=by_address and able, memories=memories if able else "")
     program = launcher.find()
     with tempfile.TemporaryDirectory(prefix="mcu-deploy-", ignore_cleanup_errors=True) as folder:
-        job = Job(board, bench.elf, program, tuple(extra_args), Path(folder))
+        job = EmulatorJob(board, bench.elf, program, tuple(extra_args), Path(folder))
         trace = launcher.trace(job, bench.marks, timeout)
     return bench.counts(trace, board, launcher.name, launcher.title, timeout)
 
@@ -115,7 +115,7 @@ class Bench:
     """A bench.elf: what is to be watched while it runs, and which of its functions that is."""
 
     elf: Path
-    marks: Marks
+    marks: WatchedAddresses
     names: Mapping[int, _Mark]
 
     def counts(
@@ -150,14 +150,14 @@ class Bench:
 
 def read_bench(path: Path, *, by_address: bool = False, memories: str = "") -> Bench:
     """Reads a bench.elf. by_address: to count too how often each address is executed; memories: as
-    of `Marks`. UsageError where it was not linked with bench_main.c."""
+    of `WatchedAddresses`. UsageError where it was not linked with bench_main.c."""
     path = path.resolve()
     elf = load_elf(path)
     places = _places(path, elf)
     once = (places[_Mark.MAIN],)
     stop = tuple(places[m] for m in (_Mark.DONE, _Mark.FAILED, _Mark.FAULT) if m in places)
     stretches = ((_Mark.BEGIN, _Mark.END), (_Mark.LAYER_BEGIN, _Mark.HOOK)) if by_address else ()
-    marks = Marks(
+    marks = WatchedAddresses(
         mark=tuple(place for place in places.values() if place not in once + stop),
         once=once,
         stop=stop,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mcu_deploy.backends.isa.blocks import Blocks
 from mcu_deploy.backends.isa.single_blocks import SingleBlocks
-from mcu_deploy.backends.isa.timing import TIMINGS, Program
+from mcu_deploy.backends.isa.timing import TIMINGS, TimedProgram
 from mcu_deploy.backends.isa.vector_blocks import VectorBlocks
 from mcu_deploy.boards import Board
 from mcu_deploy.device.counting import Counts, Waiting
@@ -75,7 +75,7 @@ def model_cycles(board: Board, bench_elf: Path, counts: Counts) -> ModelledCycle
         return str(error)
 
 
-def program_of(core: str, elf: Elf) -> Program | Blocks:
+def program_of(core: str, elf: Elf) -> TimedProgram | Blocks:
     """The code of an image, by the timings of a core that has some."""
     ranges, _ = code_ranges(elf)
     thumb = [piece for piece in ranges if piece.state == "t"]
@@ -85,7 +85,7 @@ def program_of(core: str, elf: Elf) -> Program | Blocks:
     if core == SingleBlocks.core:
         return SingleBlocks(code)
     timings = TIMINGS[core]
-    return VectorBlocks(code) if timings.has_vectors else Program(timings, code)
+    return VectorBlocks(code) if timings.has_vectors else TimedProgram(timings, code)
 
 
 def model_time(

@@ -11,7 +11,7 @@ import math
 import struct
 from typing import Any
 
-from .memory import MAX_BODIES, MAX_BODY_NODES, Memory, nonsense, width
+from .memory import MAX_BODIES, MAX_BODY_NODES, BackendMemory, nonsense, width
 from .wire import Blob
 
 Json = dict[str, Any]
@@ -23,7 +23,7 @@ class Answers:
     minor: the table's version is (1, minor), and of an older one what is newer is not read.
     """
 
-    def __init__(self, memory: Memory, minor: int) -> None:
+    def __init__(self, memory: BackendMemory, minor: int) -> None:
         self.blobs: list[Blob] = []
         self._memory = memory
         self._minor = minor

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .memory import Memory
+from .memory import BackendMemory
 
 
 class Arguments:
     """The structs of one call. They live as long as this object."""
 
-    def __init__(self, memory: Memory, message: dict[str, Any], blobs: Sequence[bytearray]) -> None:
+    def __init__(
+        self, memory: BackendMemory, message: dict[str, Any], blobs: Sequence[bytearray]
+    ) -> None:
         self._memory = memory
         self._ffi = memory.ffi
         self._none: int = memory.ffi.integer_const("MCU_NONE")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mcu_deploy.backends.interface import API_VERSION, CreationOptions, Factory
 from mcu_deploy.dynamic.adapter import DynamicBackend, ProposingBackend
-from mcu_deploy.dynamic.naming import Refusal, scan
+from mcu_deploy.dynamic.naming import UntriedFile, scan
 from mcu_deploy.dynamic.packages import installed
 from mcu_deploy.dynamic.process import LoadError, Worker, WorkerPool
 from mcu_deploy.dynamic.search import search_paths
@@ -121,7 +121,7 @@ def _shared_objects(
             continue
         for entry in entries:
             origin = one_line(str(entry.path))
-            if isinstance(entry, Refusal):
+            if isinstance(entry, UntriedFile):
                 reason = one_line(entry.reason)
                 yield _Refused(Skipped(origin, None, reason), entry.misnamed)
             elif entry.path not in seen:

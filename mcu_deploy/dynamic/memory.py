@@ -46,7 +46,7 @@ def width(dtype: str) -> int:
     return int(re.sub("[a-z]", "", dtype) or 8) // 8
 
 
-class Memory:
+class BackendMemory:
     """Memory of a backend, by the declarations in `ffi`. `what` is for the reasons."""
 
     def __init__(self, ffi: Any) -> None:

@@ -62,14 +62,14 @@ def _version_fault(version: str) -> str:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class BackendFile:
     """A file that may be a dynamic backend, by its canonical path."""
 
     path: Path
 
 
 @dataclass(frozen=True)
-class Refusal:
+class UntriedFile:
     """A file that is not tried. misnamed: it may be none at all, so that nobody is warned."""
 
     path: Path
@@ -77,7 +77,7 @@ class Refusal:
     misnamed: bool = False
 
 
-def scan(folder: Path) -> Iterator[Candidate | Refusal]:
+def scan(folder: Path) -> Iterator[BackendFile | UntriedFile]:
     """The dynamic backends of a folder, and what looks like one but is not tried, by name.
 
     Links are followed; several of them may lead to one candidate. Files whose names have nothing
@@ -88,19 +88,21 @@ def scan(folder: Path) -> Iterator[Candidate | Refusal]:
         if reason is None:
             yield _resolved(path)
         elif "backend" in path.name or ".so" in path.name:
-            yield Refusal(path, reason, misnamed=True)
+            yield UntriedFile(path, reason, misnamed=True)
 
 
-def _resolved(path: Path) -> Candidate | Refusal:
+def _resolved(path: Path) -> BackendFile | UntriedFile:
     try:
         # not Path.resolve: it raises RuntimeError for links that lead to each other
         canonical = Path(os.path.realpath(path, strict=True))
         mode = canonical.stat().st_mode
     except OSError as error:
         if path.is_symlink():
-            return Refusal(path, f"it is a link to {path.readlink()}: {error.strerror}")
-        return Refusal(path, f"it cannot be read: {error.strerror}")
+            return UntriedFile(path, f"it is a link to {path.readlink()}: {error.strerror}")
+        return UntriedFile(path, f"it cannot be read: {error.strerror}")
     # opening a pipe would wait for its writer
     if not stat.S_ISREG(mode):
-        return Refusal(path, "it is a folder" if stat.S_ISDIR(mode) else "it is no regular file")
-    return Candidate(canonical)
+        return UntriedFile(
+            path, "it is a folder" if stat.S_ISDIR(mode) else "it is no regular file"
+        )
+    return BackendFile(canonical)

@@ -219,4 +219,4 @@ def _sent(message: Message) -> Answer:
 
 def main(descriptor: int) -> None:
     """The life of a worker's process, whose socket has this number."""
-    wire.serve(wire.Connection(socket.socket(fileno=descriptor)), PackageBackend().handle)
+    wire.serve(wire.Stream(socket.socket(fileno=descriptor)), PackageBackend().handle)

@@ -30,7 +30,7 @@ _PROGRAM = (
 
 
 @dataclass(frozen=True)
-class Package:
+class BackendPackage:
     """An entry point of a package. fault: why it cannot be one, a clause."""
 
     origin: str
@@ -44,9 +44,9 @@ class Package:
         return pool.start(Path(self.origin), program, {"value": self.value})
 
 
-def installed() -> tuple[Package, ...]:
+def installed() -> tuple[BackendPackage, ...]:
     """The entry points of all packages on sys.path, by the names of the packages."""
-    first: dict[str, list[Package]] = {}
+    first: dict[str, list[BackendPackage]] = {}
     for distribution in metadata.distributions():
         name, found = _entries(distribution)
         # a package that is there twice is imported from where it comes first
@@ -55,7 +55,7 @@ def installed() -> tuple[Package, ...]:
     return tuple(package for name in sorted(first) for package in first[name])
 
 
-def _entries(distribution: metadata.Distribution) -> tuple[str, list[Package]]:
+def _entries(distribution: metadata.Distribution) -> tuple[str, list[BackendPackage]]:
     """A package's name, and its entry points of our group, in the order of their names.
 
     What is installed beside mcu-deploy may be damaged in any way; only what says that it is a
@@ -73,11 +73,11 @@ def _entries(distribution: metadata.Distribution) -> tuple[str, list[Package]]:
         entries = sorted(distribution.entry_points.select(group=GROUP), key=lambda e: e.name)
     except Exception as error:
         fault = f"its entry_points.txt cannot be read: {type(error).__name__}: {error}"
-        return name, [Package(origin, fault=one_line(fault))]
+        return name, [BackendPackage(origin, fault=one_line(fault))]
     return name, list(_packages(origin, entries))
 
 
-def _packages(origin: str, entries: list[metadata.EntryPoint]) -> Iterator[Package]:
+def _packages(origin: str, entries: list[metadata.EntryPoint]) -> Iterator[BackendPackage]:
     for entry in entries:
         which = f" ({entry.name})" if len(entries) > 1 else ""
-        yield Package(one_line(origin + which), entry.value)
+        yield BackendPackage(one_line(origin + which), entry.value)

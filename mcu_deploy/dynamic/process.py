@@ -18,8 +18,8 @@ from types import TracebackType
 from typing import Any
 
 from mcu_deploy.dynamic import declarations, wire
-from mcu_deploy.dynamic.warden_client import End, WorkerProcess
-from mcu_deploy.dynamic.wire import Blob, Closed, Connection, Declined, TimedOut, WireError
+from mcu_deploy.dynamic.warden_client import WorkerEnd, WorkerProcess
+from mcu_deploy.dynamic.wire import Blob, Closed, Declined, Stream, TimedOut, WireError
 from mcu_deploy.errors import BackendFault, McuDeployError, one_line
 from mcu_deploy.processes.programs import Limits
 
@@ -124,7 +124,7 @@ class Worker:
         self._program = program
         self._message = message
         self._process: WorkerProcess | None = None
-        self._connection: Connection | None = None
+        self._connection: Stream | None = None
         self._calls = 0
         self._is_created = False
         self._fault: BackendFault | None = None
@@ -231,7 +231,7 @@ class Worker:
             self._process = WorkerProcess(self._program, self._pool.memory_bytes, seconds)
         except OSError as error:
             raise _Broken(f"got no process of its own: {error.strerror or error}") from error
-        self._connection = Connection(self._process.end, self._process.control.fileno())
+        self._connection = Stream(self._process.end, self._process.control.fileno())
 
     def _load(self) -> None:
         if self._program:
@@ -286,7 +286,7 @@ class Worker:
             self._exchange("release", {"handle": handle}, what=f"release after {what}")
         return answer, out
 
-    def _end(self, grace: float = 0.0) -> End | None:
+    def _end(self, grace: float = 0.0) -> WorkerEnd | None:
         """Ends the process, if there is one. None: nobody can say how it ended."""
         process, self._process, self._connection = self._process, None, None
         return None if process is None else process.finish(grace)
@@ -309,7 +309,7 @@ def _version(answer: dict[str, Any]) -> tuple[int, int]:
     raise Declined(wire.NONSENSE, "its version is no pair of numbers")
 
 
-def _obituary(end: End | None, what: str) -> str:
+def _obituary(end: WorkerEnd | None, what: str) -> str:
     """How a worker ended by itself: "crashed in describe (SIGSEGV)", and what it said."""
     if end is None:
         return f"ended the process that watches it in {what}"

@@ -12,7 +12,7 @@ from typing import Any
 from . import wire
 from .answers import Answers
 from .arguments import Arguments
-from .memory import Memory
+from .memory import BackendMemory
 from .wire import Blob, Declined
 
 Answer = tuple[dict[str, Any], list[Blob]]
@@ -37,10 +37,10 @@ _STATUS = {
 }
 
 
-class Table:
+class MethodTable:
     """The methods of one backend object. A method that is not there is not in `methods`."""
 
-    def __init__(self, memory: Memory, at: Any, version: tuple[int, int]) -> None:
+    def __init__(self, memory: BackendMemory, at: Any, version: tuple[int, int]) -> None:
         """at: what a factory returned, with the version that GetVersion says. Declines a table that
         cannot be used. A shorter one of an older minor version lacks the methods behind its end.
         """

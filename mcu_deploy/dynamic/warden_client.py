@@ -20,7 +20,7 @@ _PACKET = 1 << 17
 
 
 @dataclass(frozen=True)
-class End:
+class WorkerEnd:
     """How a worker ended: its wait status, whether it had to be killed, what it said last."""
 
     status: int
@@ -69,7 +69,7 @@ class WorkerProcess:
         """The process id of the warden, whose child the worker is."""
         return self._process.pid
 
-    def finish(self, grace: float = 0.0) -> End | None:
+    def finish(self, grace: float = 0.0) -> WorkerEnd | None:
         """Ends a worker that does not end by itself within `grace` seconds, and its warden.
 
         None: the warden was killed or stopped, and the worker with it.
@@ -87,7 +87,7 @@ class WorkerProcess:
         if not report:
             return None
         found = json.loads(report)
-        return End(found["status"], found["killed"], found["said"])
+        return WorkerEnd(found["status"], found["killed"], found["said"])
 
     def _report(self, seconds: float) -> bytes | None:
         """What the warden says, b"" where it is gone, None where it says nothing in time."""

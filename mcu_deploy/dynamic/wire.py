@@ -40,7 +40,7 @@ class TimedOut(Exception):
     """The deadline went by."""
 
 
-class Connection:
+class Stream:
     """One end of a stream of messages. Deadlines are those of time.monotonic(); None: none.
 
     `lifeline`: a file descriptor that becomes readable when the other side has ended. With it an
@@ -144,7 +144,7 @@ class Connection:
 Handler = Callable[[str, dict[str, Any], list[bytearray]], tuple[dict[str, Any], list[Blob]]]
 
 
-def serve(connection: Connection, handler: Handler) -> None:
+def serve(connection: Stream, handler: Handler) -> None:
     """A worker's life: answers calls by `handler` until the other side closes the connection.
 
     A call is {"method": ..., "message": ...}; the answer is {"answer": ...}, or {"declined": [kind,

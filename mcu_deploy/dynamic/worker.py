@@ -11,8 +11,8 @@ import socket
 from typing import Any
 
 from . import wire
-from .memory import MAX_ID, Memory, declared
-from .table import Table
+from .memory import MAX_ID, BackendMemory, declared
+from .table import MethodTable
 from .wire import Blob, Declined
 
 SYMBOLS = ("GetBackendId", "GetVersion", "BackendFactory")
@@ -22,10 +22,10 @@ class SharedObject:
     """One shared object, and what it exports."""
 
     def __init__(self) -> None:
-        self._memory: Memory
+        self._memory: BackendMemory
         self._library: Any = None
         self._version = (0, 0)
-        self._table: Table | None = None
+        self._table: MethodTable | None = None
 
     def handle(
         self, method: str, message: dict[str, Any], blobs: list[bytearray]
@@ -53,7 +53,7 @@ class SharedObject:
         for name in SYMBOLS:
             if not dlsym(handle, name.encode()):
                 raise Declined(wire.ERROR, f"it does not export {name}: {_said(ffi, dlerror())}")
-        self._memory, self._library = Memory(ffi), ffi.dlopen(handle)
+        self._memory, self._library = BackendMemory(ffi), ffi.dlopen(handle)
         return {}
 
     def _identify(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class SharedObject:
         made = self._library.BackendFactory()
         if not made:
             raise Declined(wire.ERROR, "BackendFactory returned NULL")
-        self._table = Table(self._memory, made, self._version)
+        self._table = MethodTable(self._memory, made, self._version)
         return {"methods": self._table.methods}
 
 
@@ -81,4 +81,4 @@ def _said(ffi: Any, said: Any) -> str:
 
 def serve_shared_object(end: socket.socket) -> None:
     """The life of a worker's process."""
-    wire.serve(wire.Connection(end), SharedObject().handle)
+    wire.serve(wire.Stream(end), SharedObject().handle)

@@ -43,7 +43,7 @@ class CodeRange:
     state: str
 
 
-class Instruction(NamedTuple):
+class Disassembled(NamedTuple):
     """An instruction as objdump prints it; `mnemonic` is empty where objdump does not know it.
 
     encoding: its halfwords in hexadecimal. The target of a branch ends the operands, as 0x...
@@ -93,7 +93,7 @@ def code_ranges(elf: Elf) -> tuple[list[CodeRange], list[Section]]:
     return ranges, unmapped
 
 
-def disassemble(ranges: Sequence[CodeRange]) -> Iterator[tuple[CodeRange, Instruction]]:
+def disassemble(ranges: Sequence[CodeRange]) -> Iterator[tuple[CodeRange, Disassembled]]:
     """Every instruction of Thumb ranges.
 
     Raises ToolError where objdump is missing or fails.
@@ -129,7 +129,7 @@ def disassemble(ranges: Sequence[CodeRange]) -> Iterator[tuple[CodeRange, Instru
             real = int(target[0], 16) - starts[number] + piece.address
             operands = f"{operands[: target.start()]}{real & 0xFFFFFFFF:#x}"
         encoding = first + (second or "")
-        yield piece, Instruction(piece.address + offset, encoding, mnemonic, operands)
+        yield piece, Disassembled(piece.address + offset, encoding, mnemonic, operands)
     if end < len(image):
         raise ToolError(
             f"{OBJDUMP} printed {end:,} of {len(image):,} bytes of code and said nothing of the "

@@ -34,7 +34,7 @@ _ALONE = re.compile(r"^ ?[^\s*(]\S*$")
 
 
 @dataclass(frozen=True)
-class Piece:
+class LinkedPiece:
     """A section of a file, in an output section of the image; sizes and addresses in bytes."""
 
     output: str
@@ -55,7 +55,7 @@ class LinkMap:
     """
 
     outputs: Mapping[str, tuple[int, int]]
-    pieces: tuple[Piece, ...]
+    pieces: tuple[LinkedPiece, ...]
     definers: Mapping[str, str]
     included: Mapping[str, tuple[str, str]]
     references: Mapping[str, frozenset[str]] | None
@@ -78,13 +78,13 @@ def parse_link_map(text: str) -> LinkMap:
     head, _, rest = text.partition(_MEMORY)
     memory, cross, table = rest.partition(f"\n{_CROSS}")
     outputs: dict[str, tuple[int, int]] = {}
-    pieces: list[Piece] = []
+    pieces: list[LinkedPiece] = []
     definers: dict[str, str] = {}
     output = ""
     for line in _joined(memory.splitlines()):
         if mapped := _INPUT.match(line):
             size, address = int(mapped["size"], 16), int(mapped["address"], 16)
-            pieces.append(Piece(output, mapped["name"], address, size, mapped["file"]))
+            pieces.append(LinkedPiece(output, mapped["name"], address, size, mapped["file"]))
         elif mapped := _OUTPUT.match(line):
             output = mapped["name"]
             outputs[output] = (int(mapped["address"], 16), int(mapped["size"], 16))

@@ -59,7 +59,7 @@ Table = TypeVar("Table")
 
 
 @dataclass(frozen=True)
-class Tensor:
+class TfliteTensor:
     """A tensor of the file; its axes are in TFLite's order (batch, rows, columns, channels).
 
     value: that of a constant, of the type's shape; None for a computed tensor. signature: the
@@ -83,9 +83,9 @@ class Operation:
     index: int
     kind: str
     version: int
-    inputs: tuple[Tensor | None, ...]
-    outputs: tuple[Tensor, ...]
-    intermediates: tuple[Tensor, ...]
+    inputs: tuple[TfliteTensor | None, ...]
+    outputs: tuple[TfliteTensor, ...]
+    intermediates: tuple[TfliteTensor, ...]
     _options: Any = None
     _options_type: int = 0
 
@@ -97,14 +97,14 @@ class Operation:
         """
         return self.outputs[0].name.split(";")[0] if self.outputs else f"{self.kind}_{self.index}"
 
-    def input(self, index: int) -> Tensor:
+    def input(self, index: int) -> TfliteTensor:
         """An input that must be there."""
         tensor = self.optional(index)
         if tensor is None:
             raise self.damaged(f"its input {index} is missing")
         return tensor
 
-    def optional(self, index: int) -> Tensor | None:
+    def optional(self, index: int) -> TfliteTensor | None:
         return self.inputs[index] if index < len(self.inputs) else None
 
     def constant(self, index: int) -> Array:
@@ -118,7 +118,7 @@ class Operation:
         return tensor.value
 
     @property
-    def output(self) -> Tensor:
+    def output(self) -> TfliteTensor:
         """The output of an operator that has one."""
         if len(self.outputs) != 1:
             raise self.damaged(f"it has {len(self.outputs)} outputs, not one")
@@ -138,7 +138,7 @@ class Operation:
         read.Init(self._options.Bytes, self._options.Pos)
         return read  # type: ignore[no-any-return]
 
-    def require_alike(self, *tensors: Tensor) -> None:
+    def require_alike(self, *tensors: TfliteTensor) -> None:
         """Raises where integers that are moved as they are would not mean the same numbers."""
         kinds = {(tensor.type.dtype, tensor.type.quantization) for tensor in tensors}
         if len(kinds) > 1:
@@ -175,8 +175,8 @@ class File:
     """
 
     name: str
-    inputs: tuple[Tensor, ...]
-    outputs: tuple[Tensor, ...]
+    inputs: tuple[TfliteTensor, ...]
+    outputs: tuple[TfliteTensor, ...]
     operations: tuple[Operation, ...]
     problems: tuple[str, ...] = ()
 
@@ -219,7 +219,7 @@ class _Reader:
         self.where = where
         self.budget = len(raw)
         self.model = tflite.Model.GetRootAsModel(raw, 0)
-        self.tensors: dict[int, Tensor] = {}
+        self.tensors: dict[int, TfliteTensor] = {}
         self.clauses: dict[str, list[str]] = {}
 
     def read(self) -> File:
@@ -256,7 +256,7 @@ class _Reader:
         self._length(len(vector))
         return [int(n) for n in vector]
 
-    def _tensors(self, indices: list[int]) -> Iterator[Tensor]:
+    def _tensors(self, indices: list[int]) -> Iterator[TfliteTensor]:
         for index in indices:
             yield self._tensor(index)
 
@@ -287,7 +287,7 @@ class _Reader:
             int(table.BuiltinOptionsType()),
         )
 
-    def _tensor(self, index: int) -> Tensor:
+    def _tensor(self, index: int) -> TfliteTensor:
         if not 0 <= index < self.count:
             raise ModelError(
                 f"{self.where} uses the tensor number {index}, and it has {self.count}. "
@@ -297,7 +297,7 @@ class _Reader:
             self.tensors[index] = self._read_tensor(index)
         return self.tensors[index]
 
-    def _read_tensor(self, index: int) -> Tensor:
+    def _read_tensor(self, index: int) -> TfliteTensor:
         table = self.graph.Tensors(index)
         name = (table.Name() or b"").decode("utf-8", "replace") or f"tensor_{index}"
         shape = tuple(self._numbers(table.ShapeAsNumpy()))
@@ -325,12 +325,12 @@ class _Reader:
             return self._stand_in(index, name, clause)
         quantization = self._quantization(table.Quantization(), shape, name)
         type_ = TensorType(dtype, shape, quantization if dtype.is_integer else None)
-        return Tensor(index, name, type_, signature, value, bool(table.IsVariable()))
+        return TfliteTensor(index, name, type_, signature, value, bool(table.IsVariable()))
 
-    def _stand_in(self, index: int, name: str, clause: str) -> Tensor:
+    def _stand_in(self, index: int, name: str, clause: str) -> TfliteTensor:
         """An unreadable tensor, told with the others of its kind."""
         self.clauses.setdefault(clause, []).append(name)
-        return Tensor(index, name, TensorType(DType.FLOAT32, ()), (), unreadable=True)
+        return TfliteTensor(index, name, TensorType(DType.FLOAT32, ()), (), unreadable=True)
 
     def _value(self, table: Any, code: int, shape: tuple[int, ...], name: str) -> Array | None:
         """A constant's elements; None for a tensor whose buffer is empty."""

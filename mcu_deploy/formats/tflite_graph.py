@@ -16,7 +16,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import ModelError, UnsupportedError, shorten
-from mcu_deploy.formats.tflite_file import Operation, Tensor
+from mcu_deploy.formats.tflite_file import Operation, TfliteTensor
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, Quantization, TensorType
 from mcu_deploy.operators import tflite_factors
 from mcu_deploy.operators.base import Call
@@ -39,7 +39,7 @@ class GraphBuilder:
         self._edges: dict[tuple[int, Order], EdgeId] = {}
         self._written: dict[int, Order] = {}
 
-    def add_input(self, tensor: Tensor) -> None:
+    def add_input(self, tensor: TfliteTensor) -> None:
         """An input of the network, in the file's order."""
         if tensor.index in self._written:
             raise ModelError(
@@ -48,7 +48,7 @@ class GraphBuilder:
             )
         self._editor.inputs.append(self._new_edge(tensor, _natural(tensor)))
 
-    def read(self, tensor: Tensor, order: Order | None = None) -> EdgeId:
+    def read(self, tensor: TfliteTensor, order: Order | None = None) -> EdgeId:
         """The edge of a tensor whose axes stand in an order; without one as in the file."""
         wanted = order or _natural(tensor)
         if sorted(wanted) != list(range(tensor.type.rank)):
@@ -77,7 +77,7 @@ class GraphBuilder:
                 )
         return self._edges[key]
 
-    def common_order(self, *tensors: Tensor) -> Order | None:
+    def common_order(self, *tensors: TfliteTensor) -> Order | None:
         """The order in which operators wrote all of these that are no constants; None where there
         is no such one, or they have different ranks.
 
@@ -88,7 +88,9 @@ class GraphBuilder:
         ranks = {tensor.type.rank for tensor in tensors}
         return orders.pop() if len(orders) == len(ranks) == 1 else None
 
-    def read_optional(self, tensor: Tensor | None, order: Order | None = None) -> EdgeId | None:
+    def read_optional(
+        self, tensor: TfliteTensor | None, order: Order | None = None
+    ) -> EdgeId | None:
         """As `read`; None for an absent tensor."""
         return None if tensor is None else self.read(tensor, order)
 
@@ -106,7 +108,7 @@ class GraphBuilder:
         operation: Operation,
         op: str,
         inputs: Sequence[EdgeId | None],
-        outputs: Tensor | Sequence[Tensor] | EdgeId,
+        outputs: TfliteTensor | Sequence[TfliteTensor] | EdgeId,
         attributes: Mapping[str, Any] | None = None,
         domain: str = "",
         order: Order | None = None,
@@ -116,7 +118,7 @@ class GraphBuilder:
         if isinstance(outputs, int):
             written.append(outputs)
         else:
-            for tensor in (outputs,) if isinstance(outputs, Tensor) else outputs:
+            for tensor in (outputs,) if isinstance(outputs, TfliteTensor) else outputs:
                 if tensor.index in self._written or tensor.value is not None:
                     raise operation.damaged(
                         f"it writes the tensor {shorten(tensor.name)!r}, which has a value already"
@@ -158,7 +160,7 @@ class GraphBuilder:
         self.add(operation, "Reshape", [x, self._shape(operation, shape)], y)
         return y
 
-    def add_reshape(self, operation: Operation, x: EdgeId, y: Tensor) -> None:
+    def add_reshape(self, operation: Operation, x: EdgeId, y: TfliteTensor) -> None:
         """The Reshape that writes a tensor of the file from an edge with its elements."""
         self.add(operation, "Reshape", [x, self._shape(operation, y.type.shape)], y)
 
@@ -166,11 +168,11 @@ class GraphBuilder:
         return self.constant(f"{operation.name} shape", np.array(shape, np.int64))
 
     @staticmethod
-    def ordered(tensor: Tensor, order: Order | None) -> TensorType:
+    def ordered(tensor: TfliteTensor, order: Order | None) -> TensorType:
         """The type of a tensor whose axes stand in an order."""
         return _ordered(tensor.type, order or _natural(tensor))
 
-    def leave_out(self, operation: Operation) -> tuple[Tensor, ...]:
+    def leave_out(self, operation: Operation) -> tuple[TfliteTensor, ...]:
         """Takes what an operator writes as given; returns what it reads of what others compute."""
         for tensor in operation.outputs:
             if not tensor.unreadable and tensor.value is None and tensor.index not in self._written:
@@ -178,12 +180,12 @@ class GraphBuilder:
         read = [t for t in operation.inputs if t is not None and t.index in self._written]
         return tuple(read)
 
-    def finish(self, outputs: Sequence[Tensor]) -> Graph:
+    def finish(self, outputs: Sequence[TfliteTensor]) -> Graph:
         """The graph with these outputs, in the file's order of axes."""
         self._editor.outputs = [self.read(tensor) for tensor in outputs]
         return self._editor.finish(opset=OPSET)
 
-    def _new_edge(self, tensor: Tensor, order: Order) -> EdgeId:
+    def _new_edge(self, tensor: TfliteTensor, order: Order) -> EdgeId:
         if sorted(order) != list(range(tensor.type.rank)):
             raise ModelError(
                 f"The tensor {shorten(tensor.name)!r} has {tensor.type.rank} axes, and the "
@@ -195,7 +197,7 @@ class GraphBuilder:
         self._written[tensor.index] = order
         return edge
 
-    def _transposed(self, tensor: Tensor, wanted: Order) -> EdgeId:
+    def _transposed(self, tensor: TfliteTensor, wanted: Order) -> EdgeId:
         written = self._written[tensor.index]
         edge = self._editor.add_edge(tensor.name, _ordered(tensor.type, wanted))
         perm = tuple(written.index(axis) for axis in wanted)
@@ -205,7 +207,7 @@ class GraphBuilder:
         return edge
 
 
-def _natural(tensor: Tensor) -> Order:
+def _natural(tensor: TfliteTensor) -> Order:
     return tuple(range(tensor.type.rank))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from mcu_deploy.backends.isa.table import Feature
 from mcu_deploy.elf.reader import Elf
-from mcu_deploy.hygiene.features import ARCHITECTURES, Core
+from mcu_deploy.hygiene.features import ARCHITECTURES, CheckedCore
 
 TAG_CPU_NAME = 5
 TAG_CPU_ARCH = 6
@@ -143,11 +143,11 @@ class Attributes:
             features |= Feature.MVE_FLOAT
         return features
 
-    def core(self) -> Core | None:
+    def core(self) -> CheckedCore | None:
         """The core that the object says it was made for; None outside of the M profile."""
         if not self.m_profile:
             return None
-        return Core("", self.architecture, self.features())
+        return CheckedCore("", self.architecture, self.features())
 
 
 class MalformedAttributes(ValueError):

@@ -21,12 +21,12 @@ from mcu_deploy.hygiene.core_checks import (
     check_unmapped,
     disassemble_units,
 )
-from mcu_deploy.hygiene.features import Core, core_of_board, features_title
+from mcu_deploy.hygiene.features import CheckedCore, core_of_board, features_title
 from mcu_deploy.hygiene.findings import (
     CheckReport,
     FileReport,
     Finding,
-    Unit,
+    LinkUnit,
     escaped,
     listed,
     printable,
@@ -50,7 +50,7 @@ class _File:
 
     name: str
     archive: bool = False
-    units: list[Unit] = field(default_factory=list)
+    units: list[LinkUnit] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -60,9 +60,9 @@ class _Job:
     """An object with what its own checks need."""
 
     file: _File
-    unit: Unit
+    unit: LinkUnit
     attributes: Attributes | None
-    core: Core | None
+    core: CheckedCore | None
     code: Disassembly = field(default_factory=Disassembly)
 
 
@@ -209,7 +209,7 @@ def _take(file: _File, member: str, data: bytes) -> None:
     except Unreadable as error:
         file.findings.append(_unreadable(file.name, member, error))
         return
-    unit = Unit(file.name, member, elf)
+    unit = LinkUnit(file.name, member, elf)
     if any(section.name.startswith((".gnu.lto_", ".llvm.lto")) for section in elf.sections):
         message = (
             "This is an object for link-time optimisation: it is not usable, since the linker"
@@ -224,7 +224,7 @@ def _unreadable(name: str, member: str, error: Unreadable) -> Finding:
     return Finding(error.rule, name, error.message, error.remedy, printable(member))
 
 
-def _prepare(file: _File, unit: Unit, core: Core | None) -> _Job:
+def _prepare(file: _File, unit: LinkUnit, core: CheckedCore | None) -> _Job:
     attributes = None
     if unit.elf.is_arm:
         try:
@@ -239,7 +239,9 @@ def _prepare(file: _File, unit: Unit, core: Core | None) -> _Job:
     return _Job(file, unit, attributes, core)
 
 
-def _check_machine(unit: Unit, board: Processor | None, core: Core | None) -> list[Finding]:
+def _check_machine(
+    unit: LinkUnit, board: Processor | None, core: CheckedCore | None
+) -> list[Finding]:
     """Whether the object is for the board's kind of machine, or any that there are boards of."""
     own = _MACHINES.get(platform.machine().lower())
     if board is None:
@@ -258,7 +260,7 @@ def _check_machine(unit: Unit, board: Processor | None, core: Core | None) -> li
     return [unit.finding("machine", message)]
 
 
-def _check_core(job: _Job, core: Core | None) -> list[Finding]:
+def _check_core(job: _Job, core: CheckedCore | None) -> list[Finding]:
     if not job.unit.elf.is_arm:
         return []
     found: list[Finding] = []
@@ -287,7 +289,7 @@ def _check_unit(job: _Job, rules: Rules, strict: bool, expected_name: str | None
     return []
 
 
-def _report(file: _File, jobs: list[_Job], core: Core | None) -> FileReport:
+def _report(file: _File, jobs: list[_Job], core: CheckedCore | None) -> FileReport:
     units = file.units
     models = tuple(model for unit in units for model in map_models(unit.elf))
     if file.archive:

@@ -9,13 +9,13 @@ from mcu_deploy.backends.isa.table import Feature
 from mcu_deploy.elf.reader import SHF_GROUP, Symbol
 from mcu_deploy.hygiene.attributes import Attributes
 from mcu_deploy.hygiene.features import features_title
-from mcu_deploy.hygiene.findings import Finding, Unit, escaped, listed, printable
+from mcu_deploy.hygiene.findings import Finding, LinkUnit, escaped, listed, printable
 from mcu_deploy.hygiene.symbols import DESCRIPTOR_PREFIX, descriptors, read_abi_version
 
 _MOST_SYMBOLS = 100
 
 # An object of an Arm machine, with its attributes where it has any.
-Piece = tuple[Unit, Attributes | None]
+Piece = tuple[LinkUnit, Attributes | None]
 
 
 def check_collisions(pieces: Sequence[Piece]) -> list[Finding]:
@@ -50,9 +50,9 @@ def _without_copies(pieces: Sequence[Piece]) -> tuple[list[Finding], list[Piece]
     return found, [same[0] for same in copies.values()]
 
 
-def _duplicates(units: Sequence[Unit]) -> Iterator[Finding]:
-    strong: dict[str, list[Unit]] = {}
-    common: dict[str, list[Unit]] = {}
+def _duplicates(units: Sequence[LinkUnit]) -> Iterator[Finding]:
+    strong: dict[str, list[LinkUnit]] = {}
+    common: dict[str, list[LinkUnit]] = {}
     for unit in units:
         for symbol in unit.elf.symbols:
             if symbol.exported and symbol.bind == "STB_GLOBAL" and not _folded(unit, symbol):
@@ -86,22 +86,22 @@ def _duplicates(units: Sequence[Unit]) -> Iterator[Finding]:
             yield owners[0].finding("shared-common", message, name)
 
 
-def _folded(unit: Unit, symbol: Symbol) -> bool:
+def _folded(unit: LinkUnit, symbol: Symbol) -> bool:
     """Whether the linker keeps one copy of equal definitions (C++ inline functions)."""
     section = unit.elf.section_of(symbol)
     return section is not None and bool(section.flags & SHF_GROUP)
 
 
-def _machines(units: Sequence[Unit]) -> Iterator[Finding]:
-    def machine(unit: Unit) -> str:
+def _machines(units: Sequence[LinkUnit]) -> Iterator[Finding]:
+    def machine(unit: LinkUnit) -> str:
         order = "little" if unit.elf.little_endian else "big"
         return f"{unit.elf.machine.removeprefix('EM_')} {unit.elf.bits}-bit {order}-endian"
 
     yield from _group("machine-clash", "are for different machines", _by(units, machine))
 
 
-def _abi_versions(units: Sequence[Unit]) -> Iterator[Finding]:
-    def version(unit: Unit) -> str | None:
+def _abi_versions(units: Sequence[LinkUnit]) -> Iterator[Finding]:
+    def version(unit: LinkUnit) -> str | None:
         for _, symbol in descriptors(unit.elf)[:1]:
             found = read_abi_version(unit.elf, symbol)
             return None if found is None else f"version {found >> 16}"
@@ -143,7 +143,7 @@ def _cores(pieces: Sequence[Piece]) -> Iterator[Finding]:
     if mixed:
         yield from mixed
         return
-    needs: dict[Feature, tuple[Unit, Attributes]] = {}
+    needs: dict[Feature, tuple[LinkUnit, Attributes]] = {}
     together = Feature(0)
     for unit, own in made_for:
         if own.m_profile:
@@ -158,13 +158,15 @@ def _cores(pieces: Sequence[Piece]) -> Iterator[Finding]:
         yield next(iter(needs.values()))[0].finding("cpu-clash", message)
 
 
-def _by(units: Sequence[Unit], key: Callable[[Unit], str | None]) -> list[tuple[Unit, str | None]]:
+def _by(
+    units: Sequence[LinkUnit], key: Callable[[LinkUnit], str | None]
+) -> list[tuple[LinkUnit, str | None]]:
     return [(unit, key(unit)) for unit in units]
 
 
-def _group(rule: str, verb: str, units: Sequence[tuple[Unit, str | None]]) -> Iterator[Finding]:
+def _group(rule: str, verb: str, units: Sequence[tuple[LinkUnit, str | None]]) -> Iterator[Finding]:
     """One finding where the units' words differ; None fits everything."""
-    groups: dict[str, list[Unit]] = {}
+    groups: dict[str, list[LinkUnit]] = {}
     for unit, words in units:
         if words is not None:
             groups.setdefault(words, []).append(unit)
@@ -175,9 +177,9 @@ def _group(rule: str, verb: str, units: Sequence[tuple[Unit, str | None]]) -> It
         yield odd.finding(rule, f"The objects {verb}: {'; '.join(parts)}.")
 
 
-def _places(units: Sequence[Unit]) -> str:
+def _places(units: Sequence[LinkUnit]) -> str:
     """The objects' names; many members of one archive are counted, not named."""
-    members: dict[str, list[Unit]] = {}
+    members: dict[str, list[LinkUnit]] = {}
     for unit in units:
         members.setdefault(unit.file, []).append(unit)
     names = []

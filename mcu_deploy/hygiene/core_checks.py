@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from mcu_deploy.backends.isa.table import Feature, needed_features
-from mcu_deploy.elf.disassembly import CodeRange, Instruction, code_ranges, disassemble
+from mcu_deploy.elf.disassembly import CodeRange, Disassembled, code_ranges, disassemble
 from mcu_deploy.elf.reader import Elf, Section
 from mcu_deploy.hygiene.attributes import Attributes
 from mcu_deploy.hygiene.features import (
     ARCHITECTURES,
     FEATURE_NAMES,
-    Core,
+    CheckedCore,
     architecture_title,
 )
-from mcu_deploy.hygiene.findings import Finding, Unit, listed, printable
+from mcu_deploy.hygiene.findings import Finding, LinkUnit, listed, printable
 
 _FLOATING_POINT = Feature.FPU | Feature.FP_REGISTERS | Feature.HALF
 
@@ -25,7 +25,7 @@ _FLOATING_POINT = Feature.FPU | Feature.FP_REGISTERS | Feature.HALF
 class _Uses:
     """The first instruction that breaks a rule, and how many there are."""
 
-    first: Instruction
+    first: Disassembled
     piece: CodeRange
     count: int = 0
 
@@ -51,7 +51,7 @@ class Disassembly:
     unmapped: list[Section] = field(default_factory=list)
 
 
-def disassemble_units(units: Sequence[tuple[Unit, Core | None]]) -> list[Disassembly]:
+def disassemble_units(units: Sequence[tuple[LinkUnit, CheckedCore | None]]) -> list[Disassembly]:
     """Disassembles the code of Arm objects, all in one go, each against its core.
 
     An object without a core is only looked at for instructions that nobody knows.
@@ -76,9 +76,9 @@ def disassemble_units(units: Sequence[tuple[Unit, Core | None]]) -> list[Disasse
 
 def _note(
     result: Disassembly,
-    instruction: Instruction,
+    instruction: Disassembled,
     piece: CodeRange,
-    core: Core | None,
+    core: CheckedCore | None,
     known: Callable[[str, str, bool], Feature],
 ) -> None:
     result.instructions += 1
@@ -97,7 +97,9 @@ def _note(
         uses.count += 1
 
 
-def check_instructions(unit: Unit, core: Core | None, code: Disassembly) -> Iterator[Finding]:
+def check_instructions(
+    unit: LinkUnit, core: CheckedCore | None, code: Disassembly
+) -> Iterator[Finding]:
     """Findings about the instructions of an object."""
     for feature, uses in code.lacking.items():
         function = _function(unit.elf, uses)
@@ -124,7 +126,7 @@ def check_instructions(unit: Unit, core: Core | None, code: Disassembly) -> Iter
 
 
 def check_attributes(
-    unit: Unit, attributes: Attributes, core: Core, floating_point: bool
+    unit: LinkUnit, attributes: Attributes, core: CheckedCore, floating_point: bool
 ) -> Iterator[Finding]:
     """Findings about an object's build attributes, compared with a board's core.
 
@@ -170,7 +172,7 @@ def check_attributes(
         yield unit.finding("float-abi", message)
 
 
-def check_unmapped(unit: Unit, code: Disassembly) -> list[Finding]:
+def check_unmapped(unit: LinkUnit, code: Disassembly) -> list[Finding]:
     """A network whose code cannot be told from its data cannot be checked."""
     if not code.unmapped:
         return []
@@ -193,7 +195,7 @@ def _function(elf: Elf, uses: _Uses) -> str:
     return best
 
 
-def _lacks(feature: Feature, core: Core | None) -> str:
+def _lacks(feature: Feature, core: CheckedCore | None) -> str:
     if feature is Feature.NOT_M:
         return "no Cortex-M core has it"
     if core is None or not core.board:

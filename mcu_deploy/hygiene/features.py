@@ -49,7 +49,7 @@ _TITLES = {
 
 
 @dataclass(frozen=True)
-class Core:
+class CheckedCore:
     """A core to check against.
 
     `board` says whether it is a board's, or only what an object's own build attributes promise;
@@ -81,7 +81,7 @@ def features_title(architecture: str, features: Feature) -> str:
     return ", ".join(words)
 
 
-def core_of_board(board: Processor) -> Core | None:
+def core_of_board(board: Processor) -> CheckedCore | None:
     """The core of a board; None for the host and for cores outside of the M profile."""
     # -march's name is that of the one Armv6-M there is: with the system extension.
     architecture = board.architecture.replace("armv6s-m", "armv6-m")
@@ -103,4 +103,4 @@ def core_of_board(board: Processor) -> Core | None:
         features |= Feature.MVE | Feature.FP_REGISTERS
         if Feature.FPU in features:
             features |= Feature.MVE_FLOAT
-    return Core(board.core, architecture, features, True, board.float_abi == "hard")
+    return CheckedCore(board.core, architecture, features, True, board.float_abi == "hard")

@@ -84,7 +84,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Unit:
+class LinkUnit:
     """What a linker takes as one piece: an object file, or a member of an archive."""
 
     file: str
@@ -144,7 +144,7 @@ class PartPiece:
 
 
 @dataclass(frozen=True)
-class Part:
+class ImagePart:
     """A part of a linked image; all parts add up to it.
 
     `kind` is "network", "runtime", "library" (what comes with the compiler), "program" (everything
@@ -182,7 +182,7 @@ class FileReport:
     models: tuple[ModelMap, ...] = ()
     notes: tuple[str, ...] = ()
     map: str = ""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ImagePart, ...] = ()
 
 
 @dataclass(frozen=True)

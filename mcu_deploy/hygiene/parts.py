@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from mcu_deploy.elf.link_map import LinkMap, Piece, load_link_map
+from mcu_deploy.elf.link_map import LinkedPiece, LinkMap, load_link_map
 from mcu_deploy.elf.reader import Elf, Section
 from mcu_deploy.errors import RequestError
-from mcu_deploy.hygiene.findings import Part, PartPiece
+from mcu_deploy.hygiene.findings import ImagePart, PartPiece
 from mcu_deploy.hygiene.symbols import DESCRIPTOR_PREFIX, Rules
 
 # What comes with the compiler: the C and C++ libraries, libgcc, and start-up files.
@@ -33,7 +33,9 @@ def find_link_map(image: Path) -> Path | None:
     return next((path for path in places if path != image and path.is_file()), None)
 
 
-def divide(image: Path, elf: Elf, map_file: Path, rules: Rules) -> tuple[tuple[Part, ...], bool]:
+def divide(
+    image: Path, elf: Elf, map_file: Path, rules: Rules
+) -> tuple[tuple[ImagePart, ...], bool]:
     """The parts of an image, which add up to it, in bytes; and whether the map says of a function
     of the library all that use it (-Wl,--cref), or only who asked for it first.
 
@@ -78,7 +80,7 @@ class _Division:
         self.runtime = {file for name, file in known if name in rules.runtime} - joined
         self.users = self._all_users() if link.references is not None else self._first_users()
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[ImagePart]:
         """Networks, runtime, library by who needs it, the program, what no file brought."""
         found: dict[tuple[str, tuple[str, ...], bool], _Bytes] = {}
         everyone = tuple(self.networks)
@@ -103,9 +105,9 @@ class _Division:
             found.items(), key=lambda item: (order.index(item[0][0]), item[0][2], len(item[0][1]))
         ):
             pieces = tuple(self._piece(kind, name, *sizes) for name, sizes in held.pieces.items())
-            yield Part(kind, names, program, held.flash, held.ram, pieces)
+            yield ImagePart(kind, names, program, held.flash, held.ram, pieces)
 
-    def _owner(self, piece: Piece) -> tuple[tuple[str, tuple[str, ...], bool], str]:
+    def _owner(self, piece: LinkedPiece) -> tuple[tuple[str, tuple[str, ...], bool], str]:
         """The part that a piece belongs to, and the piece's name in it."""
         if held := _WORKSPACE.match(piece.section):
             fitting = [n for n in self.networks if f"{held[1]}_".startswith(f"{n}_")]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from mcu_deploy import resources
 from mcu_deploy.elf.reader import SHF_TLS, Elf, Section, Symbol
 from mcu_deploy.errors import HygieneError
-from mcu_deploy.hygiene.findings import Finding, Unit, listed, printable
+from mcu_deploy.hygiene.findings import Finding, LinkUnit, listed, printable
 
 DESCRIPTOR_PREFIX = "_mcu_network_"
 _DESCRIPTOR = re.compile(r"^_mcu_network_([A-Za-z0-9_]+)$")
@@ -134,7 +134,7 @@ def _field(elf: Elf, symbol: Symbol, offset: int) -> int | None:
     return int.from_bytes(content[start : start + 4], "little" if elf.little_endian else "big")
 
 
-def check_network(unit: Unit, rules: Rules, expected_name: str | None) -> list[Finding]:
+def check_network(unit: LinkUnit, rules: Rules, expected_name: str | None) -> list[Finding]:
     """Every rule that the object of a network breaks, apart from those about its core."""
     return [
         *_check_descriptor(unit, rules, expected_name),
@@ -143,7 +143,7 @@ def check_network(unit: Unit, rules: Rules, expected_name: str | None) -> list[F
     ]
 
 
-def check_abi_version(unit: Unit, symbol: Symbol, name: str, rules: Rules) -> list[Finding]:
+def check_abi_version(unit: LinkUnit, symbol: Symbol, name: str, rules: Rules) -> list[Finding]:
     """Whether this runtime knows all that a descriptor has: _mcu_abi_fits of mcu/internal.h."""
     version = read_abi_version(unit.elf, symbol)
     oldest = rules.abi_version & ~0xFFFF
@@ -157,7 +157,7 @@ def check_abi_version(unit: Unit, symbol: Symbol, name: str, rules: Rules) -> li
     return [unit.finding("abi-version", message, symbol.name)]
 
 
-def _check_descriptor(unit: Unit, rules: Rules, expected: str | None) -> Iterator[Finding]:
+def _check_descriptor(unit: LinkUnit, rules: Rules, expected: str | None) -> Iterator[Finding]:
     found = descriptors(unit.elf)
     names = [name for name, _ in found]
     if not found:
@@ -186,7 +186,7 @@ def _check_descriptor(unit: Unit, rules: Rules, expected: str | None) -> Iterato
         yield from check_abi_version(unit, symbol, printable(name), rules)
 
 
-def _check_symbols(unit: Unit, rules: Rules) -> Iterator[Finding]:
+def _check_symbols(unit: LinkUnit, rules: Rules) -> Iterator[Finding]:
     found = descriptors(unit.elf)
     names = [name for name, _ in found]
     prefixes = tuple(f"_mcu_{name}_" for name in names)
@@ -246,7 +246,7 @@ def _remedy_for_undefined(name: str) -> str:
     return "Make it static in the object, or call it from the application."
 
 
-def _check_sections(unit: Unit) -> Iterator[Finding]:
+def _check_sections(unit: LinkUnit) -> Iterator[Finding]:
     for section in unit.elf.sections:
         if not section.allocated:
             continue

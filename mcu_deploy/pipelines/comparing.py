@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from mcu_deploy.pipelines.table import Key, Row
+from mcu_deploy.pipelines.table import CostRow, Key
 
 # The numbers of a row that have a threshold, and their names for people.
 NUMBERS: Mapping[str, str] = {
@@ -52,7 +52,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class TableComparison:
     """A table beside the rows of now.
 
     changes: number by number. added: rows that the table has not; removed: rows of the table that
@@ -61,8 +61,8 @@ class Comparison:
     """
 
     changes: tuple[Change, ...]
-    added: tuple[Row, ...]
-    removed: tuple[Row, ...]
+    added: tuple[CostRow, ...]
+    removed: tuple[CostRow, ...]
     unchanged: int
     other_tools: tuple[str, ...]
 
@@ -76,11 +76,11 @@ class Comparison:
 
 
 def compare(
-    before: Mapping[Key, Row],
-    now: Sequence[Row],
+    before: Mapping[Key, CostRow],
+    now: Sequence[CostRow],
     wanted: Collection[Key],
     thresholds: Mapping[str, float],
-) -> Comparison:
+) -> TableComparison:
     """Compares rows with those of a table.
 
     wanted: the keys of all that was asked for, also of what could not be measured. thresholds: by
@@ -96,7 +96,7 @@ def compare(
                 changes.append(Change(row.key, number, then, here, thresholds.get(number)))
     tools = {tool: None for row in compared for tool in _tools(before[row.key])}
     ours = {tool for row in compared for tool in _tools(row)}
-    return Comparison(
+    return TableComparison(
         changes=tuple(changes),
         added=tuple(row for row in now if row.key not in before),
         removed=tuple(row for key, row in before.items() if key not in wanted),
@@ -105,5 +105,5 @@ def compare(
     )
 
 
-def _tools(row: Row) -> tuple[str, str]:
+def _tools(row: CostRow) -> tuple[str, str]:
     return f"gcc {row.gcc}", f"mcu-deploy {row.mcu_deploy}"

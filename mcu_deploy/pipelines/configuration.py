@@ -30,7 +30,7 @@ _MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Model:
+class ConfiguredModel:
     """A table [models.NAME]: a model, how it is built and for what, and its samples.
 
     data: an .npz of samples, None for made-up ones; samples: how many of these are run.
@@ -46,10 +46,10 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Job:
+class BuildJob:
     """One build: a model for a board and a goal."""
 
-    model: Model
+    model: ConfiguredModel
     board: Board
     goal: str
 
@@ -72,13 +72,13 @@ class Configuration:
     path: Path
     table: Path
     thresholds: Mapping[str, float]
-    models: tuple[Model, ...]
+    models: tuple[ConfiguredModel, ...]
 
     @property
-    def jobs(self) -> tuple[Job, ...]:
+    def jobs(self) -> tuple[BuildJob, ...]:
         """Every build, in the order of the file."""
         return tuple(
-            Job(model, board, goal)
+            BuildJob(model, board, goal)
             for model in self.models
             for board in model.boards
             for goal in model.goals
@@ -221,7 +221,7 @@ def _thresholds(top: _Table) -> dict[str, float]:
     return found
 
 
-def _model(name: str, table: _Table, common: _Common) -> Model:
+def _model(name: str, table: _Table, common: _Common) -> ConfiguredModel:
     file, data = table.take("file", str, None), table.take("data", str, None)
     own = common.but(table)
     options = _options(table.table("options"), own.goals)
@@ -235,7 +235,7 @@ def _model(name: str, table: _Table, common: _Common) -> Model:
         network_name(name, folder / file)
     except UsageError as error:
         table.fail(str(error).replace("give --name", "call it by"))
-    return Model(
+    return ConfiguredModel(
         name, folder / file, None if data is None else folder / data, own.samples, own.boards,
         own.goals, options,
     )  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mcu_deploy.pipelines.comparing import NUMBERS, Change
 from mcu_deploy.pipelines.result import PipelineResult, percent
-from mcu_deploy.pipelines.table import Row
+from mcu_deploy.pipelines.table import CostRow
 
 # The first line, by which an earlier comment is found again.
 MARKER = "<!-- mcu-deploy ci -->"
@@ -72,12 +72,12 @@ def _all(result: PipelineResult) -> list[str]:
     return _table((*_KEY, *NUMBERS.values(), ""), cells)
 
 
-def _numbers(rows: Sequence[Row]) -> list[str]:
+def _numbers(rows: Sequence[CostRow]) -> list[str]:
     cells = ((*row.key, *map(_number, _values(row))) for row in rows)
     return _table((*_KEY, *NUMBERS.values()), cells)
 
 
-def _values(row: Row) -> list[int | None]:
+def _values(row: CostRow) -> list[int | None]:
     return [getattr(row, number) for number in NUMBERS]
 
 

@@ -6,23 +6,23 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from mcu_deploy.pipelines.comparing import Change, Comparison
-from mcu_deploy.pipelines.configuration import Configuration, Job
-from mcu_deploy.pipelines.table import Row, title
+from mcu_deploy.pipelines.comparing import Change, TableComparison
+from mcu_deploy.pipelines.configuration import BuildJob, Configuration
+from mcu_deploy.pipelines.table import CostRow, title
 
 _MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
-class Outcome:
+class BuildOutcome:
     """What came of one build.
 
     row: its numbers; None where it was not built or not counted. done: what was done with it, in
     words. failures: sentences that begin with the step.
     """
 
-    job: Job
-    row: Row | None
+    job: BuildJob
+    row: CostRow | None
     done: str
     failures: tuple[str, ...]
 
@@ -32,12 +32,12 @@ class PipelineResult:
     """What came of all builds, beside the table. no_table: a sentence, where it cannot be read."""
 
     configuration: Configuration
-    outcomes: tuple[Outcome, ...]
-    comparison: Comparison
+    outcomes: tuple[BuildOutcome, ...]
+    comparison: TableComparison
     no_table: str = ""
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[CostRow, ...]:
         """The numbers of all that was counted, in the order of the configuration."""
         return tuple(outcome.row for outcome in self.outcomes if outcome.row is not None)
 

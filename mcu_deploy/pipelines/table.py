@@ -21,7 +21,7 @@ _RENEW = "Renew it with `mcu-deploy ci --update`, or take it back from version c
 
 
 @dataclass(frozen=True)
-class Row:
+class CostRow:
     """What a model costs on a board, built for a goal.
 
     flash, RAM and stack in bytes, of the network and the runtime alone, as in report.json;
@@ -46,7 +46,7 @@ class Row:
         return self.model, self.board, self.goal
 
 
-COLUMNS = tuple(field.name for field in fields(Row))
+COLUMNS = tuple(field.name for field in fields(CostRow))
 _WORDS = ("model", "board", "goal", "gcc", "mcu_deploy")
 _OPTIONAL = ("instructions", "cycles")
 _KEY = COLUMNS[:3]
@@ -58,7 +58,7 @@ def title(key: Key) -> str:
     return f"{model} on {board}" if goal == "balanced" else f"{model} on {board} for {goal}"
 
 
-def table_text(rows: Iterable[Row]) -> str:
+def table_text(rows: Iterable[CostRow]) -> str:
     """The table as CSV, rows in the order given; what is None is empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -67,7 +67,7 @@ def table_text(rows: Iterable[Row]) -> str:
     return text.getvalue()
 
 
-def read_table(path: Path) -> dict[Key, Row]:
+def read_table(path: Path) -> dict[Key, CostRow]:
     """The rows of a table by their keys, in the order of the file.
 
     Raises RequestError for a file that is missing, no table, damaged, or of another version.
@@ -85,7 +85,7 @@ def read_table(path: Path) -> dict[Key, Row]:
             f"{one_line(', '.join(head), 200)}, and this version's are {', '.join(COLUMNS)}. "
             f"{_RENEW}"
         )
-    rows: dict[Key, Row] = {}
+    rows: dict[Key, CostRow] = {}
     for number, cells in enumerate(lines[1:], 2):
         row = _row(cells)
         if isinstance(row, str):
@@ -108,7 +108,7 @@ def require_table(path: Path) -> None:
         )
 
 
-def renew_table(path: Path, rows: Iterable[Row]) -> None:
+def renew_table(path: Path, rows: Iterable[CostRow]) -> None:
     """Writes a table. An earlier one is replaced, damaged or not."""
     require_table(path)
     write_file(path, table_text(rows).encode())
@@ -128,7 +128,7 @@ def _lines(path: Path) -> list[list[str]]:
         return []
 
 
-def _row(cells: list[str]) -> Row | str:
+def _row(cells: list[str]) -> CostRow | str:
     """A row, or the clause that says what is wrong with it."""
     if len(cells) != len(COLUMNS):
         return f"has {len(cells)} cells and not {len(COLUMNS)}"
@@ -145,5 +145,5 @@ def _row(cells: list[str]) -> Row | str:
     return _made(values)
 
 
-def _made(values: Mapping[str, object]) -> Row:
-    return Row(**values)  # type: ignore[arg-type]
+def _made(values: Mapping[str, object]) -> CostRow:
+    return CostRow(**values)  # type: ignore[arg-type]

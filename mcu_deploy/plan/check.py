@@ -16,7 +16,7 @@ from mcu_deploy.ir.nested import flat
 from mcu_deploy.plan.check_flow import FlowChecker, next_of, written
 from mcu_deploy.plan.check_lanes import exchanged, require_apart
 from mcu_deploy.plan.check_places import Stretch, Views, hot_places, with_addresses
-from mcu_deploy.plan.model import Copy, InPool, InSlot, Item, Part, Plan, PlanError, Step
+from mcu_deploy.plan.model import Copy, InPool, InSlot, Item, Plan, PlanError, PlannedPart, Step
 from mcu_deploy.selection import Chosen, choices_within
 
 
@@ -70,7 +70,7 @@ class _Checker(FlowChecker):
             backwards = exchanged(self.plan.parallel, whole)
             self._simulate(self.graph.inputs, backwards, ends, "the network, lanes exchanged")
 
-    def run_part(self, part: Part) -> None:
+    def run_part(self, part: PlannedPart) -> None:
         kept = {kept.edge for kept in self.plan.exposure.kept}
         states = [state.input for state in self.plan.exposure.states]
         items = sorted(part.items)

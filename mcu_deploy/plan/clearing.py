@@ -13,7 +13,7 @@ from itertools import pairwise
 
 
 @dataclass(frozen=True, order=True)
-class Block:
+class Extent:
     """`bytes` bytes of a buffer at `start`; a fixed one stays there."""
 
     start: int
@@ -25,19 +25,19 @@ class Block:
     def end(self) -> int:
         return self.start + self.bytes
 
-    def at(self, start: int) -> Block:
+    def at(self, start: int) -> Extent:
         """The block at another place."""
-        return Block(start, self.bytes, self.buffer, self.fixed)
+        return Extent(start, self.bytes, self.buffer, self.fixed)
 
-    def meets(self, other: Block) -> bool:
+    def meets(self, other: Extent) -> bool:
         """Whether the two share a byte."""
         return self.start < other.end and other.start < self.end
 
 
-Layout = tuple[Block, ...]  # by address, none meets another
+Layout = tuple[Extent, ...]  # by address, none meets another
 
 
-def gaps(blocks: Iterable[Block], size: int) -> Iterator[tuple[int, int]]:
+def gaps(blocks: Iterable[Extent], size: int) -> Iterator[tuple[int, int]]:
     """The stretches [start, end) of an arena of `size` bytes in which none of the blocks lies.
 
     blocks: by their starts.
@@ -51,7 +51,7 @@ def gaps(blocks: Iterable[Block], size: int) -> Iterator[tuple[int, int]]:
         yield at, size
 
 
-def place(layout: Layout, new: Block, size: int) -> list[Layout]:
+def place(layout: Layout, new: Extent, size: int) -> list[Layout]:
     """Layouts in an arena of `size` bytes that hold `new` too, none twice.
 
     A fixed block comes to its place, any other one to where there is room. No layout: there is
@@ -69,14 +69,14 @@ def place(layout: Layout, new: Block, size: int) -> list[Layout]:
     return _distinct(found for window in windows for found in _cleared(layout, window, size))
 
 
-def ordered(before: Mapping[int, Block], after: Iterable[Block]) -> list[Block] | None:
+def ordered(before: Mapping[int, Extent], after: Iterable[Extent]) -> list[Extent] | None:
     """The blocks of `after` that lie elsewhere than `before`, in an order in which to move them.
 
     None is written over what another one has yet to leave; its own former place it may meet. No
     answer where they would have to change places.
     """
     waiting = [b for b in after if b.buffer in before and before[b.buffer].start != b.start]
-    done: list[Block] = []
+    done: list[Extent] = []
     while waiting:
         for block in waiting:
             if not any(o is not block and block.meets(before[o.buffer]) for o in waiting):
@@ -98,7 +98,7 @@ def _windows(layout: Layout, wanted: int, size: int) -> list[int]:
     return sorted(start for start in starts if 0 <= start <= size - wanted)
 
 
-def _cleared(layout: Layout, window: Block, size: int) -> Iterator[Layout]:
+def _cleared(layout: Layout, window: Extent, size: int) -> Iterator[Layout]:
     """Layouts in which the window is taken, and what lay there slid aside or hopped away."""
     met = [i for i, block in enumerate(layout) if block.meets(window)]
     if any(layout[i].fixed for i in met):
@@ -117,7 +117,7 @@ def _cleared(layout: Layout, window: Block, size: int) -> Iterator[Layout]:
 
 def _pushed_down(layout: Layout, limit: int) -> Layout | None:
     """The blocks with all that lies above `limit` moved below it, and others as far as needed."""
-    pushed: list[Block] = []
+    pushed: list[Extent] = []
     for block in reversed(layout):
         if block.end > limit:
             if block.fixed or limit < block.bytes:
@@ -129,7 +129,7 @@ def _pushed_down(layout: Layout, limit: int) -> Layout | None:
 
 
 def _pushed_up(layout: Layout, limit: int, size: int) -> Layout | None:
-    pushed: list[Block] = []
+    pushed: list[Extent] = []
     for block in layout:
         if block.start < limit:
             if block.fixed or limit + block.bytes > size:
@@ -140,7 +140,7 @@ def _pushed_up(layout: Layout, limit: int, size: int) -> Layout | None:
     return tuple(pushed)
 
 
-def _fitted(layout: Layout, added: Iterable[Block], size: int) -> Layout | None:
+def _fitted(layout: Layout, added: Iterable[Extent], size: int) -> Layout | None:
     """The layout with more blocks, one after the other in the nearest gap in size."""
     for block in added:
         found = [(s, e) for s, e in gaps(layout, size) if e - s >= block.bytes]
@@ -151,7 +151,7 @@ def _fitted(layout: Layout, added: Iterable[Block], size: int) -> Layout | None:
     return layout
 
 
-def _with(layout: Iterable[Block], block: Block) -> Layout:
+def _with(layout: Iterable[Extent], block: Extent) -> Layout:
     return tuple(sorted((*layout, block)))
 
 

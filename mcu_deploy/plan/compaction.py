@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from mcu_deploy.plan.alignment import ALIGNMENT, aligned
-from mcu_deploy.plan.clearing import Block, Layout, gaps, ordered, place
-from mcu_deploy.plan.placement import Problem, solve
+from mcu_deploy.plan.clearing import Extent, Layout, gaps, ordered, place
+from mcu_deploy.plan.placement import PlacementProblem, solve
 
 BEAM = 12  # layouts that are kept at each step
 BRANCHES = 24  # layouts that are kept while the buffers of one step are placed
@@ -108,7 +108,7 @@ def _without_moves(buffers: Sequence[Interval], bound: int) -> Compaction:
         for (i, first), (j, second) in combinations(enumerate(buffers), 2)
         if first.meets(second)
     ]
-    placed = solve(Problem(tuple(b.bytes for b in buffers), conflicts, lower_bound=bound))
+    placed = solve(PlacementProblem(tuple(b.bytes for b in buffers), conflicts, lower_bound=bound))
     places = zip(buffers, placed.offsets, strict=True)
     return Compaction(tuple(((b.first, at),) for b, at in places), (), placed.bytes)
 
@@ -130,7 +130,7 @@ def _fixed_places(buffers: Sequence[Interval], size: int) -> Iterator[dict[int, 
         for i in fixed:
             own = buffers[i]
             taken = sorted(
-                Block(at, buffers[j].bytes, j) for j, at in places.items() if own.meets(buffers[j])
+                Extent(at, buffers[j].bytes, j) for j, at in places.items() if own.meets(buffers[j])
             )
             fitting = [gap for gap in gaps(taken, size) if gap[1] - gap[0] >= own.bytes]
             if not fitting:
@@ -200,7 +200,7 @@ def _arrivals(
 
     layouts = [alive]
     for i in come:
-        new = Block(fixed.get(i, 0), buffers[i].bytes, i, i in fixed)
+        new = Extent(fixed.get(i, 0), buffers[i].bytes, i, i in fixed)
         found = {made: cost(made) for layout in layouts for made in place(layout, new, size)}
         layouts = sorted(found, key=lambda made: (found[made], made))[:BRANCHES]
     for layout in layouts:

@@ -10,7 +10,7 @@ from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan import traffic
 from mcu_deploy.plan.lifetimes import Lifetimes
 from mcu_deploy.plan.model import InPool, PoolUse
-from mcu_deploy.plan.placement import Problem
+from mcu_deploy.plan.placement import PlacementProblem
 from mcu_deploy.plan.pools import Pool, assign
 
 WORKSPACE = "workspace"
@@ -63,7 +63,11 @@ def hot_memory(memories: Memories, needed: int) -> str:
 
 
 def divide(
-    graph: Graph, lives: Lifetimes, members: Sequence[int], problem: Problem, memories: Memories
+    graph: Graph,
+    lives: Lifetimes,
+    members: Sequence[int],
+    problem: PlacementProblem,
+    memories: Memories,
 ) -> tuple[dict[int, InPool], list[PoolUse]]:
     """The place of each member in the pool of some memory, and the pools, the workspace first.
 

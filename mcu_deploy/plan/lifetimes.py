@@ -19,7 +19,16 @@ from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.analysis import Analysis, Life, scratches
 from mcu_deploy.plan.concurrency import Mark, clash, marks_of
 from mcu_deploy.plan.lowering import Happening, lower
-from mcu_deploy.plan.model import Buffer, Copy, Item, Parallel, Part, Program, Step, Tensor
+from mcu_deploy.plan.model import (
+    Buffer,
+    Copy,
+    Item,
+    Parallel,
+    PlacedTensor,
+    PlannedPart,
+    Program,
+    Step,
+)
 from mcu_deploy.plan.parts import find_parts, runs_of
 from mcu_deploy.plan.storage import Sharing
 from mcu_deploy.selection import Choice, Chosen, choices_within
@@ -39,7 +48,7 @@ class Lifetimes:
 
     program: Program
     buffers: tuple[Buffer, ...]
-    tensors: dict[EdgeId, Tensor]
+    tensors: dict[EdgeId, PlacedTensor]
     slots: dict[int, int]
     conflicts: frozenset[Pair]
     overlaps: dict[Pair, Sharing]
@@ -47,7 +56,7 @@ class Lifetimes:
     private: int | None
     private_offsets: dict[Region, int]
     table: int | None
-    parts: tuple[Part, ...]
+    parts: tuple[PlannedPart, ...]
 
 
 def analyse(
@@ -106,7 +115,7 @@ class _Buffers:
 
     def __init__(self, graph: Graph, analysis: Analysis) -> None:
         self.buffers: list[Buffer] = []
-        self.tensors: dict[EdgeId, Tensor] = {}
+        self.tensors: dict[EdgeId, PlacedTensor] = {}
         self.slots: dict[int, int] = {}
         self._analysis = analysis
         self._numbers: dict[int, int] = {}
@@ -125,7 +134,7 @@ class _Buffers:
             if storage.slot is not None:
                 self.slots[number] = storage.slot
             for edge, at in storage.at.items():
-                self.tensors[edge] = Tensor(edge, number, graph.type(edge).bytes, at)
+                self.tensors[edge] = PlacedTensor(edge, number, graph.type(edge).bytes, at)
         for run in analysis.runs:
             lives = analysis.lives(run)
             self._lives.append({self._numbers[storage]: life for storage, life in lives.items()})

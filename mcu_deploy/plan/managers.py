@@ -267,7 +267,7 @@ CONFIGURATIONS: dict[str, tuple[Configuration, ...]] = {
 
 
 @dataclass(frozen=True)
-class Trace:
+class ManagerTrace:
     """What a manager answered.
 
     addresses: of the allocations, in order; they end before the one that was refused, and
@@ -281,7 +281,7 @@ class Trace:
     growth: int
 
 
-def simulate(manager: Manager, requests: Iterable[Request]) -> Trace:
+def simulate(manager: Manager, requests: Iterable[Request]) -> ManagerTrace:
     """Asks a manager, up to the first refusal.
 
     Raises ValueError for a slot that is taken twice, or given back without holding anything.
@@ -298,10 +298,10 @@ def simulate(manager: Manager, requests: Iterable[Request]) -> Trace:
             raise ValueError(f"slot {request.slot} is taken twice")
         address = manager.allocate(request.bytes, request.alignment)
         if address is None:
-            return Trace(tuple(addresses), manager.used, manager.peak, False, manager.growth)
+            return ManagerTrace(tuple(addresses), manager.used, manager.peak, False, manager.growth)
         held[request.slot] = address
         addresses.append(address)
-    return Trace(tuple(addresses), manager.used, manager.peak, True, manager.growth)
+    return ManagerTrace(tuple(addresses), manager.used, manager.peak, True, manager.growth)
 
 
 def least_bytes(configuration: Configuration, requests: Iterable[Request], word: int = WORD) -> int:
@@ -344,7 +344,7 @@ class Fitted:
 
     configuration: Configuration
     bytes: int
-    traces: tuple[Trace, ...]
+    traces: tuple[ManagerTrace, ...]
 
     @property
     def peak(self) -> int:

@@ -73,7 +73,7 @@ class PoolUse:
 
 
 @dataclass(frozen=True)
-class Tensor:
+class PlacedTensor:
     """An edge that has memory: which buffer it lies in, and how far behind its begin."""
 
     edge: EdgeId
@@ -154,7 +154,7 @@ class Parallel:
 
 
 @dataclass(frozen=True)
-class Part:
+class PlannedPart:
     """A partition that can be run alone: which items of the program it runs, by position.
 
     writes: the edges that it computes.
@@ -185,7 +185,7 @@ class Plan:
 
     program: Program
     buffers: tuple[Buffer, ...]
-    tensors: Mapping[EdgeId, Tensor]
+    tensors: Mapping[EdgeId, PlacedTensor]
     places: Mapping[int, Place]
     pools: tuple[PoolUse, ...]
     lower_bound: int
@@ -193,7 +193,7 @@ class Plan:
     private: int | None = None
     private_offsets: Mapping[Region, int] = field(default_factory=dict)
     exposure: Exposure = field(default_factory=Exposure)
-    parts: tuple[Part, ...] = ()
+    parts: tuple[PlannedPart, ...] = ()
     slots: int = 0
     table: int | None = None
     memory: str = "offline"

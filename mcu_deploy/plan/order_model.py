@@ -34,7 +34,7 @@ class _Touched:
     always: bool  # an input: there before anyone writes it
 
 
-class Memory:
+class TaskMemory:
     """The memory facts of tasks whose numbers are a valid order. A state is the set of done tasks.
 
     A buffer lives from its first writer (an input: from the start) to its last user (a kept one: to

@@ -14,7 +14,7 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mcu_deploy.plan.order_model import Memory
+from mcu_deploy.plan.order_model import TaskMemory
 from mcu_deploy.plan.placement.model import Work
 
 
@@ -38,7 +38,7 @@ class _State:
         return tuple(reversed(tasks))
 
 
-def within(memory: Memory, most: int, work: Work) -> tuple[int, ...] | None:
+def within(memory: TaskMemory, most: int, work: Work) -> tuple[int, ...] | None:
     """An order that never needs more than `most` bytes; None where there is none.
 
     The sets that have come furthest go on first, among these those after which least lives; each is
@@ -59,7 +59,9 @@ def within(memory: Memory, most: int, work: Work) -> tuple[int, ...] | None:
     return None
 
 
-def beam(memory: Memory, width: int, limit: int, floor: int, work: Work) -> tuple[int, ...] | None:
+def beam(
+    memory: TaskMemory, width: int, limit: int, floor: int, work: Work
+) -> tuple[int, ...] | None:
     """An order below the limit, found with the `width` best sets of each number of done tasks.
 
     None where that finds none. Raises OutOfWork when the budget is spent before.
@@ -76,12 +78,12 @@ def beam(memory: Memory, width: int, limit: int, floor: int, work: Work) -> tupl
     return states[0].order() if states else None
 
 
-def _start(memory: Memory, floor: int) -> _State:
+def _start(memory: TaskMemory, floor: int) -> _State:
     ready = memory.ready(0, range(memory.count))
     return _State(max(memory.start_peak, floor), 0, memory.start_live, tuple(ready))
 
 
-def _following(memory: Memory, state: _State, work: Work) -> Iterator[_State]:
+def _following(memory: TaskMemory, state: _State, work: Work) -> Iterator[_State]:
     """The states after one more task; one is enough where it raises neither peak nor what lives.
 
     Such a task does no harm now: wherever a better order has it, moved to the front it only lowers

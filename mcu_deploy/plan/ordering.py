@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from mcu_deploy.plan.order_model import Memory, Shares, Task
+from mcu_deploy.plan.order_model import Shares, Task, TaskMemory
 from mcu_deploy.plan.order_search import beam, within
 from mcu_deploy.plan.placement.model import OutOfWork, Work
 
@@ -31,7 +31,7 @@ def peak(
     The arguments are those of `best_order`; `order` has every task once, each after those that it
     needs.
     """
-    memory = Memory(tasks, sizes, inputs, kept, shares)
+    memory = TaskMemory(tasks, sizes, inputs, kept, shares)
     return _peak(memory, order)
 
 
@@ -48,7 +48,7 @@ def best_order(
     read, in bytes, where the output may overwrite it; this counts where nobody reads it later.
     effort: bounds the search, in tries of a task. The result does not depend on anything else.
     """
-    memory = Memory(tasks, sizes, inputs, kept, shares)
+    memory = TaskMemory(tasks, sizes, inputs, kept, shares)
     order, floor = tuple(range(len(tasks))), memory.floor()
     limit = _peak(memory, order)
     if limit <= floor or memory.is_chain():
@@ -67,7 +67,7 @@ def best_order(
 
 
 def _bisect(
-    memory: Memory, order: tuple[int, ...], floor: int, tries: int, work: Work
+    memory: TaskMemory, order: tuple[int, ...], floor: int, tries: int, work: Work
 ) -> tuple[tuple[int, ...], int]:
     """The best order found when each peak that is asked for gets so many tries; the proven floor.
 
@@ -92,7 +92,7 @@ def _bisect(
     return order, floor
 
 
-def _peak(memory: Memory, order: Sequence[int]) -> int:
+def _peak(memory: TaskMemory, order: Sequence[int]) -> int:
     done, live, most = 0, memory.start_live, memory.start_peak
     for task in order:
         during, live = memory.run(done, live, task)

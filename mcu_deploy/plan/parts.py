@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from mcu_deploy.arrange.exposure import Exposure, Partition
 from mcu_deploy.errors import RequestError
 from mcu_deploy.ir import EdgeId, Graph
-from mcu_deploy.plan.model import Part
+from mcu_deploy.plan.model import PlannedPart
 from mcu_deploy.plan.storage import Run, reads_of
 from mcu_deploy.selection import Chosen
 
@@ -17,7 +17,7 @@ def find_parts(
     choices: Sequence[Chosen],
     extents: Sequence[tuple[int, int]],
     exposure: Exposure,
-) -> tuple[Part, ...]:
+) -> tuple[PlannedPart, ...]:
     """The layers of each partition: all that its outputs need, back to its inputs.
 
     extents: of each choice, where in the program it begins and where the next one does; the copies
@@ -34,7 +34,7 @@ def _part(
     extents: Sequence[tuple[int, int]],
     exposure: Exposure,
     partition: Partition,
-) -> Part:
+) -> PlannedPart:
     writers = {o.edge: index for index, c in enumerate(choices) for o in c.layer.outputs}
     states = {state.input for state in exposure.states}
     needed: set[int] = set()
@@ -61,7 +61,7 @@ def _part(
         if writers.get(state.output) in needed
     }
     writes = frozenset(o.edge for index in needed for o in choices[index].layer.outputs)
-    return Part(
+    return PlannedPart(
         partition.name, partition.inputs, partition.outputs, frozenset(called | copies), writes
     )
 
@@ -82,7 +82,9 @@ def _copies_of_kept(
     return found
 
 
-def runs_of(graph: Graph, exposure: Exposure, parts: Sequence[Part], positions: int) -> list[Run]:
+def runs_of(
+    graph: Graph, exposure: Exposure, parts: Sequence[PlannedPart], positions: int
+) -> list[Run]:
     """The ways of running a network: all of it first, then each partition."""
     kept = frozenset(kept.edge for kept in exposure.kept)
     whole = Run(

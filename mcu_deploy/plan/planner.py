@@ -35,7 +35,7 @@ from mcu_deploy.plan.model import (
     PoolUse,
 )
 from mcu_deploy.plan.parts import runs_of
-from mcu_deploy.plan.placement import Placement, Problem, clique_bound, solve
+from mcu_deploy.plan.placement import Placement, PlacementProblem, clique_bound, solve
 from mcu_deploy.plan.runtime import Managed
 from mcu_deploy.plan.sequence import arrange, schedule
 from mcu_deploy.plan.storage import Run, Sharing
@@ -201,7 +201,7 @@ def _slots(places: Mapping[int, Place]) -> int:
     return max((1 + p.slot for p in places.values() if isinstance(p, InSlot)), default=0)
 
 
-def problem(lives: Lifetimes, members: Sequence[int]) -> Problem:
+def problem(lives: Lifetimes, members: Sequence[int]) -> PlacementProblem:
     """The placement of some of the buffers in one pool."""
     buffers = [lives.buffers[buffer] for buffer in members]
     number = {buffer: index for index, buffer in enumerate(members)}
@@ -216,7 +216,7 @@ def problem(lives: Lifetimes, members: Sequence[int]) -> Problem:
             else:
                 banned = _banned(sizes[i], sizes[j], lives.overlaps.get((first, second)))
             conflicts += [(i, j, low, high) for low, high in banned if low < high]
-    made = Problem(sizes, conflicts)
+    made = PlacementProblem(sizes, conflicts)
     together = (
         [i for i, b in enumerate(buffers) if b.first <= position <= b.last]
         for position in {buffer.first for buffer in buffers}

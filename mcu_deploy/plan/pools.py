@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mcu_deploy.errors import FitError, RequestError
-from mcu_deploy.plan.placement import EFFORT, Placement, Problem, solve
+from mcu_deploy.plan.placement import EFFORT, Placement, PlacementProblem, solve
 from mcu_deploy.plan.placement.bound import greedy_bound
 from mcu_deploy.plan.placement.model import Instance, Work
 
@@ -43,7 +43,7 @@ class PoolPlacement:
 
 
 def assign(
-    problem: Problem,
+    problem: PlacementProblem,
     benefits: Sequence[int],
     pools: Sequence[Pool],
     pinned: Mapping[int, str],
@@ -87,7 +87,7 @@ class _Filling:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: PlacementProblem,
         benefits: Sequence[int],
         pools: Sequence[Pool],
         labels: Sequence[str],
@@ -239,7 +239,7 @@ class _Filling:
         return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
 
 
-def part_of(problem: Problem, members: Sequence[int]) -> Problem:
+def part_of(problem: PlacementProblem, members: Sequence[int]) -> PlacementProblem:
     """Some buffers of a problem alone, in the order of `members` (ascending).
 
     The bound is that of the whole where all are in it, else 0: it says nothing of a part.
@@ -252,7 +252,7 @@ def part_of(problem: Problem, members: Sequence[int]) -> Problem:
         for i, j, low, high in problem.conflicts
         if i in number and j in number
     ]
-    return Problem(tuple(problem.sizes[b] for b in members), conflicts, problem.alignment)
+    return PlacementProblem(tuple(problem.sizes[b] for b in members), conflicts, problem.alignment)
 
 
 def _label(labels: Sequence[str], buffer: int) -> str:

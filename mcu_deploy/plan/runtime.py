@@ -11,8 +11,8 @@ from mcu_deploy.plan.managers import (
     Allocate,
     Configuration,
     Free,
+    ManagerTrace,
     Request,
-    Trace,
     simulate,
 )
 
@@ -65,7 +65,7 @@ class Managed:
         """
         manager = self.configuration.manager(self.bytes, self.word)
         requests = requests_of(self.takes, self.gives, positions)
-        trace = Trace((), 0, 0, False, 0) if manager is None else simulate(manager, requests)
+        trace = ManagerTrace((), 0, 0, False, 0) if manager is None else simulate(manager, requests)
         if not trace.complete:
             raise ValueError(f"a block of {self.bytes} bytes does not serve all requests")
         taken = [request.slot for request in requests if isinstance(request, Allocate)]

@@ -12,7 +12,7 @@ import numpy as np
 from mcu_deploy.backends.interface import Backend, Target
 from mcu_deploy.backends.layer import Layer
 from mcu_deploy.choose import Assignment
-from mcu_deploy.choose.model import Refusal
+from mcu_deploy.choose.model import Rejection
 from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.ir import Graph, Node, NodeId, Quantization
 from mcu_deploy.ir.graph import GraphData, Topology
@@ -182,7 +182,7 @@ def _made() -> Codec:
         Graph: graphs.graph_form(codec.record(Graph)),
         Layer: _referred(lambda layer: layer.node, ModelReader.layer),
         (Step, "choice"): _referred(lambda choice: choice.layer.node, _choice),
-        (Refusal, "node"): _referred(lambda node: node, ModelReader.node),
+        (Rejection, "node"): _referred(lambda node: node, ModelReader.node),
         Backend: Form(
             lambda writer, backend: backend.id,
             lambda reader, value: assignments.SavedBackend(text(reader, value)),

@@ -12,10 +12,10 @@ import onnx
 
 from mcu_deploy.agreement.reference import onnxruntime_package
 from mcu_deploy.quantizing.net import Net
-from mcu_deploy.quantizing.statistics import Part, apart
+from mcu_deploy.quantizing.statistics import SampleShare, apart
 
 
-def onnxruntime_int8(source: Net, part: Part) -> onnx.ModelProto:
+def onnxruntime_int8(source: Net, part: SampleShare) -> onnx.ModelProto:
     """Its preprocessing and its static quantizer: QDQ, int8, a scale a channel, ranges by min-max.
 
     source: the model as it is in its file. Raises RequestError where the tool fails.
@@ -26,7 +26,7 @@ def onnxruntime_int8(source: Net, part: Part) -> onnx.ModelProto:
     )
 
 
-def _quantized(content: bytes, part: Part) -> bytes:
+def _quantized(content: bytes, part: SampleShare) -> bytes:
     onnxruntime_package()
     from onnxruntime.quantization import (
         CalibrationDataReader,
@@ -36,7 +36,7 @@ def _quantized(content: bytes, part: Part) -> bytes:
     )
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
-    class Reader(CalibrationDataReader):  # type: ignore[misc]
+    class SampleReader(CalibrationDataReader):  # type: ignore[misc]
         def __init__(self, names: list[str]) -> None:
             self._feeds: Iterator[dict[str, Any]] = (
                 dict(zip(names, inputs, strict=True)) for inputs in part
@@ -54,7 +54,7 @@ def _quantized(content: bytes, part: Part) -> bytes:
             quant_pre_process(str(given), str(ready), skip_symbolic_shape=True)
             names = [v.name for v in onnx.load(ready).graph.input]
             quantize_static(
-                str(ready), str(made), Reader(names), quant_format=QuantFormat.QDQ,
+                str(ready), str(made), SampleReader(names), quant_format=QuantFormat.QDQ,
                 per_channel=True, activation_type=QuantType.QInt8, weight_type=QuantType.QInt8,
             )  # fmt: skip
             return made.read_bytes()

@@ -20,7 +20,7 @@ from mcu_deploy.quantizing.integers import quantized
 from mcu_deploy.quantizing.judging import Results
 from mcu_deploy.quantizing.net import Net
 from mcu_deploy.quantizing.ranges import METHODS, Range, ranges
-from mcu_deploy.quantizing.statistics import Part, Summary, observe
+from mcu_deploy.quantizing.statistics import SampleShare, Summary, observe
 
 _THIRDS = 3
 _FEW = 60
@@ -67,7 +67,7 @@ class Trials:
     _ranges: dict[tuple[str, str, frozenset[int]], dict[str, Range]] = field(default_factory=dict)
     _wanted: dict[frozenset[int], Results] = field(default_factory=dict)
 
-    def make(self, recipe: Recipe, part: Part) -> onnx.ModelProto:
+    def make(self, recipe: Recipe, part: SampleShare) -> onnx.ModelProto:
         """The model of int8 by a recipe, from some of the samples; inputs and outputs float32."""
         net, summaries = self._of(recipe.equalised, part)
         key = (recipe.method, recipe.equalised, part.numbers)
@@ -93,7 +93,7 @@ class Trials:
             self.samples[recipe] = np.concatenate(found)
         return float(self.samples[recipe].mean())
 
-    def wanted(self, part: Part) -> Results:
+    def wanted(self, part: SampleShare) -> Results:
         """What the float model says of samples."""
         if part.numbers not in self._wanted:
             model = self.net.model()
@@ -101,7 +101,7 @@ class Trials:
             self._wanted[part.numbers] = judging.results(model, names, part)
         return self._wanted[part.numbers]
 
-    def _of(self, kind: str, part: Part) -> tuple[Net, dict[str, Summary]]:
+    def _of(self, kind: str, part: SampleShare) -> tuple[Net, dict[str, Summary]]:
         key = (kind, part.numbers)
         if key not in self._observed:
             if kind == equalizing.NONE:
@@ -112,7 +112,7 @@ class Trials:
         return self._observed[key]
 
 
-def thirds(file: SampleFile) -> Sequence[tuple[Part, Part]]:
+def thirds(file: SampleFile) -> Sequence[tuple[SampleShare, SampleShare]]:
     """Pairs of samples to make a model from and samples to judge it on."""
     count = len(file)
     if count < 2:
@@ -126,14 +126,19 @@ def thirds(file: SampleFile) -> Sequence[tuple[Part, Part]]:
         own = frozenset(range(count)) - frozenset(kept)
         step = -(-len(kept) // _MOST_JUDGED)
         if kept and own:
-            found.append((Part(file, own), Part(file, frozenset(kept[::step] if step else kept))))
+            found.append(
+                (
+                    SampleShare(file, own),
+                    SampleShare(file, frozenset(kept[::step] if step else kept)),
+                )
+            )
     return found
 
 
-def parts(file: SampleFile) -> tuple[Part, Part]:
+def parts(file: SampleFile) -> tuple[SampleShare, SampleShare]:
     """The samples that a model is made from, and those that it is judged on: of few all, twice."""
     if len(file) < _FEW:
-        whole = Part(file, frozenset(range(len(file))))
+        whole = SampleShare(file, frozenset(range(len(file))))
         return whole, whole
     return thirds(file)[0]
 

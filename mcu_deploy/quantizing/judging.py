@@ -15,7 +15,7 @@ import onnx
 from mcu_deploy import operators
 from mcu_deploy.agreement.reference import onnxruntime_session
 from mcu_deploy.files.arrays import Array
-from mcu_deploy.quantizing.statistics import Part, apart, with_outputs
+from mcu_deploy.quantizing.statistics import SampleShare, apart, with_outputs
 
 ENDS = ("Softmax", "LogSoftmax")
 MOST_DB = 120.0  # what equal numbers count as
@@ -61,12 +61,12 @@ def _before_softmax(producers: dict[str, onnx.NodeProto], output: str) -> str:
     return output
 
 
-def results(model: onnx.ModelProto, names: Sequence[str], part: Part) -> list[list[Array]]:
+def results(model: onnx.ModelProto, names: Sequence[str], part: SampleShare) -> list[list[Array]]:
     """What onnxruntime computes in tensors of a model: [sample][tensor]."""
     return apart(_run, model, list(names), part, samples=len(part))
 
 
-def _run(model: onnx.ModelProto, names: list[str], part: Part) -> list[list[Array]]:
+def _run(model: onnx.ModelProto, names: list[str], part: SampleShare) -> list[list[Array]]:
     session = onnxruntime_session(with_outputs(model, list(dict.fromkeys(names))))
     inputs = [v.name for v in model.graph.input]
     return [

@@ -55,7 +55,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Part:
+class SampleShare:
     """Some of the samples of a file, by their numbers."""
 
     file: SampleFile
@@ -73,7 +73,7 @@ class Part:
                 return
 
 
-def observe(net: Net, part: Part, names: Iterable[str] | None = None) -> dict[str, Summary]:
+def observe(net: Net, part: SampleShare, names: Iterable[str] | None = None) -> dict[str, Summary]:
     """Of all tensors of float32 that nodes write, and of such inputs; or of these alone.
 
     Raises RequestError where a tensor becomes infinite or NaN, ModelError where onnxruntime refuses
@@ -109,7 +109,7 @@ def with_outputs(model: onnx.ModelProto, names: Sequence[str]) -> bytes:
     return bytes(made.SerializeToString())
 
 
-def _observe(model: onnx.ModelProto, part: Part, names: Sequence[str]) -> dict[str, Summary]:
+def _observe(model: onnx.ModelProto, part: SampleShare, names: Sequence[str]) -> dict[str, Summary]:
     inputs = [v.name for v in model.graph.input]
     written = [name for name in names if name not in inputs]
     session = onnxruntime_session(with_outputs(model, written))

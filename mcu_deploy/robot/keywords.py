@@ -17,8 +17,8 @@ from mcu_deploy.files.arrays import Array
 from mcu_deploy.files.given import is_file, why_no_file
 from mcu_deploy.options import Options, flagged, from_typed
 from mcu_deploy.robot import faults, values
-from mcu_deploy.robot.renode import Renode
-from mcu_deploy.robot.target import Ran, Target, temporary_folder
+from mcu_deploy.robot.renode import RenodeServer
+from mcu_deploy.robot.target import Ran, RobotTarget, temporary_folder
 from mcu_deploy.version import VERSION
 
 _RUN_SECONDS, _REAL_SECONDS = 60.0, 300.0
@@ -55,7 +55,7 @@ class Keywords:
         self.ROBOT_LIBRARY_LISTENER = self
         self._kept = ExitStack()
         self._built: BuildFolder | None = None
-        self._target: Target | None = None
+        self._target: RobotTarget | None = None
         self._networks: dict[tuple[Path, str], Network] = {}
 
     def build_model(
@@ -116,7 +116,7 @@ class Keywords:
         if renode is not None:
             renode.patience = values.seconds(real_timeout, "real_timeout")
         run_seconds = values.seconds(run_timeout, "run_timeout")
-        self._target = Target(build_folder, renode, run_seconds)
+        self._target = RobotTarget(build_folder, renode, run_seconds)
 
     def load_firmware(self, elf: str, board: str) -> None:
         """Loads a program of your own into a board's machine in Renode, and runs nothing yet.
@@ -288,7 +288,7 @@ class Keywords:
 
     # ---- Inside ----
 
-    def _loaded(self) -> Target:
+    def _loaded(self) -> RobotTarget:
         if self._target is None:
             raise RequestError(
                 "No model is loaded: use `Load Model` first, in each test (renode-test clears "
@@ -308,7 +308,7 @@ class Keywords:
         return self._networks[key]
 
 
-def _renode() -> Renode | None:
+def _renode() -> RenodeServer | None:
     """The Renode of renode-test; None where this is no test of that."""
     try:
         from robot.libraries.BuiltIn import BuiltIn, RobotNotRunningError
@@ -318,7 +318,7 @@ def _renode() -> Renode | None:
     try:
         # of tests/renode-keywords.robot, which renode-test gives to each suite
         robot.keyword_should_exist("Reset Emulation")
-        return Renode(int(robot.get_variable_value("${PORT_NUMBER}")))
+        return RenodeServer(int(robot.get_variable_value("${PORT_NUMBER}")))
     except (AssertionError, RobotNotRunningError, TypeError, ValueError):
         return None
 

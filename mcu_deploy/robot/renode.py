@@ -52,7 +52,7 @@ class _Http(xmlrpc.client.Transport):
         return connection
 
 
-class Renode:
+class RenodeServer:
     """The Renode whose server listens at a port of this machine.
 
     patience: seconds of real time that a command may take, and that all in one `own_time` may. A
@@ -156,7 +156,7 @@ class Renode:
 class Machine:
     """A board's machine in the test's Renode. line: its serial port."""
 
-    def __init__(self, renode: Renode, board: Board, folder: Path) -> None:
+    def __init__(self, renode: RenodeServer, board: Board, folder: Path) -> None:
         self._renode, self._board, self._folder = renode, board, folder
         self._name = machine_name(board)
         self.line: Line = _SerialLine(renode, self._name, uart_name(board), folder / _RECEIVED)
@@ -182,7 +182,7 @@ class Machine:
             self._restart("firmware.elf", unhook)
         events = noted_marks(log)
         trace = Trace(events, ends(events, bench.marks), "")
-        return bench.counts(trace, self._board, "renode", "Renode", seconds)
+        return bench.counts(trace, self._board, "renode", "RenodeServer", seconds)
 
     def _restart(self, elf: str, more: str) -> None:
         """Resets the machine, with another program of its folder in it."""
@@ -198,9 +198,9 @@ class _SerialLine(Line):
     each time, however busy this machine is.
     """
 
-    emulator = "Renode"
+    emulator = "RenodeServer"
 
-    def __init__(self, renode: Renode, machine: str, uart: str, received: Path) -> None:
+    def __init__(self, renode: RenodeServer, machine: str, uart: str, received: Path) -> None:
         self.url = f"{uart} of {machine} in Renode"
         self.baud = 115200
         self._renode, self._machine, self._uart = renode, machine, uart

@@ -18,7 +18,7 @@ from mcu_deploy.device.line.transport import Line
 from mcu_deploy.errors import RequestError
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.files.samples import Samples
-from mcu_deploy.robot.renode import Machine, Renode
+from mcu_deploy.robot.renode import Machine, RenodeServer
 
 _BENCH_SECONDS = 60.0
 
@@ -32,14 +32,16 @@ class Ran:
     outputs: list[list[Array]]
 
 
-class Target:
+class RobotTarget:
     """A build's firmware in the test's Renode, or in an emulator of its own.
 
     run_timeout: seconds, in Renode virtual ones, without a sign of life from a run. emulator: the
     name of what runs it. Errors as of `open_emulator` and `Renode.load`.
     """
 
-    def __init__(self, folder: BuildFolder, renode: Renode | None, run_timeout: float) -> None:
+    def __init__(
+        self, folder: BuildFolder, renode: RenodeServer | None, run_timeout: float
+    ) -> None:
         self.folder = folder
         self.renode = renode
         self.fault: DeviceFault | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mcu_deploy.errors import RequestError
-from mcu_deploy.runners.interface import Job, Key, Runner, Trouble
+from mcu_deploy.runners.interface import FlashJob, Key, Runner, Trouble
 
 
 class Gdb(Runner):
@@ -54,7 +54,7 @@ class Gdb(Runner):
         Trouble.VERIFY: (r"MIS-MATCHED!", r"Load failed", r"Cannot access memory at address"),
     }
 
-    def commands(self, job: Job, program: str) -> tuple[tuple[str, ...], ...]:
+    def commands(self, job: FlashJob, program: str) -> tuple[tuple[str, ...], ...]:
         server = job.probe or job.settings.get("server")
         if server is None:
             raise RequestError(

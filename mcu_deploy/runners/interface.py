@@ -60,7 +60,7 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Job:
+class FlashJob:
     """What is to be flashed: the image, the address of its vector table, what the board's table
     says, a folder for files of the runner, and which probe is meant."""
 
@@ -101,7 +101,7 @@ class Runner(ABC):
     version: ClassVar[tuple[str, ...]] = ("--version",)
 
     @abstractmethod
-    def commands(self, job: Job, program: str) -> tuple[tuple[str, ...], ...]:
+    def commands(self, job: FlashJob, program: str) -> tuple[tuple[str, ...], ...]:
         """The command lines that flash, verify and start the image, in their order; writes what
         they read to `job.folder`. ToolError where something for them is missing."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mcu_deploy.runners.images import intel_hex
-from mcu_deploy.runners.interface import Job, Key, Runner, Trouble
+from mcu_deploy.runners.interface import FlashJob, Key, Runner, Trouble
 
 
 class JLink(Runner):
@@ -51,7 +51,7 @@ class JLink(Runner):
         ),
     }
 
-    def commands(self, job: Job, program: str) -> tuple[tuple[str, ...], ...]:
+    def commands(self, job: FlashJob, program: str) -> tuple[tuple[str, ...], ...]:
         image, script = job.folder / "firmware.hex", job.folder / "flash.jlink"
         image.write_text(intel_hex(job.elf))
         script.write_text(f'ExitOnError 1\nr\nloadfile "{image}"\nr\ng\nq\n')

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from mcu_deploy.runners.interface import Job, Key, Runner, Trouble
+from mcu_deploy.runners.interface import FlashJob, Key, Runner, Trouble
 
 
 class OpenOcd(Runner):
@@ -66,7 +66,7 @@ class OpenOcd(Runner):
         Trouble.VERIFY: (r"\*\* Verify Failed \*\*",),
     }
 
-    def commands(self, job: Job, program: str) -> tuple[tuple[str, ...], ...]:
+    def commands(self, job: FlashJob, program: str) -> tuple[tuple[str, ...], ...]:
         line = [program]
         config = job.settings["config"]
         for file in [config] if Path(config).is_absolute() else config.split():

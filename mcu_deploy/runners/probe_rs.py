@@ -8,7 +8,7 @@ that commit; it was not run here.
 
 from __future__ import annotations
 
-from mcu_deploy.runners.interface import Job, Key, Runner, Trouble
+from mcu_deploy.runners.interface import FlashJob, Key, Runner, Trouble
 
 
 class ProbeRs(Runner):
@@ -36,7 +36,7 @@ class ProbeRs(Runner):
         Trouble.VERIFY: (r"Flash content verification failed",),
     }
 
-    def commands(self, job: Job, program: str) -> tuple[tuple[str, ...], ...]:
+    def commands(self, job: FlashJob, program: str) -> tuple[tuple[str, ...], ...]:
         which = ("--probe", job.probe) if job.probe else ()
         chip = ("--non-interactive", "--chip", job.settings["chip"], *which)
         return (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcu_deploy.runners.interface import Job, Key, Runner, Trouble
+from mcu_deploy.runners.interface import FlashJob, Key, Runner, Trouble
 
 
 class PyOcd(Runner):
@@ -41,7 +41,7 @@ class PyOcd(Runner):
         Trouble.VERIFY: (r"flash program page failure", r"FlashProgramFailure", r"[Vv]erify fail"),
     }
 
-    def commands(self, job: Job, program: str) -> tuple[tuple[str, ...], ...]:
+    def commands(self, job: FlashJob, program: str) -> tuple[tuple[str, ...], ...]:
         which = ("--uid", job.probe) if job.probe else ()
         target = job.settings["target"]
         return ((program, "flash", "--no-wait", "--target", target, *which, str(job.elf)),)

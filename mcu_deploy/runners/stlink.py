@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mcu_deploy.runners.images import intel_hex
-from mcu_deploy.runners.interface import Job, Key, Runner, Trouble
+from mcu_deploy.runners.interface import FlashJob, Key, Runner, Trouble
 
 
 class StLink(Runner):
@@ -45,7 +45,7 @@ class StLink(Runner):
         Trouble.VERIFY: (r"Verification of flash failed", r"Failed to verify"),
     }
 
-    def commands(self, job: Job, program: str) -> tuple[tuple[str, ...], ...]:
+    def commands(self, job: FlashJob, program: str) -> tuple[tuple[str, ...], ...]:
         image = job.folder / "firmware.hex"
         image.write_text(intel_hex(job.elf))
         which = ("--serial", job.probe) if job.probe else ()

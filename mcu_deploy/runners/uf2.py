@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mcu_deploy.errors import RequestError, ToolError
 from mcu_deploy.runners.images import loadable
-from mcu_deploy.runners.interface import Job, Key, Runner
+from mcu_deploy.runners.interface import FlashJob, Key, Runner
 
 _MOUNTS = Path("/proc/self/mounts")
 _INFO = "INFO_UF2.TXT"
@@ -38,7 +38,7 @@ class Uf2(Runner):
     def is_ready(self) -> bool:
         return bool(_drives())
 
-    def commands(self, job: Job, program: str) -> tuple[tuple[str, ...], ...]:
+    def commands(self, job: FlashJob, program: str) -> tuple[tuple[str, ...], ...]:
         image = job.folder / "firmware.uf2"
         image.write_bytes(uf2(loadable(job.elf), family_of(job.settings["family"])))
         if job.probe and not (Path(job.probe) / _INFO).is_file():

@@ -77,7 +77,7 @@ class Structs:
 
 
 @dataclass(frozen=True)
-class Part:
+class SizePart:
     """A share of a network's bytes: "constants" (the weights), "code", "runtime", "C library"."""
 
     name: str
@@ -99,7 +99,7 @@ class NetworkSizes:
     stack_bytes: int
     instance_bytes: int
     tensors_bytes: int
-    parts: tuple[Part, ...]
+    parts: tuple[SizePart, ...]
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def measure_structs(board: Processor, directory: Path) -> Structs:
     return Structs(sizes["instance"], sizes["tensor"])
 
 
-def _parts(map_file: Path, network: str, total: SectionSizes) -> tuple[Part, ...]:
+def _parts(map_file: Path, network: str, total: SectionSizes) -> tuple[SizePart, ...]:
     flash = dict.fromkeys(("constants", "code", "runtime", "C library"), 0)
     ram = dict.fromkeys(flash, 0)
     for piece in parse_link_map(map_file.read_text(encoding="utf-8", errors="replace")).pieces:
@@ -202,8 +202,8 @@ def _parts(map_file: Path, network: str, total: SectionSizes) -> tuple[Part, ...
             flash[part] += piece.size
         if section.startswith((".bss", ".data", *RAM_FUNCTIONS, "COMMON")):
             ram[part] += piece.size
-    parts = [Part(name, flash[name], ram[name]) for name in flash]
-    fill = Part("alignment", total.flash - sum(flash.values()), total.ram - sum(ram.values()))
+    parts = [SizePart(name, flash[name], ram[name]) for name in flash]
+    fill = SizePart("alignment", total.flash - sum(flash.values()), total.ram - sum(ram.values()))
     return (*parts, fill)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mcu_deploy.boards import Board, Memory, Step, load_board, render_linker_script
+from mcu_deploy.boards import Board, Memory, SetupStep, load_board, render_linker_script
 from mcu_deploy.elf.reader import Elf, load_elf
 from mcu_deploy.toolchain.firmware import Firmware, network_object
 from mcu_deploy.toolchain.flags import HEADERS
@@ -33,7 +33,7 @@ _MACHINES = {
     "cortex-m55": "mps3-an547",
 }
 # What stands for a step: a wait for no bit of SCB->CPUID, which every core has.
-_NOTHING = Step("wait", 0xE000_ED00, 0, 0)
+_NOTHING = SetupStep("wait", 0xE000_ED00, 0, 0)
 _RESET_BYTES = 64  # the stack pointer, and 15 vectors
 _SPARE = 1 << 12  # of a memory behind what the board's own image has in it
 _GUARD = ALIGNMENT  # below each memory: nothing may lie where the stack's guard does

@@ -19,7 +19,7 @@ from mcu_deploy.plan import copies, planner
 from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.analysis import Analysis
 from mcu_deploy.plan.lifetimes import Lifetimes
-from mcu_deploy.plan.placement import Placement, Problem
+from mcu_deploy.plan.placement import Placement, PlacementProblem
 
 pytestmark = [
     pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
@@ -51,14 +51,14 @@ def test_a_row_lies_in_the_scratch_as_close_behind_its_start_as_may_be(
     inputs: dict[int, tuple[int, int]] = {}  # by scratch, with the distance
     problem = planner.problem
 
-    def noted(lives: Lifetimes, members: Sequence[int]) -> Problem:
+    def noted(lives: Lifetimes, members: Sequence[int]) -> PlacementProblem:
         inputs.clear()
         for (scratch, source), how in lives.overlaps.items() if members else ():
             if how.target is None:
                 inputs[scratch] = (source, aligned(how.distance))
         return problem(lives, members)
 
-    def close(made: Problem, **_: int) -> Placement:
+    def close(made: PlacementProblem, **_: int) -> Placement:
         offsets, end = [0] * len(made.sizes), 0
         behind = {source for source, _ in inputs.values()}
         for buffer in (b for b in range(len(made.sizes)) if b not in behind):

@@ -12,7 +12,7 @@ from mcu_deploy import resources
 from mcu_deploy.boards import load_board
 from mcu_deploy.device.counting import Counts, count_instructions, read_bench
 from mcu_deploy.device.emulators import launcher_named
-from mcu_deploy.device.emulators.interface import Job
+from mcu_deploy.device.emulators.interface import EmulatorJob
 from mcu_deploy.device.emulators.trace import is_whole
 from mcu_deploy.errors import DeviceError, ToolError, UsageError
 
@@ -175,7 +175,7 @@ def test_known_program_in_renode(tmp_path: Path) -> None:
 def test_counts_that_a_full_disk_cuts_are_an_error(full: str, tmp_path: Path) -> None:
     bench = read_bench(link("mps2-an386", tmp_path, KNOWN), by_address=True)
     emulator = launcher_named("qemu")
-    job = Job(load_board("mps2-an386"), bench.elf, emulator.find(), (), tmp_path)
+    job = EmulatorJob(load_board("mps2-an386"), bench.elf, emulator.find(), (), tmp_path)
     trace = emulator.trace(job, bench.marks, 60)
     assert trace.finished and len(trace.histograms) == 3
     files = tmp_path / "events.txt", tmp_path / "histograms.txt"

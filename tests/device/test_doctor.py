@@ -18,7 +18,7 @@ import pytest
 from command_line import call
 from device.protocol_lab import build_host_firmware
 
-from mcu_deploy.api.doctor import Finding, doctor, line, probes
+from mcu_deploy.api.doctor import Diagnosis, doctor, line, probes
 from mcu_deploy.boards import load_board
 from mcu_deploy.device import ExpectedModel
 
@@ -152,7 +152,7 @@ def test_probes_are_told_from_other_devices(tmp_path: Path) -> None:
     _probe(devices / "1-1", nodes, "STM32 STLink", 7)
     _probe(devices / "1-2", nodes, "USB Keyboard", 8)
     assert list(probes(devices, nodes)) == [
-        Finding("debug probe", "good", "STM32 STLink, 0483:374b, serial number 066BFF")
+        Diagnosis("debug probe", "good", "STM32 STLink, 0483:374b, serial number 066BFF")
     ]
 
 
@@ -199,7 +199,7 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
     yield put
 
 
-def _found(board: str | None, subject: str) -> Finding:
+def _found(board: str | None, subject: str) -> Diagnosis:
     findings = doctor(load_board(board) if board else None)
     return next(finding for finding in findings if finding.subject == subject)
 

@@ -14,7 +14,7 @@ from isa_statements import STATEMENTS
 from isa_vector_statements import VECTOR_STATEMENTS
 
 from mcu_deploy.backends.isa.instruction import Instruction, Item, parsed
-from mcu_deploy.backends.isa.interpreter import Data, Program, State
+from mcu_deploy.backends.isa.interpreter import CoreState, Data, Program
 from mcu_deploy.backends.isa.meaning import names
 from mcu_deploy.backends.isa.operands import Label
 from mcu_deploy.backends.isa.vector_meaning import VECTOR_MEANINGS
@@ -242,7 +242,7 @@ def _expected(program: Program, words: np.ndarray, data: bytes, machine: Machine
     held = memory.lay(machine.data, data)
     memory.lay(machine.stack - 1024, bytes(1024))
     flags |= {"ge": psr >> 16 & 15, "p0": int(words[47])}
-    start = State(registers | {"sp": machine.stack - 256}, flags)
+    start = CoreState(registers | {"sp": machine.stack - 256}, flags)
     end = program.run(start, memory)
     assert end.registers["sp"] == start.registers["sp"]
     yield from (end.registers[name] for name in _CORE)

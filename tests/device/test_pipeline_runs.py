@@ -12,7 +12,7 @@ from command_line import call
 from pipeline_runner import Runner
 
 from mcu_deploy import resources
-from mcu_deploy.pipelines.table import Row, read_table, renew_table
+from mcu_deploy.pipelines.table import CostRow, read_table, renew_table
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 
@@ -72,7 +72,9 @@ class User:
 def test_a_workflow_shows_on_the_pull_request_what_has_grown(wheel: Path, tmp_path: Path) -> None:
     user = User(tmp_path / "user")
     user.begins("github", wheel)
-    smaller = Row("sine", "mps2-an386", "balanced", 3000, 4000, 400, 1160, 1932, 220, "1.2", "0.1")
+    smaller = CostRow(
+        "sine", "mps2-an386", "balanced", 3000, 4000, 400, 1160, 1932, 220, "1.2", "0.1"
+    )
     renew_table(user.folder / "mcu-deploy.csv", [smaller])
     user.commits()
     runner = Runner(tmp_path, user.folder)

@@ -12,13 +12,13 @@ from dynamic import mock_objects
 
 from mcu_deploy.backends.interface import API_VERSION, LayoutRule, Role
 from mcu_deploy.dynamic import declarations
-from mcu_deploy.dynamic.memory import Memory, declared, width
-from mcu_deploy.dynamic.table import MANDATORY, Table
+from mcu_deploy.dynamic.memory import BackendMemory, declared, width
+from mcu_deploy.dynamic.table import MANDATORY, MethodTable
 from mcu_deploy.dynamic.wire import Declined
 from mcu_deploy.ir import DType
 
 FFI = declared(declarations.tables())
-MEMORY = Memory(FFI)
+MEMORY = BackendMemory(FFI)
 LEAST = (*MANDATORY, "is_layer_supported")
 
 
@@ -86,24 +86,24 @@ def table(size: int, *methods: str) -> tuple[Any, Any]:
 
 def test_a_shorter_table_lacks_the_methods_behind_its_end() -> None:
     at, _kept = table(FFI.offsetof("mcu_backend_t", "save_data"), *LEAST)
-    assert {*Table(MEMORY, at, (1, 1)).methods} == {*LEAST}
+    assert {*MethodTable(MEMORY, at, (1, 1)).methods} == {*LEAST}
 
 
 def test_a_longer_table_is_read_as_far_as_it_is_known() -> None:
     at, _kept = table(FFI.sizeof("mcu_backend_t") + 8, *LEAST)
-    assert {*Table(MEMORY, at, (1, 1)).methods} == {*LEAST}
+    assert {*MethodTable(MEMORY, at, (1, 1)).methods} == {*LEAST}
 
 
 def test_a_table_without_its_last_mandatory_method_is_declined() -> None:
     at, _kept = table(FFI.offsetof("mcu_backend_t", "save_data") - 1, *LEAST)
     with pytest.raises(Declined, match="its table has"):
-        Table(MEMORY, at, (1, 1))
+        MethodTable(MEMORY, at, (1, 1))
 
 
 def test_a_table_that_proposes_needs_no_layer_support() -> None:
     size = FFI.sizeof("mcu_backend_t")
     at, _kept = table(size, *MANDATORY, "propose")
-    assert {*Table(MEMORY, at, (1, 1)).methods} == {*MANDATORY, "propose"}
+    assert {*MethodTable(MEMORY, at, (1, 1)).methods} == {*MANDATORY, "propose"}
     at, _kept = table(size, *MANDATORY)
     with pytest.raises(Declined, match="the method is_layer_supported of its table is NULL"):
-        Table(MEMORY, at, (1, 1))
+        MethodTable(MEMORY, at, (1, 1))

@@ -281,7 +281,7 @@ def test_12_the_functions_that_loading_is_made_of(loads: Loads) -> None:
     # IsBackendSupported
     assert version.is_compatible(API_VERSION, API_VERSION)
     # GetSharedObjects
-    assert list(naming.scan(loads.folder)) == [naming.Candidate(path)]
+    assert list(naming.scan(loads.folder)) == [naming.BackendFile(path)]
     with WorkerPool(5.0) as pool:
         # OpenHandle, GetDlError
         with pytest.raises(LoadError, match="cannot open shared object file"):

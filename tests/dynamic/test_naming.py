@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mcu_deploy.dynamic.naming import Candidate, Refusal, scan, why_not
+from mcu_deploy.dynamic.naming import BackendFile, UntriedFile, scan, why_not
 from mcu_deploy.errors import one_line
 
 # the table of Arm NN's backend guide, word for word
@@ -91,9 +91,9 @@ def test_row_of_document_001(row: str, says: str, tmp_path: Path) -> None:
     verdict, _, why = says.partition(": ")
     if verdict == "valid":
         assert why_not(path.name) is None
-        assert found == Candidate(Path(os.path.realpath(path)))
+        assert found == BackendFile(Path(os.path.realpath(path)))
     else:
-        assert isinstance(found, Refusal)
+        assert isinstance(found, UntriedFile)
         assert REASONS[why] in found.reason
 
 
@@ -106,7 +106,7 @@ def test_all_rows_together_are_found_by_name_and_links_lead_to_one_file(tmp_path
             name, _, target = row.partition(" -> ")
             (tmp_path / "pathA" / name).symlink_to(target)
     found = list(scan(tmp_path / "pathA"))
-    assert [f.path.name for f in found if isinstance(f, Candidate)] == [
+    assert [f.path.name for f in found if isinstance(f, BackendFile)] == [
         "Arm123_GpuAcc_backend.so",
         *["Arm_CpuAcc_backend.so"] * 4,
         "Arm_GpuAcc456_backend.so",
@@ -116,7 +116,7 @@ def test_all_rows_together_are_found_by_name_and_links_lead_to_one_file(tmp_path
         "Arm_GpuAcc_backend.so.1.2.3",
         "Arm_GpuAcc_backend.so.10.1.27",
     ]
-    refused = [f for f in found if isinstance(f, Refusal)]
+    refused = [f for f in found if isinstance(f, UntriedFile)]
     assert [f.path.name for f in refused if not f.misnamed] == ["Arm_no_backend.so"]
     assert len(refused) == 14
     assert [f.path.parent.name for f in scan(tmp_path / "pathB")] == ["pathB"]
@@ -142,14 +142,14 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 def test_a_link_may_lead_to_a_file_of_any_name(tmp_path: Path) -> None:
     (tmp_path / "libgpu.1").write_bytes(b"")
     (tmp_path / "Arm_GpuAcc_backend.so").symlink_to("libgpu.1")
-    assert list(scan(tmp_path)) == [Candidate((tmp_path / "libgpu.1").resolve())]
+    assert list(scan(tmp_path)) == [BackendFile((tmp_path / "libgpu.1").resolve())]
 
 
 def test_files_that_have_nothing_of_a_backend_are_left_out(tmp_path: Path) -> None:
     for name in ("README.md", "kernels.c", "libm.so.6", "my_backend.o"):
         (tmp_path / name).write_bytes(b"")
     assert [f.path.name for f in scan(tmp_path)] == ["libm.so.6", "my_backend.o"]
-    assert all(isinstance(f, Refusal) and f.misnamed for f in scan(tmp_path))
+    assert all(isinstance(f, UntriedFile) and f.misnamed for f in scan(tmp_path))
 
 
 @pytest.mark.parametrize(

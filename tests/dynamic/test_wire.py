@@ -14,9 +14,9 @@ from collections.abc import Iterator
 import pytest
 
 from mcu_deploy.dynamic import wire
-from mcu_deploy.dynamic.wire import Closed, Connection, TimedOut, WireError
+from mcu_deploy.dynamic.wire import Closed, Stream, TimedOut, WireError
 
-Ends = tuple[Connection, socket.socket]
+Ends = tuple[Stream, socket.socket]
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def ends() -> Iterator[Ends]:
     """A connection, and the bare socket at its other end."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        yield Connection(ours), theirs
+        yield Stream(ours), theirs
 
 
 def soon() -> float:
@@ -47,7 +47,7 @@ def test_a_message_arrives_whole_though_it_is_larger_than_the_socket_holds(ends:
         "numbers": [1, -2, 1e300, float("inf")],
         "none": None,
     }
-    sender = threading.Thread(target=lambda: Connection(theirs).send(9, message, blobs))
+    sender = threading.Thread(target=lambda: Stream(theirs).send(9, message, blobs))
     sender.start()
     call, received, data = ours.receive(time.monotonic() + 20)
     sender.join()
@@ -104,7 +104,7 @@ def test_random_bytes_never_harm(ends: Ends) -> None:
             theirs.sendall(data)
             theirs.shutdown(socket.SHUT_WR)
             try:
-                _, message, _ = Connection(ours).receive(soon())
+                _, message, _ = Stream(ours).receive(soon())
             except (Closed, WireError):
                 continue
             assert isinstance(message, dict)
@@ -166,7 +166,7 @@ def test_the_end_shows_though_others_hold_the_socket() -> None:
     ours, theirs = socket.socketpair()
     alive, lifeline = os.pipe()
     with ours, theirs:
-        connection = Connection(ours, alive)
+        connection = Stream(ours, alive)
         os.close(lifeline)
         theirs.sendall(packed(b"{}")[:5])
         with pytest.raises(Closed):

@@ -19,7 +19,7 @@ from mcu_deploy.api.building import build
 from mcu_deploy.api.folder import open_folder
 from mcu_deploy.api.running import Connection, open_device
 from mcu_deploy.files.samples import Samples, load_samples
-from mcu_deploy.hygiene import Part, check_files
+from mcu_deploy.hygiene import ImagePart, check_files
 from mcu_deploy.session import Session
 
 # By the networks' names; the format that the model was quantized in.
@@ -83,7 +83,7 @@ def _assert_each_takes_its_own(folder: Path, names: tuple[str, ...]) -> None:
     assert 1000 < runtime.flash_bytes < 5000, "once, however many networks there are"
 
 
-def _functions(parts: tuple[Part, ...], networks: tuple[str, ...], program: bool) -> set[str]:
+def _functions(parts: tuple[ImagePart, ...], networks: tuple[str, ...], program: bool) -> set[str]:
     return {
         piece.symbol
         for part in parts

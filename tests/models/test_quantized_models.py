@@ -17,7 +17,7 @@ from mcu_deploy.files.samples import load_samples, open_samples
 from mcu_deploy.quantizing import judging, preparing, rounding, scales
 from mcu_deploy.quantizing.baseline import onnxruntime_int8
 from mcu_deploy.quantizing.choosing import Trials, choose
-from mcu_deploy.quantizing.statistics import Part
+from mcu_deploy.quantizing.statistics import SampleShare
 from mcu_deploy.report.floats import float_layers, require_integers
 
 WHOLE = (
@@ -68,12 +68,12 @@ def test_one_half_of_the_samples_says_what_is_good_for_the_other(
     for way in (0, 1):
         np.savez(tmp_path / "s.npz", **{f"in{k}": a[way::2] for k, a in enumerate(inputs)})
         trials = Trials(net, open_samples(tmp_path / "s.npz", formats.load(path)))
-        every = Part(trials.file, frozenset(range(len(trials.file))))
-        other = Part(whole, frozenset(range(1 - way, len(whole), 2)))
+        every = SampleShare(trials.file, frozenset(range(len(trials.file))))
+        other = SampleShare(whole, frozenset(range(1 - way, len(whole), 2)))
         model = rounding.settled(trials.make(scales.fewer(trials, choose(trials)), every))
         wanted = judging.results(net.model(), judging.judged_names(net.model()), other)
 
-        def sqnr(of: object, part: Part = other, wanted: judging.Results = wanted) -> float:
+        def sqnr(of: object, part: SampleShare = other, wanted: judging.Results = wanted) -> float:
             found = judging.results(of, judging.judged_names(of), part)  # type: ignore[arg-type]
             return judging.compare(found, wanted).mean_sqnr
 

@@ -10,7 +10,7 @@ from elftools.elf.elffile import ELFFile
 from unit.test_boards import OWN
 
 from mcu_deploy import resources
-from mcu_deploy.boards import Board, Step, load_board, platform_defines, startup_sources
+from mcu_deploy.boards import Board, SetupStep, load_board, platform_defines, startup_sources
 from mcu_deploy.errors import BoardError
 
 USART1_ON = "{ register = 0x4002_3844, set = 0x10 }"
@@ -41,7 +41,7 @@ def test_a_board_of_two_lines_differs_from_its_relative_in_these(tmp_path: Path)
 def test_lists_replace_what_is_inherited(tmp_path: Path) -> None:
     lines = f'inherits = "netduinoplus2"\n[serial]\nsetup = [{USART1_ON}]\npins = []\n'
     assert load_board(_board(tmp_path, lines)).serial.setup == (
-        Step("change", 0x4002_3844, 0x10, 0x10),
+        SetupStep("change", 0x4002_3844, 0x10, 0x10),
     )
 
 
@@ -116,7 +116,9 @@ def test_the_board_of_the_docs_links(tmp_path: Path) -> None:
     page = (resources.root() / "docs" / "boards.md").read_text()
     board = load_board(_board(tmp_path, page.partition("```toml\n")[2].partition("```")[0]))
     assert board.title == "Our STM32F405 board"
-    assert board.serial.setup[-1] == Step("change", 0x4002_0000, 3 << 20, 2 << 20)  # PA10's MODER
+    assert board.serial.setup[-1] == SetupStep(
+        "change", 0x4002_0000, 3 << 20, 2 << 20
+    )  # PA10's MODER
     build(board, ECHO, tmp_path / "out")
 
 
@@ -136,11 +138,11 @@ def test_the_rated_clock_is_asked_for(tmp_path: Path) -> None:
     reset, rated = load_board(path), load_board(path, clock="rated")
     assert (reset.clock_hz, reset.serial.clock_hz) == (8_000_000, 8_000_000)
     assert (rated.clock_hz, rated.serial.clock_hz) == (64_000_000, 32_000_000)
-    assert reset.setup == (Step("write", 0x4000_0000, 0xFFFF, 0xAAAA, 16),)
+    assert reset.setup == (SetupStep("write", 0x4000_0000, 0xFFFF, 0xAAAA, 16),)
     assert rated.setup == (
         *reset.setup,
-        Step("change", 0x4002_3844, 0x10, 0x10),
-        Step("wait", 0x4002_1004, 0xC, 0x8),
+        SetupStep("change", 0x4002_3844, 0x10, 0x10),
+        SetupStep("wait", 0x4002_1004, 0xC, 0x8),
     )
     steps = "{0x40000000u,0xffffu,0xaaaau,16,MCU_STEP_WRITE}"
     assert f"-DMCU_BOARD_SETUP={steps}" in platform_defines(reset)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from mcu_deploy.boards import Step, list_boards, load_board
+from mcu_deploy.boards import SetupStep, list_boards, load_board
 
 Read = Callable[[int, int, int], int]  # of a register, from a bit on, so many bits
 
@@ -69,7 +69,7 @@ _BOARDS |= {"sam_e70_xplained": _same70}
 _BOARDS |= {"rpi_pico": partial(_rp, pll=0x4002_8000), "rpi_pico2": partial(_rp, pll=0x4005_0000)}
 
 
-def _after(steps: Iterable[Step]) -> Read:
+def _after(steps: Iterable[SetupStep]) -> Read:
     """Registers start as all ones, so that a field that a step forgets to clear shows."""
     registers = defaultdict[int, int](lambda: 0xFFFF_FFFF)
     for step in (step for step in steps if step.kind != "wait"):

@@ -14,7 +14,7 @@ from sampling import examples
 from mcu_deploy.plan import compaction
 from mcu_deploy.plan.alignment import ALIGNMENT, aligned
 from mcu_deploy.plan.compaction import Compaction, Interval, compact
-from mcu_deploy.plan.placement import Problem, solve
+from mcu_deploy.plan.placement import PlacementProblem, solve
 
 
 def live_bytes(buffers: Sequence[Interval]) -> int:
@@ -186,7 +186,7 @@ def test_one_move_where_offsets_alone_need_more() -> None:
         for j, b in enumerate(FRAGMENTED)
         if i < j and a.first <= b.last and b.first <= a.last
     ]
-    still = solve(Problem(sizes, conflicts))
+    still = solve(PlacementProblem(sizes, conflicts))
     assert (still.bytes, still.optimal) == (288, True)
     made = compact(FRAGMENTED)
     check(FRAGMENTED, made)

@@ -13,7 +13,7 @@ from mcu_deploy.device.emulators import choose_emulator, launchers, open_emulato
 from mcu_deploy.device.emulators.renode import find_renode
 from mcu_deploy.device.emulators.trace import (
     Event,
-    Marks,
+    WatchedAddresses,
     ends,
     is_whole,
     read_events,
@@ -188,7 +188,7 @@ def test_events_of_two_cores(tmp_path: Path) -> None:
 
 
 def test_when_a_run_is_at_its_end() -> None:
-    marks = Marks(mark=(1,), once=(2,), stop=(3,))
+    marks = WatchedAddresses(mark=(1,), once=(2,), stop=(3,))
     one, two, three = Event(1, 0), Event(2, 0), Event(3, 0)
     assert not ends((one, one, two), marks)
     assert ends((one, two, two), marks)

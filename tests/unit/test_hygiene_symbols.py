@@ -10,7 +10,7 @@ from hygiene_cases import M0, M4F, build, network, rules, run, symbols
 
 from mcu_deploy.elf.reader import read_elf
 from mcu_deploy.hygiene import check_files, check_object
-from mcu_deploy.hygiene.findings import Unit
+from mcu_deploy.hygiene.findings import LinkUnit
 from mcu_deploy.hygiene.symbols import check_abi_version, descriptors, load_rules
 
 pytestmark = pytest.mark.needs_arm_gcc
@@ -215,7 +215,7 @@ def test_a_stripped_network_cannot_be_checked(tmp_path: Path) -> None:
 def test_an_object_of_an_older_minor_version_fits(tmp_path: Path) -> None:
     """Its major version, and no more than the runtime has, as _mcu_abi_fits says."""
     made = build(tmp_path, {"kws.c": network(abi="(4U << 16) | 3U")})
-    unit = Unit("kws.o", "", read_elf(made["kws"].read_bytes()))
+    unit = LinkUnit("kws.o", "", read_elf(made["kws"].read_bytes()))
     symbol = descriptors(unit.elf)[0][1]
     for runtime, fits in (((4, 3), True), ((4, 9), True), ((4, 2), False), ((5, 3), False)):
         own = replace(load_rules(), abi_version=(runtime[0] << 16) | runtime[1])

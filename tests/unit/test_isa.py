@@ -15,8 +15,8 @@ from mcu_deploy.backends.isa.function import framed
 from mcu_deploy.backends.isa.instruction import parsed, printed
 from mcu_deploy.backends.isa.interpreter import Data, call
 from mcu_deploy.backends.isa.table import split
-from mcu_deploy.backends.isa.timing import TIMINGS, Program, cycles, cycles_of
-from mcu_deploy.elf.disassembly import Instruction
+from mcu_deploy.backends.isa.timing import TIMINGS, TimedProgram, cycles, cycles_of
+from mcu_deploy.elf.disassembly import Disassembled
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ def test_a_loop_may_be_counted_in_a_register_of_the_fpu(times: int) -> None:
 
 def test_branches_are_taken_where_what_is_behind_them_runs_less_often() -> None:
     texts = ("movs r0, #10", "subs r0, #1", "bne 0x2", "ldr r1, [r2]", "bx lr")
-    code = [Instruction(2 * i, "0000", *text.split(" ", 1)) for i, text in enumerate(texts)]
-    program = Program(TIMINGS["cortex-m4"], reversed(code))
+    code = [Disassembled(2 * i, "0000", *text.split(" ", 1)) for i, text in enumerate(texts)]
+    program = TimedProgram(TIMINGS["cortex-m4"], reversed(code))
     counts = {0: 1, 2: 10, 4: 10, 6: 1, 8: 1}
     assert program.cycles(counts) == 1 + 10 + (9 * 3 + 1) + 2 + 3
     with pytest.raises(ValueError, match="no known instruction at 0x20"):

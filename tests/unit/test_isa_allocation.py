@@ -14,7 +14,7 @@ from mcu_deploy.backends.interface import Parameter
 from mcu_deploy.backends.isa import Assembly, Kind, Label, kernel
 from mcu_deploy.backends.isa.allocation import AllocationError
 from mcu_deploy.backends.isa.instruction import Instruction, printed
-from mcu_deploy.backends.isa.interpreter import Data, Program, State
+from mcu_deploy.backends.isa.interpreter import CoreState, Data, Program
 from mcu_deploy.backends.layer import Target
 
 
@@ -45,7 +45,7 @@ def test_what_lives_around_a_loop_keeps_its_register() -> None:
     memory = Data()
     memory.lay(0x1000, b"".join(n.to_bytes(4, "little") for n in range(1, 6)))
     result = memory.lay(0x2000, bytes(4))
-    Program(code.items).run(State({"r0": 0x1000, "r1": 0x2000}), memory)
+    Program(code.items).run(CoreState({"r0": 0x1000, "r1": 0x2000}), memory)
     assert int.from_bytes(result, "little") == 15
 
 
@@ -257,7 +257,7 @@ def test_names_compute_what_they_would_with_a_register_each(made: tuple[Assembly
     for items in (code.items, alone):
         memory = Data()
         held = memory.lay(0x2000, bytes(4 * count))
-        Program(items).run(State(), memory)
+        Program(items).run(CoreState(), memory)
         results.append(bytes(held))
     assert results[0] == results[1]
 
@@ -312,7 +312,7 @@ def test_a_vector_register_is_four_words_that_others_do_not_take() -> None:
     numbers = np.arange(10, dtype=np.float32) ** 2
     memory.lay(0x1000, numbers.tobytes())
     result = memory.lay(0x2000, bytes(16))
-    Program(code.items).run(State({"r0": 0x1000, "r1": 0x2000}), memory)
+    Program(code.items).run(CoreState({"r0": 0x1000, "r1": 0x2000}), memory)
     wanted = numbers[2:6] + numbers[6:]
     wanted[[0, 3]] += numbers[[1, 0]]
     assert np.frombuffer(result, np.float32).tolist() == wanted.tolist()

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcu_deploy.backends.isa.instruction import Instruction, parsed, printed
-from mcu_deploy.backends.isa.interpreter import Data, Program, State
+from mcu_deploy.backends.isa.interpreter import CoreState, Data, Program
 from mcu_deploy.backends.isa.pipeline import M7, cycles, issue_of
 from mcu_deploy.backends.isa.same import do_the_same
 from mcu_deploy.backends.isa.schedule import _split, scheduled
@@ -49,12 +49,12 @@ _one = st.one_of(
 _code = st.lists(_one.map(parsed), min_size=3, max_size=24)
 
 
-def _after(code: Sequence[Instruction], seed: int) -> tuple[State, bytes]:
+def _after(code: Sequence[Instruction], seed: int) -> tuple[CoreState, bytes]:
     memory = Data()
     held = memory.lay(_DATA, bytes((seed * k + k // 7) & 0xFF for k in range(1024)))
     registers = {name: (0x9E37_79B9 * (seed + k)) & 0xFFFF_FFFF for k, name in enumerate(_WRITTEN)}
     registers |= {"r8": _DATA + 400, "r9": _DATA + 404}
-    state = State(registers, {"n": 0, "z": 1, "c": seed & 1, "v": 0})
+    state = CoreState(registers, {"n": 0, "z": 1, "c": seed & 1, "v": 0})
     return Program(code).run(state, memory), bytes(held)
 
 

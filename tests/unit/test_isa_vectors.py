@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from mcu_deploy.backends.isa import Assembly, Kind
 from mcu_deploy.backends.isa.function import framed
 from mcu_deploy.backends.isa.instruction import Instruction, parsed
-from mcu_deploy.backends.isa.interpreter import Data, Fault, Program, State, call
+from mcu_deploy.backends.isa.interpreter import CoreState, Data, Fault, Program, call
 from mcu_deploy.backends.isa.same import do_the_same
 from mcu_deploy.backends.isa.schedule import scheduled
 from mcu_deploy.backends.isa.timing import TIMINGS
@@ -68,13 +68,13 @@ _code = st.lists(st.one_of(_plain, _plain, _predicated, _twice), min_size=3, max
 )
 
 
-def _after(code: Sequence[Instruction], seed: int) -> tuple[State, bytes]:
+def _after(code: Sequence[Instruction], seed: int) -> tuple[CoreState, bytes]:
     memory = Data()
     held = memory.lay(_DATA, bytes((seed * k + k // 7) & 0xFF for k in range(1024)))
     registers = {f"r{n}": (0x9E37_79B9 * (seed + n)) & 0xFFFF_FFFF for n in range(8)}
     registers |= {f"s{n}": (0x85EB_CA6B * (seed + 3 * n)) & 0xFFFF_FFFF for n in range(32)}
     registers |= {"r8": _DATA + 400, "r9": _DATA + 404}
-    return Program(code).run(State(registers, {"p0": seed & 0xFFFF}), memory), bytes(held)
+    return Program(code).run(CoreState(registers, {"p0": seed & 0xFFFF}), memory), bytes(held)
 
 
 @given(_code, st.integers(0, 1 << 16))
@@ -164,7 +164,7 @@ def test_a_vector_at_no_multiple_of_its_elements_is_a_fault() -> None:
     memory = Data()
     memory.lay(_DATA, bytes(64))
     with pytest.raises(Fault, match="an element of 4 bytes is at 0x20000001"):
-        Program([parsed("vldrw.u32 q0, [r0]")]).run(State({"r0": _DATA + 1}), memory)
+        Program([parsed("vldrw.u32 q0, [r0]")]).run(CoreState({"r0": _DATA + 1}), memory)
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ import pytest
 from command_line import call
 from hygiene_cases import M4F, build, network, run
 
-from mcu_deploy.elf.link_map import Piece, load_link_map, parse_link_map
+from mcu_deploy.elf.link_map import LinkedPiece, load_link_map, parse_link_map
 from mcu_deploy.elf.reader import Unreadable
-from mcu_deploy.hygiene import FileReport, Part, check_files
+from mcu_deploy.hygiene import FileReport, ImagePart, check_files
 
 LIBM = "/usr/arm-none-eabi/lib/thumb/v7e-m+fp/hard/libm.a"
 MAP = f"""Archive member included to satisfy reference by file (symbol)
@@ -77,13 +77,13 @@ def test_the_columns_of_a_map() -> None:
         ".text": (0x80, 0x591C), ".a_long_output_section": (0x20000000, 0x10)
     }  # fmt: skip
     assert found.pieces == (
-        Piece(".text", ".text.main", 0x80, 0x52, "my code/main.o"),
-        Piece(
+        LinkedPiece(".text", ".text.main", 0x80, 0x52, "my code/main.o"),
+        LinkedPiece(
             ".text", ".text.mcu_error_string_is_a_long_name", 0xD4, 0xE4, "libmcu_crt.a(error.o)"
         ),
-        Piece(".text", ".rodata.str1.1", 0x1B8, 0x228, "network_kws.o"),
-        Piece(".text", ".text", 0x3E0, 0x7C, exp),
-        Piece(".a_long_output_section", "COMMON", 0x20000000, 4, "my code/main.o"),
+        LinkedPiece(".text", ".rodata.str1.1", 0x1B8, 0x228, "network_kws.o"),
+        LinkedPiece(".text", ".text", 0x3E0, 0x7C, exp),
+        LinkedPiece(".a_long_output_section", "COMMON", 0x20000000, 4, "my code/main.o"),
     )
     main = "my code/main.o"
     assert found.definers == {"main": main, "f(int, char const*)": main, "expf": exp}
@@ -154,13 +154,13 @@ def link(folder: Path, *options: str) -> Path:
     return folder / "user.elf"
 
 
-def parts(report: FileReport) -> dict[tuple[str, tuple[str, ...], bool], Part]:
+def parts(report: FileReport) -> dict[tuple[str, tuple[str, ...], bool], ImagePart]:
     found = {(part.kind, part.networks, part.program): part for part in report.parts}
     assert len(found) == len(report.parts)
     return found
 
 
-def symbols(part: Part) -> set[str]:
+def symbols(part: ImagePart) -> set[str]:
     return {piece.symbol for piece in part.pieces}
 
 

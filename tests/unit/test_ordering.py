@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from order_cases import Tasks, all_orders, peak_by_definition, random_tasks
 from sampling import examples, first
 
-from mcu_deploy.plan.order_model import Memory
+from mcu_deploy.plan.order_model import TaskMemory
 from mcu_deploy.plan.order_search import beam, within
 from mcu_deploy.plan.ordering import Task, best_order, peak
 from mcu_deploy.plan.placement.model import OutOfWork, Work
@@ -30,7 +30,7 @@ def test_the_best_of_all_orders_is_found(case: Case) -> None:
     assert peaks[found] == min(peaks.values())
     given_order = tuple(range(len(graph.tasks)))
     assert found == given_order or peaks[found] < peaks[given_order]
-    assert Memory(*memory, graph.shares).floor() <= min(peaks.values())
+    assert TaskMemory(*memory, graph.shares).floor() <= min(peaks.values())
 
 
 @settings(max_examples=examples(100), deadline=None)
@@ -47,7 +47,7 @@ def test_the_peak_is_what_its_definition_says(case: Case) -> None:
 @given(random_tasks())
 def test_a_beam_gives_valid_orders_below_its_limit(case: Case) -> None:
     graph, inputs, kept = case
-    memory = Memory(graph.tasks, graph.sizes, inputs, kept, graph.shares)
+    memory = TaskMemory(graph.tasks, graph.sizes, inputs, kept, graph.shares)
     orders = set(all_orders(graph.tasks))
     worst = max(peak(graph.tasks, graph.sizes, inputs, kept, o, graph.shares) for o in orders)
     found = beam(memory, 2, worst + 1, 0, Work(10_000))
@@ -136,7 +136,7 @@ def test_cells_of_a_searched_network_need_less_in_a_better_order() -> None:
 @pytest.mark.parametrize("graph", first([inception(24), nas(5, 12)]), ids=["inception", "nas"])
 def test_graphs_of_three_hundred_tasks_end_within_the_effort(graph: Tasks) -> None:
     assert len(graph.tasks) >= 300
-    memory = Memory(graph.tasks, graph.sizes, INPUT, graph.kept, {})
+    memory = TaskMemory(graph.tasks, graph.sizes, INPUT, graph.kept, {})
     with pytest.raises(OutOfWork):
         within(memory, 10**6, Work(100))
     order, before, after = order_of(graph)

@@ -17,10 +17,10 @@ from mcu_deploy.pipelines.comparing import NUMBERS, compare
 from mcu_deploy.pipelines.configuration import Configuration, read_configuration
 from mcu_deploy.pipelines.markdown import markdown
 from mcu_deploy.pipelines.provider import pipeline_text, provider_named, providers
-from mcu_deploy.pipelines.result import Outcome, PipelineResult
-from mcu_deploy.pipelines.table import COLUMNS, Row, read_table, renew_table, table_text
+from mcu_deploy.pipelines.result import BuildOutcome, PipelineResult
+from mcu_deploy.pipelines.table import COLUMNS, CostRow, read_table, renew_table, table_text
 
-SINE = Row(
+SINE = CostRow(
     "sine", "mps2-an386", "balanced", 3000, 500, 300, 1000, 2000, 220, "12.2.1", "0.1.0"
 )  # fmt: skip
 SIZE = replace(SINE, goal="size", flash_bytes=2000)
@@ -177,7 +177,7 @@ def test_what_is_no_table_is_never_overwritten(content: bytes, tmp_path: Path) -
 # ---- What changed ----
 
 
-def compared(before: list[Row], now: list[Row], thresholds: dict[str, float] = ONE_PERCENT):
+def compared(before: list[CostRow], now: list[CostRow], thresholds: dict[str, float] = ONE_PERCENT):
     return compare({r.key: r for r in before}, now, {r.key for r in now}, thresholds)
 
 
@@ -211,15 +211,15 @@ def test_rows_come_and_go() -> None:
     assert (found.added, found.removed, found.unchanged) == ((SIZE,), (old,), 1)
 
 
-def result_of(folder: Path, before: list[Row], now: list[Row]) -> PipelineResult:
+def result_of(folder: Path, before: list[CostRow], now: list[CostRow]) -> PipelineResult:
     configuration = configured(
         folder, f'boards = ["mps2-an386"]\ngoals = ["balanced", "size"]\n{MODEL}'
     )
     rows = {row.key: row for row in now}
     outcomes = [
-        Outcome(job, rows.get(job.key), "built and checked", ())
+        BuildOutcome(job, rows.get(job.key), "built and checked", ())
         if job.key in rows
-        else Outcome(job, None, "", ("build: `no` @model ```",))
+        else BuildOutcome(job, None, "", ("build: `no` @model ```",))
         for job in configuration.jobs
     ]
     return PipelineResult(configuration, tuple(outcomes), compared(before, now))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from placement_cases import UNIT, from_lives, least_bytes, problems, violations
 from sampling import examples
 
-from mcu_deploy.plan.placement import Problem, clique_bound, solve
+from mcu_deploy.plan.placement import PlacementProblem, clique_bound, solve
 from mcu_deploy.plan.placement.bound import greedy_bound
 from mcu_deploy.plan.placement.exact import within
 from mcu_deploy.plan.placement.first_fit import first_fit, orders, peel
@@ -20,7 +20,7 @@ from mcu_deploy.plan.placement.model import Instance, OutOfWork, Work
 
 @settings(max_examples=examples(200), deadline=None)
 @given(problems(14, 40), st.sampled_from([0, 100, 5000]))
-def test_every_placement_is_legal(problem: Problem, effort: int) -> None:
+def test_every_placement_is_legal(problem: PlacementProblem, effort: int) -> None:
     placed = solve(problem, effort=effort)
     assert violations(problem, placed.offsets) == []
     assert all(offset >= 0 and offset % UNIT == 0 for offset in placed.offsets)
@@ -30,7 +30,7 @@ def test_every_placement_is_legal(problem: Problem, effort: int) -> None:
 
 @settings(max_examples=examples(150), deadline=None)
 @given(problems(5, 3))
-def test_the_exact_search_finds_what_trying_everything_finds(problem: Problem) -> None:
+def test_the_exact_search_finds_what_trying_everything_finds(problem: PlacementProblem) -> None:
     placed = solve(problem)
     assert placed.optimal
     assert placed.bytes == least_bytes(problem)
@@ -38,7 +38,7 @@ def test_the_exact_search_finds_what_trying_everything_finds(problem: Problem) -
 
 @settings(max_examples=examples(100), deadline=None)
 @given(problems(6, 6, overlaps=False))
-def test_without_overlaps_the_best_of_all_orders_is_the_smallest(problem: Problem) -> None:
+def test_without_overlaps_the_best_of_all_orders_is_the_smallest(problem: PlacementProblem) -> None:
     instance = Instance.of(problem)
     orders = permutations(range(len(problem.sizes)))
     least = min(instance.height(first_fit(instance, order)) for order in orders)
@@ -47,7 +47,9 @@ def test_without_overlaps_the_best_of_all_orders_is_the_smallest(problem: Proble
 
 @settings(max_examples=examples(100), deadline=None)
 @given(problems(12, 30))
-def test_nothing_is_worse_than_first_fit_in_any_order_that_is_tried(problem: Problem) -> None:
+def test_nothing_is_worse_than_first_fit_in_any_order_that_is_tried(
+    problem: PlacementProblem,
+) -> None:
     instance = Instance.of(problem)
     tried = list(orders(instance))
     assert len(tried) == 8
@@ -58,7 +60,7 @@ def test_nothing_is_worse_than_first_fit_in_any_order_that_is_tried(problem: Pro
 
 @settings(max_examples=examples(150), deadline=None)
 @given(problems(5, 3), st.sets(st.integers(0, 4)))
-def test_bounds_hold(problem: Problem, clique: set[int]) -> None:
+def test_bounds_hold(problem: PlacementProblem, clique: set[int]) -> None:
     least = least_bytes(problem)
     assert clique_bound(problem, [clique & set(range(len(problem.sizes)))]) <= least
     assert greedy_bound(Instance.of(problem), Work(10_000)) * UNIT <= least
@@ -70,18 +72,18 @@ def test_bounds_of_buffers_that_live_together() -> None:
     assert greedy_bound(Instance.of(apart), Work(1000)) * UNIT == 144
     assert clique_bound(apart, [{0, 3}]) == 32, "these two may lie on each other"
     # The output of 48 bytes starts 16 bytes below the input of 64: together they cover 80.
-    overlap = Problem((64, 48), [(0, 1, -64, 16)], UNIT)
+    overlap = PlacementProblem((64, 48), [(0, 1, -64, 16)], UNIT)
     assert clique_bound(overlap, [{0, 1}]) == solve(overlap).bytes == 80
     assert clique_bound(overlap, []) == 0
     # Exactly on the input, or apart from it.
-    exactly = Problem((64, 48), [(0, 1, -64, 0), (0, 1, 0, 48)], UNIT)
+    exactly = PlacementProblem((64, 48), [(0, 1, -64, 0), (0, 1, 0, 48)], UNIT)
     assert clique_bound(exactly, [{0, 1}]) == solve(exactly).bytes == 64
     assert greedy_bound(Instance.of(exactly), Work(1000)) * UNIT == 64
 
 
 @settings(max_examples=examples(150), deadline=None)
 @given(problems(12, 20), st.integers(20, 200))
-def test_what_is_left_aside_always_finds_a_place(problem: Problem, height: int) -> None:
+def test_what_is_left_aside_always_finds_a_place(problem: PlacementProblem, height: int) -> None:
     """Even where the core lies as badly as it can within the height."""
     instance = Instance.of(problem)
     core, aside = peel(instance, height, Work(10_000))
@@ -110,14 +112,14 @@ def test_runs_repeat() -> None:
     first = solve(problem, effort=100_000)
     assert first == solve(problem, effort=100_000)
     assert first.method in ("hill-climb", "branch-and-bound")
-    mixed = Problem(problem.sizes, problem.conflicts[::-1], UNIT, problem.lower_bound)
+    mixed = PlacementProblem(problem.sizes, problem.conflicts[::-1], UNIT, problem.lower_bound)
     assert solve(mixed, effort=100_000) == first, "the order of the pairs does not matter"
 
 
-def chain(sizes: tuple[int, ...], highs: tuple[int, ...]) -> Problem:
+def chain(sizes: tuple[int, ...], highs: tuple[int, ...]) -> PlacementProblem:
     """Buffers of which only neighbours conflict; `highs` ends their intervals."""
     pairs = [(i, i + 1, -sizes[i], high) for i, high in enumerate(highs)]
-    return Problem(sizes, pairs, UNIT)
+    return PlacementProblem(sizes, pairs, UNIT)
 
 
 # Found by searching 30,000 random problems each for the largest loss of the best greedy order.
@@ -138,8 +140,8 @@ def test_problems_that_fool_every_greedy_order_are_solved(name: str) -> None:
 
 
 def test_a_known_bound_ends_the_search_and_small_problems_are_none() -> None:
-    assert solve(Problem((), ())).bytes == 0
-    assert solve(Problem((32,), ())).offsets == (0,)
+    assert solve(PlacementProblem((), ())).bytes == 0
+    assert solve(PlacementProblem((32,), ())).offsets == (0,)
     problem = from_lives([32, 48], [(0, 1), (1, 2)])
     assert solve(problem, effort=0).optimal
     assert solve(problem).method == "first-fit"
@@ -147,6 +149,6 @@ def test_a_known_bound_ends_the_search_and_small_problems_are_none() -> None:
 
 def test_pairs_are_named_in_order_and_sizes_are_aligned() -> None:
     with pytest.raises(ValueError, match="no pair of 2 buffers"):
-        Problem((16, 16), [(1, 0, -16, 16)])
+        PlacementProblem((16, 16), [(1, 0, -16, 16)])
     with pytest.raises(ValueError, match="buffer 1 has 20 bytes"):
-        Problem((16, 20), ())
+        PlacementProblem((16, 20), ())

@@ -10,7 +10,7 @@ from plan_cases import REGIONS, Maker, Problem, moved
 from plan_memory import survives
 
 from mcu_deploy.backends.interface import InPlace, Region
-from mcu_deploy.plan import InSlot, Part, Partition, Plan, PlanError, Tensor, check
+from mcu_deploy.plan import InSlot, Partition, PlacedTensor, Plan, PlanError, PlannedPart, check
 from mcu_deploy.plan.alignment import ALIGNMENT
 
 
@@ -48,7 +48,7 @@ def test_what_is_missing_is_refused() -> None:
     assert scratch is not None and private is not None
     attacks: dict[str, dict[str, Any]] = {
         r"edges \[1\] have no place": {"tensors": {e: made.tensors[e] for e in (0, 2)}},
-        "has 32 bytes, not 16": {"tensors": {**made.tensors, 1: Tensor(1, 1, 16)}},
+        "has 32 bytes, not 16": {"tensors": {**made.tensors, 1: PlacedTensor(1, 1, 16)}},
         "which has no place": {"places": {b: p for b, p in made.places.items() if b != scratch}},
         "edge . lies outside of the workspace": {"pools": (replace(made.pools[0], bytes=48),)},
         "behind pointer 3 of 0": {"places": {**made.places, 0: InSlot(3)}},
@@ -199,7 +199,7 @@ def test_a_view_elsewhere_than_its_source_is_refused() -> None:
     view = maker.view(x)
     problem = maker.finish(*maker.layer([view], 16))
     made = problem.plan()
-    tensors = {**made.tensors, view: Tensor(view, made.tensors[2].buffer, 16)}
+    tensors = {**made.tensors, view: PlacedTensor(view, made.tensors[2].buffer, 16)}
     with pytest.raises(PlanError, match="lies elsewhere"):
         check(problem.graph, problem.choices, replace(made, tensors=tensors))
 
@@ -226,8 +226,10 @@ def test_a_kept_tensor_and_an_input_of_a_part_stay() -> None:
     assert accepts(chain(partitions=[part]), chain(partitions=[part]).plan())
 
 
-def _last_layer(partition: Partition) -> Part:
-    return Part(partition.name, partition.inputs, partition.outputs, frozenset({2}), frozenset({3}))
+def _last_layer(partition: Partition) -> PlannedPart:
+    return PlannedPart(
+        partition.name, partition.inputs, partition.outputs, frozenset({2}), frozenset({3})
+    )
 
 
 def test_a_state_is_joined_with_its_next_value_or_copied() -> None:

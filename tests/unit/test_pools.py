@@ -11,14 +11,14 @@ from placement_cases import UNIT, from_lives, problems, violations
 from sampling import examples
 
 from mcu_deploy.errors import FitError, UsageError
-from mcu_deploy.plan.placement import Problem, solve
+from mcu_deploy.plan.placement import PlacementProblem, solve
 from mcu_deploy.plan.pools import Pool, PoolPlacement, assign, part_of
 
 DTCM, SRAM = Pool("dtcm", 256, 2.0), Pool("sram", None, 1.0)
 
 
 def require_legal(
-    problem: Problem, pools: list[Pool], pinned: dict[int, str], found: PoolPlacement
+    problem: PlacementProblem, pools: list[Pool], pinned: dict[int, str], found: PoolPlacement
 ) -> None:
     for number, pool in enumerate(pools):
         members = [b for b, p in enumerate(found.pools) if p == number]
@@ -32,7 +32,7 @@ def require_legal(
 
 
 @st.composite
-def divisions(draw: st.DrawFn) -> tuple[Problem, list[int], list[Pool], dict[int, str]]:
+def divisions(draw: st.DrawFn) -> tuple[PlacementProblem, list[int], list[Pool], dict[int, str]]:
     problem = draw(problems(8, 8))
     count = len(problem.sizes)
     benefits = draw(st.lists(st.integers(0, 500), min_size=count, max_size=count))
@@ -49,7 +49,7 @@ def divisions(draw: st.DrawFn) -> tuple[Problem, list[int], list[Pool], dict[int
 @settings(max_examples=examples(150), deadline=None)
 @given(divisions())
 def test_every_division_is_legal(
-    case: tuple[Problem, list[int], list[Pool], dict[int, str]],
+    case: tuple[PlacementProblem, list[int], list[Pool], dict[int, str]],
 ) -> None:
     problem, benefits, pools, pinned = case
     try:
@@ -64,7 +64,7 @@ def test_every_division_is_legal(
 @settings(max_examples=examples(60), deadline=None)
 @given(problems(5, 6), st.lists(st.integers(1, 99), min_size=5, max_size=5), st.integers(1, 12))
 def test_the_fast_pool_earns_the_most_that_it_can(
-    problem: Problem, benefits: list[int], units: int
+    problem: PlacementProblem, benefits: list[int], units: int
 ) -> None:
     fast = Pool("fast", units * UNIT, 2.0)
     found = assign(problem, benefits, [fast, SRAM], {})
@@ -103,7 +103,7 @@ def test_a_buffer_lies_where_it_is_pinned() -> None:
 
 
 def test_overlaps_count_inside_of_a_pool_only() -> None:
-    problem = Problem((256, 256), [(0, 1, -256, 0)], UNIT)
+    problem = PlacementProblem((256, 256), [(0, 1, -256, 0)], UNIT)
     assert assign(problem, [1, 1], [DTCM, SRAM], {}).pools == (0, 0)
     assert assign(problem, [1, 1], [DTCM, SRAM], {1: "sram"}).pools == (0, 1)
 

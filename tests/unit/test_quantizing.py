@@ -27,7 +27,7 @@ from mcu_deploy.quantizing import (
 )
 from mcu_deploy.quantizing.choosing import Recipe, Trials
 from mcu_deploy.quantizing.oracle import Oracle
-from mcu_deploy.quantizing.statistics import BINS, Part, Summary, observe
+from mcu_deploy.quantizing.statistics import BINS, SampleShare, Summary, observe
 
 
 def prepared(model: onnx.ModelProto, folder: Path) -> preparing.Net:
@@ -164,7 +164,7 @@ def test_the_range_of_least_error_is_that() -> None:
 def test_statistics_are_those_of_all_samples(tmp_path: Path) -> None:
     values = samples(7)
     tried = trials(depthwise_net(), values, tmp_path)
-    found = observe(tried.net, Part(tried.file, frozenset({0, 2, 5})))["x"]
+    found = observe(tried.net, SampleShare(tried.file, frozenset({0, 2, 5})))["x"]
     some = values[[0, 2, 5]]
     assert (found.low, found.high) == (some.min(), some.max())
     np.testing.assert_allclose(found.means, some.mean(axis=(0, 1, 3, 4)), rtol=1e-5)
@@ -176,7 +176,7 @@ def test_statistics_are_those_of_all_samples(tmp_path: Path) -> None:
 
 def test_equalised_channels_compute_the_same_and_lose_less(tmp_path: Path) -> None:
     tried = trials(depthwise_net(spread=200.0), samples(24), tmp_path)
-    whole = Part(tried.file, frozenset(range(24)))
+    whole = SampleShare(tried.file, frozenset(range(24)))
     for kind in equalizing.KINDS:
         net = equalizing.equalised(tried.net, observe(tried.net, whole), kind)
         x = samples(1)[0]
@@ -193,7 +193,7 @@ def test_corrected_biases_leave_no_mean_error(tmp_path: Path) -> None:
     model = model_of(nodes, {"w": random.normal(size=(40, 6))}, {"x": [1, 40]}, {"y": [1, 6]})
     values = samples(40, (1, 40)) + 3.0
     tried = trials(model, values.astype(np.float32), tmp_path)
-    whole = Part(tried.file, frozenset(range(40)))
+    whole = SampleShare(tried.file, frozenset(range(40)))
 
     def means(recipe: Recipe) -> np.ndarray:
         made = tried.make(recipe, whole)
@@ -418,7 +418,7 @@ def test_dense_layers_get_one_scale_where_that_is_worth_it(tmp_path: Path) -> No
     recipe = scales.fewer(tried, choosing.SAFE)
     assert recipe.one_scale
     assert tried.score(recipe) > tried.score(Recipe())
-    model = tried.make(recipe, Part(tried.file, frozenset(range(9))))
+    model = tried.make(recipe, SampleShare(tried.file, frozenset(range(9))))
     dims = {t.name: list(t.dims) for t in model.graph.initializer}
     of = {n.name: n.input[1] for n in tried.net.nodes if n.op_type == "Gemm"}
     for name, weights in of.items():
@@ -429,7 +429,7 @@ def test_dense_layers_get_one_scale_where_that_is_worth_it(tmp_path: Path) -> No
 
 def test_scales_of_weights_move_to_where_integers_round(tmp_path: Path) -> None:
     tried = trials(dense_net(192), samples(9, (1, 192)), tmp_path)
-    model = tried.make(choosing.SAFE, Part(tried.file, frozenset(range(9))))
+    model = tried.make(choosing.SAFE, SampleShare(tried.file, frozenset(range(9))))
 
     def unsolved(of: onnx.ModelProto) -> int:
         count, constants = 0, {t.name: t for t in of.graph.initializer}

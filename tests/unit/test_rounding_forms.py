@@ -7,7 +7,7 @@ import pytest
 from isa_statements import written
 
 from mcu_deploy.backends.isa import Assembly
-from mcu_deploy.backends.isa.interpreter import Data, Program, State
+from mcu_deploy.backends.isa.interpreter import CoreState, Data, Program
 from mcu_deploy.backends.isa.timing import TIMINGS
 from mcu_deploy.backends.quantized.requantization import accumulations, reach, shift_of
 from mcu_deploy.backends.quantized.rounding_forms import DOUBLED, LOWER, UPPER, UPPER_ADDED
@@ -35,7 +35,7 @@ def test_a_form_is_what_the_instructions_compute(name: str, core: str) -> None:
         acc, scale = int(random.integers(-limit, limit)), int(random.integers(1, limit))
         addend = int(random.integers(-(1 << 20), 1 << 20)) if form.adds else 0
         given = {"r0": acc & 0xFFFF_FFFF, "r1": scale, "r2": addend & 0xFFFF_FFFF}
-        found = program.run(State(given), Data()).registers["r0"]
+        found = program.run(CoreState(given), Data()).registers["r0"]
         wanted = int(form.rounded(np.array(acc), scale, addend, 4))
         assert (found ^ 1 << 31) - (1 << 31) == wanted
 

@@ -21,7 +21,7 @@ from mcu_deploy.report import Report
 from mcu_deploy.runners import running, uf2
 from mcu_deploy.runners.choosing import Chosen, choose
 from mcu_deploy.runners.images import intel_hex
-from mcu_deploy.runners.interface import Job, Trouble, runners
+from mcu_deploy.runners.interface import FlashJob, Trouble, runners
 
 SEGMENTS = ((0x0800_FFF8, bytes(range(1, 41))), (0x0801_0100, b"abc"))
 
@@ -46,20 +46,20 @@ def _elf(path: Path) -> Path:
 
 
 @pytest.fixture
-def job(tmp_path: Path) -> Job:
-    return Job(_elf(tmp_path / "firmware.elf"), 0x0800_0000, {}, tmp_path)
+def job(tmp_path: Path) -> FlashJob:
+    return FlashJob(_elf(tmp_path / "firmware.elf"), 0x0800_0000, {}, tmp_path)
 
 
 def _lines(
-    job: Job, name: str, settings: Mapping[str, str], probe: str | None = None
+    job: FlashJob, name: str, settings: Mapping[str, str], probe: str | None = None
 ) -> list[list[str]]:
     """The command lines, with @ for the folder that everything is in."""
-    given = Job(job.elf, job.vectors, settings, job.folder, probe)
+    given = FlashJob(job.elf, job.vectors, settings, job.folder, probe)
     made = runners()[name].commands(given, runners()[name].programs[0])
     return [[word.replace(str(job.folder), "@") for word in line] for line in made]
 
 
-def test_openocd(job: Job) -> None:
+def test_openocd(job: FlashJob) -> None:
     assert _lines(job, "openocd", {"config": "board/st_nucleo_f4.cfg"}) == [
         ["openocd", "-f", "board/st_nucleo_f4.cfg",
          "-c", "program {@/firmware.elf} verify reset exit"]
@@ -73,7 +73,7 @@ def test_openocd(job: Job) -> None:
 
 
 def test_a_configuration_beside_the_board_file_goes_into_the_build(
-    job: Job, tmp_path: Path
+    job: FlashJob, tmp_path: Path
 ) -> None:
     board = tmp_path / "board.toml"
     own = '[runners.openocd]\nconfig = "my own.cfg"\n'
@@ -86,7 +86,7 @@ def test_a_configuration_beside_the_board_file_goes_into_the_build(
     assert [*loaded.runners] == [*load_board("stm32f746").runners]
 
 
-def test_pyocd(job: Job) -> None:
+def test_pyocd(job: FlashJob) -> None:
     flash = ["pyocd", "flash", "--no-wait", "--target", "nrf52840"]
     assert _lines(job, "pyocd", {"target": "nrf52840"}) == [[*flash, "@/firmware.elf"]]
     assert _lines(job, "pyocd", {"target": "nrf52840"}, "0001") == [
@@ -94,7 +94,7 @@ def test_pyocd(job: Job) -> None:
     ]
 
 
-def test_st_flash(job: Job) -> None:
+def test_st_flash(job: FlashJob) -> None:
     end = ["--format", "ihex", "write", "@/firmware.hex"]
     assert _lines(job, "stlink", {}) == [["st-flash", "--reset", *end]]
     assert _lines(job, "stlink", {"flash": "128k"}, "0669FF") == [
@@ -102,7 +102,7 @@ def test_st_flash(job: Job) -> None:
     ]
 
 
-def test_jlink(job: Job) -> None:
+def test_jlink(job: FlashJob) -> None:
     end = ["-device", "nRF52840_xxAA", "-CommanderScript", "@/flash.jlink"]
     told = {"device": "nRF52840_xxAA"}
     assert _lines(job, "jlink", told) == [
@@ -115,7 +115,7 @@ def test_jlink(job: Job) -> None:
     ]
 
 
-def test_probe_rs(job: Job) -> None:
+def test_probe_rs(job: FlashJob) -> None:
     chip = ["--non-interactive", "--chip", "RP2040"]
     assert _lines(job, "probe-rs", {"chip": "RP2040"}, "2e8a:000c:E6") == [
         ["probe-rs", "download", *chip, "--probe", "2e8a:000c:E6", "--verify", "@/firmware.elf"],
@@ -123,7 +123,7 @@ def test_probe_rs(job: Job) -> None:
     ]
 
 
-def test_gdb(job: Job) -> None:
+def test_gdb(job: FlashJob) -> None:
     def line(*commands: str) -> list[str]:
         words = [word for command in commands for word in ("-ex", command)]
         return ["gdb-multiarch", "-nx", "-batch", *words, "@/firmware.elf"]
@@ -147,7 +147,7 @@ def test_gdb(job: Job) -> None:
         _lines(job, "gdb", {})
 
 
-def test_uf2(job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uf2(job: FlashJob, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One drive of the two is meant by its Board-ID; the file is as microsoft/uf2 says."""
     mounts = tmp_path / "mounts"
     for name, board in (("RPI RP2", "RPI-RP2"), ("ITSY", "SAMD51")):
@@ -184,7 +184,7 @@ def test_uf2(job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.needs_arm_gcc
-def test_intel_hex_is_what_objcopy_reads(job: Job, tmp_path: Path) -> None:
+def test_intel_hex_is_what_objcopy_reads(job: FlashJob, tmp_path: Path) -> None:
     (tmp_path / "a.hex").write_text(intel_hex(job.elf))
     command = ["arm-none-eabi-objcopy", "-O", "binary", "--gap-fill", "0xff"]
     subprocess.run([*command, "-I", "ihex", tmp_path / "a.hex", tmp_path / "a.bin"], check=True)
@@ -283,11 +283,11 @@ def test_a_tool_that_fails_with_exit_code_0_is_not_believed(tmp_path: Path) -> N
     [("openocd", "openocd", {"config": "board/stm32f746g-disco.cfg"}), ("st-flash", "stlink", {})],
 )
 def test_the_real_tool_without_a_probe(
-    job: Job, program: str, name: str, settings: Mapping[str, str]
+    job: FlashJob, program: str, name: str, settings: Mapping[str, str]
 ) -> None:
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed: {runners()[name].install}")
-    given = Job(job.elf, job.vectors, settings, job.folder)
+    given = FlashJob(job.elf, job.vectors, settings, job.folder)
     chosen = choose("b", {name: settings}, name)
     with pytest.raises(ToolError, match=r"found no debug probe|may not open the debug probe"):
         running.run(chosen, chosen.runner.commands(given, chosen.program))

@@ -8,7 +8,7 @@ import pytest
 from sampling import first
 from toolchain_programs import link_program
 
-from mcu_deploy.elf.disassembly import Instruction
+from mcu_deploy.elf.disassembly import Disassembled
 from mcu_deploy.errors import ToolError
 from mcu_deploy.toolchain.stack.bound import StackAnalysis, StackBound, StackError, stack_bound
 from mcu_deploy.toolchain.stack.callgraph import read_callgraphs
@@ -356,9 +356,9 @@ def test_what_the_host_knows_is_the_c_files_alone(tmp_path: Path) -> None:
         host_stack_bound("mcu_instance_run", network=network, callgraphs=[runtime])
 
 
-def instruction(text: str) -> Instruction:
+def instruction(text: str) -> Disassembled:
     mnemonic, _, operands = text.partition(" ")
-    return Instruction(0x100, "f3af 8000", mnemonic, operands)
+    return Disassembled(0x100, "f3af 8000", mnemonic, operands)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from mcu_deploy.arithmetic import tflite
 from mcu_deploy.backends.isa import Assembly, Register
 from mcu_deploy.backends.isa.dsp import tile
 from mcu_deploy.backends.isa.dsp.rounding import round_each_twice, round_in_float, round_once
-from mcu_deploy.backends.isa.dsp.tile import Step, Sums
+from mcu_deploy.backends.isa.dsp.tile import Sums, WordStep
 from mcu_deploy.backends.isa.function import framed
 from mcu_deploy.backends.isa.interpreter import Data, call
 from mcu_deploy.backends.quantized import dense
@@ -69,7 +69,7 @@ def test_words_of_two_filters_meet_three_rows(is_wide: bool, begins: str, count:
         elif begins == "before":
             _begun(code, sums.all)
         steps = [
-            Step(
+            WordStep(
                 [sums[n] for n in which], rows, which[0] == 0,
                 [starts[n] for n in which] if begins != "before" and not pair else (),
             )

@@ -39,7 +39,7 @@ class Blocks:
 
     core = CORE
 
-    def __init__(self, code: Iterable[disassembly.Instruction]) -> None:
+    def __init__(self, code: Iterable[disassembly.Disassembled]) -> None:
         self._code = sorted(code, key=lambda i: i.address)
         targets = {target_of(i) for i in self._code}
         self._targets = targets - {None}
@@ -56,7 +56,7 @@ class Blocks:
                 total += self._jumped(taken, behind)
         return total
 
-    def _once(self, block: Sequence[disassembly.Instruction]) -> int:
+    def _once(self, block: Sequence[disassembly.Disassembled]) -> int:
         """The cycles of one run of a block."""
         is_loop = target_of(block[-1]) == block[0].address
         return cycles([issue_of_two(instruction) for instruction in block], is_loop=is_loop)
@@ -75,8 +75,8 @@ class Blocks:
                 (i.address, share, jumps * bool(_CONDITIONAL.match(bare(i)))) for i in block
             )
 
-    def _blocks(self, counts: Mapping[int, int]) -> Iterator[list[disassembly.Instruction]]:
-        block: list[disassembly.Instruction] = []
+    def _blocks(self, counts: Mapping[int, int]) -> Iterator[list[disassembly.Disassembled]]:
+        block: list[disassembly.Disassembled] = []
         for instruction in self._code:
             times = counts.get(instruction.address, 0)
             if block and (
@@ -96,27 +96,27 @@ class Blocks:
             yield block
 
 
-def bare(instruction: disassembly.Instruction) -> str:
+def bare(instruction: disassembly.Disassembled) -> str:
     """Its name without types and width."""
     return instruction.mnemonic.partition(".")[0]
 
 
-def _jumps(instruction: disassembly.Instruction) -> bool:
+def _jumps(instruction: disassembly.Disassembled) -> bool:
     return _JUMPS.match(bare(instruction)) is not None
 
 
-def target_of(instruction: disassembly.Instruction) -> int | None:
+def target_of(instruction: disassembly.Disassembled) -> int | None:
     """Where it jumps, if it says that."""
     found = _TARGET.search(instruction.operands) if _jumps(instruction) else None
     return None if found is None else int(found[1], 16)
 
 
-def operands_of(instruction: disassembly.Instruction) -> str:
+def operands_of(instruction: disassembly.Disassembled) -> str:
     """With the names of registers that kernels have."""
     return _NAME.sub(lambda name: _NAMES[name[0]], instruction.operands)
 
 
-def known(instruction: disassembly.Instruction) -> Instruction | None:
+def known(instruction: disassembly.Disassembled) -> Instruction | None:
     """As one of a kernel, if it could be one."""
     try:
         # objdump has another name for what adds the products of all elements.
@@ -137,7 +137,7 @@ def words_in(text: str) -> Iterator[Resource]:
             yield from resources_of(physical(name))
 
 
-def issue_of_two(instruction: disassembly.Instruction) -> Issue:
+def issue_of_two(instruction: disassembly.Disassembled) -> Issue:
     """Of what compilers make as well, by its first operand where the kernels' table lacks it."""
     operands = operands_of(instruction)
     if _jumps(instruction):

@@ -113,7 +113,7 @@ class Data:
 
 
 @dataclass
-class State:
+class CoreState:
     """registers: r0-r12, sp, lr, s0-s31 by name, unsigned; flags: n, z, c, v, q (0 or 1), ge (0 to
     15), the FPU's fn, fz, fc, fv, and p0, a bit for each byte of a vector."""
 
@@ -146,7 +146,7 @@ class Program:
         exec(compile(self._source, "kernel", "exec"), scope)
         self._run = scope["run"]
 
-    def run(self, state: State, memory: Data) -> State:
+    def run(self, state: CoreState, memory: Data) -> CoreState:
         """From the first instruction until it returns. Fault: a sentence."""
         registers = [state.registers.get(name, 0) for name in REGISTERS]
         flags = [state.flags.get(name, 0) for name in _FLAGS]
@@ -155,7 +155,7 @@ class Program:
         except lanes.Unaligned as error:
             raise Fault(str(error)) from None
         values = dict(zip((*REGISTERS, *_FLAGS), (int(v) for v in found), strict=True))
-        return State({n: values[n] for n in REGISTERS}, {n: values[n] for n in _FLAGS})
+        return CoreState({n: values[n] for n in REGISTERS}, {n: values[n] for n in _FLAGS})
 
 
 def call(
@@ -166,7 +166,7 @@ def call(
     top = 0x7FFF_FFF0
     on_stack = b"".join((value & _WORD).to_bytes(4, "little") for value in arguments[4:])
     memory.lay(top - stack, bytes(stack) + on_stack)
-    state = State({name: 0xA5A5_0000 + 7 * n for n, name in enumerate(REGISTERS)})
+    state = CoreState({name: 0xA5A5_0000 + 7 * n for n, name in enumerate(REGISTERS)})
     state.registers |= {f"r{n}": value & _WORD for n, value in enumerate(arguments[:4])}
     state.registers |= {"sp": top, "lr": RETURN}
     program = kernel if isinstance(kernel, Program) else Program(kernel)

@@ -16,7 +16,7 @@ class SingleBlocks(Blocks):
 
     core = CORE
 
-    def _once(self, block: Sequence[disassembly.Instruction]) -> int:
+    def _once(self, block: Sequence[disassembly.Disassembled]) -> int:
         is_loop = target_of(block[-1]) == block[0].address
         return cycles([_issue(instruction) for instruction in block], is_loop)
 
@@ -24,6 +24,6 @@ class SingleBlocks(Blocks):
         return TAKEN * (times - behind)
 
 
-def _issue(instruction: disassembly.Instruction) -> Issue:
+def _issue(instruction: disassembly.Disassembled) -> Issue:
     name = bare(instruction)
     return single(issue_of_two(instruction), name, name in _ALWAYS)

@@ -39,7 +39,7 @@ class Feature(Flag):
     NOT_M = auto()  # instructions of the A and R profiles
 
 
-class Rule(Enum):
+class TimingRule(Enum):
     """What the cycles of an instruction depend on, besides its row."""
 
     FIXED = auto()
@@ -65,7 +65,7 @@ class Row:
     names: str
     cycles: Cycles
     features: Feature = _NONE
-    rule: Rule = Rule.FIXED
+    rule: TimingRule = TimingRule.FIXED
     wide: Feature = _NONE
 
     def expanded(self) -> Iterator[str]:
@@ -86,23 +86,23 @@ _ROWS = (
     Row("ad{c,d,r} and asr bic cm{n,p} cpy eor ls{l,r} mov mul mvn neg nop orr rev rev16 revsh ror"
         " rsb sbc sub {s,u}xt{b,h} tst yield wfe wfi sev svc bkpt cps cpsi{e,d}",
         _ONE, wide=_THUMB2),
-    Row("ldr ldr{b,h,sb,sh}", (2, 2, 2), rule=Rule.LOAD, wide=_THUMB2),
+    Row("ldr ldr{b,h,sb,sh}", (2, 2, 2), rule=TimingRule.LOAD, wide=_THUMB2),
     Row("str str{b,h}", (2, 1, 1), wide=_THUMB2),
-    Row("{ld,st}m{,ia,db,fd,ea} push pop", _ONE, rule=Rule.LIST, wide=_THUMB2),
-    Row("b", _ONE, rule=Rule.BRANCH, wide=_THUMB2),
+    Row("{ld,st}m{,ia,db,fd,ea} push pop", _ONE, rule=TimingRule.LIST, wide=_THUMB2),
+    Row("b", _ONE, rule=TimingRule.BRANCH, wide=_THUMB2),
     # ... and what it has in 32 bits, or never has in them.
-    Row("bx", _ONE, rule=Rule.BRANCH),
-    Row("bl blx", (2, 2, 2), rule=Rule.BRANCH),
+    Row("bx", _ONE, rule=TimingRule.BRANCH),
+    Row("bl blx", (2, 2, 2), rule=TimingRule.BRANCH),
     Row("msr mrs dmb dsb isb", (3, 1, 1)),
     Row("udf", _UNKNOWN),
-    Row("cbz cbnz", _FROM_M3, Feature.MID, Rule.BRANCH),
+    Row("cbz cbnz", _FROM_M3, Feature.MID, TimingRule.BRANCH),
     Row("mov{w,t} clrex", _FROM_M3, Feature.MID),
     Row("{s,u}div", (None, 7, 7), Feature.MID),
     Row("{ld,st}rex{,b,h}", (None, 2, 2), Feature.MID),
     Row("addw subw orn teq rrx bf{c,i} {s,u}bfx clz rbit {s,u}sat it{,t,e}{,t,e}{,t,e} pl{d,i} csdb"
         " ssbb pssbb dbg str{,b,h}t", _FROM_M3, Feature.THUMB2),
-    Row("tb{b,h}", _FROM_M3, Feature.THUMB2, Rule.BRANCH),
-    Row("ldr{,b,h,sb,sh}t", (None, 2, 2), Feature.THUMB2, Rule.LOAD),
+    Row("tb{b,h}", _FROM_M3, Feature.THUMB2, TimingRule.BRANCH),
+    Row("ldr{,b,h,sb,sh}t", (None, 2, 2), Feature.THUMB2, TimingRule.LOAD),
     Row("{ld,st}rd", (None, 3, 3), Feature.THUMB2),
     Row("ml{a,s}", (None, 2, 1), Feature.THUMB2),
     Row("{s,u}mull", (None, 4, 1), Feature.THUMB2),
@@ -112,7 +112,7 @@ _ROWS = (
         " smulw{b,t} sml{a,s}{,l}d{,x} smu{a,s}d{,x} smml{a,s}{,r} smmul{,r} umaal",
         _FROM_M4, Feature.DSP),
     Row("sg tt{,t} tta{,t}", _FROM_M4, Feature.V8M),
-    Row("{bx,blx}ns", _FROM_M4, Feature.V8M, Rule.BRANCH),
+    Row("{bx,blx}ns", _FROM_M4, Feature.V8M, TimingRule.BRANCH),
     Row("lda{,b,h,ex,exb,exh} stl{,b,h,ex,exb,exh}", (None, None, 2), Feature.V8M),
     Row("vlstm vlldm", _UNKNOWN, Feature.V8M),
     Row("cs{el,inc,inv,neg,et,etm} c{inc,inv,neg} clrm vscclrm bf{,x,l,lx,csel} dls wls le",
@@ -124,8 +124,8 @@ _ROWS = (
     # precision) stands with what is like it there.
     Row("vldr vstr", (None, None, 2), Feature.FP_REGISTERS),
     Row("v{ld,st}m{,ia,db} vpush vpop f{ld,st}m{ia,db}x", _FROM_M4, Feature.FP_REGISTERS,
-        Rule.LIST),
-    Row("vmov", _FROM_M4, Feature.FP_REGISTERS, Rule.MOVE),
+        TimingRule.LIST),
+    Row("vmov", _FROM_M4, Feature.FP_REGISTERS, TimingRule.MOVE),
     Row("vmrs vmsr", _FROM_M4, Feature.FP_REGISTERS),
     Row("vabs vadd vcmp{,e} vcvt{,b,t,r} vmul vneg vnmul vsub vins vmovx", _FROM_M4, Feature.FPU),
     Row("v{,n}ml{a,s} vf{,n}m{a,s}", (None, None, 3), Feature.FPU),

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from mcu_deploy.backends.isa.instruction import Instruction, Shape
-from mcu_deploy.backends.isa.table import TABLE, Rule, split
+from mcu_deploy.backends.isa.table import TABLE, TimingRule, split
 from mcu_deploy.elf import disassembly
 
 
@@ -85,16 +85,16 @@ def _cycles(timings: Timings, mnemonic: str, shape: Shape, before: str, taken: f
     if shape.is_jump:
         return known + timings.refill
     match row.rule:
-        case Rule.LOAD:
+        case TimingRule.LOAD:
             earlier = TABLE.get(split(before)[0])
-            if timings.pairs_loads and earlier is not None and earlier.rule is Rule.LOAD:
+            if timings.pairs_loads and earlier is not None and earlier.rule is TimingRule.LOAD:
                 return known - 1
-        case Rule.LIST:
+        case TimingRule.LIST:
             return known + shape.words + (2 if shape.lists_pc else 0)
-        case Rule.BRANCH:
+        case TimingRule.BRANCH:
             is_conditional = condition or name in ("cbz", "cbnz")
             return known + timings.refill * (taken if is_conditional else 1)
-        case Rule.MOVE:
+        case TimingRule.MOVE:
             return known + (shape.operands > 2)
     return known
 
@@ -109,14 +109,14 @@ def _words(operands: str) -> int:
     return words
 
 
-class Program:
+class TimedProgram:
     """The instructions of a linked file in the order of their addresses, with a core's timings."""
 
-    def __init__(self, timings: Timings, code: Iterable[disassembly.Instruction]) -> None:
+    def __init__(self, timings: Timings, code: Iterable[disassembly.Disassembled]) -> None:
         self._timings = timings
         self.core = timings.core
         self._before: dict[int, str] = {}
-        self._at: dict[int, disassembly.Instruction] = {}
+        self._at: dict[int, disassembly.Disassembled] = {}
         last = ""
         for instruction in sorted(code, key=lambda i: i.address):
             self._at[instruction.address] = instruction

@@ -29,11 +29,11 @@ class VectorBlocks(Blocks):
 
     def _costs(
         self, counts: Mapping[int, int]
-    ) -> list[tuple[Sequence[disassembly.Instruction], float]]:  # fmt: skip
+    ) -> list[tuple[Sequence[disassembly.Disassembled], float]]:  # fmt: skip
         """Of each block the cycles of all its runs."""
         pipeline = Pipeline()
-        found: list[tuple[Sequence[disassembly.Instruction], float]] = []
-        before: disassembly.Instruction | None = None
+        found: list[tuple[Sequence[disassembly.Disassembled], float]] = []
+        before: disassembly.Disassembled | None = None
         for block in self._blocks(counts):
             first, last = block[0], block[-1]
             times = counts[first.address]
@@ -57,14 +57,14 @@ class VectorBlocks(Blocks):
             yield from ((i.address, cost / len(block), 0.0) for i in block)
 
 
-def _leaves(instruction: disassembly.Instruction) -> bool:
+def _leaves(instruction: disassembly.Disassembled) -> bool:
     """Whether it never goes on behind itself."""
     return bare(instruction) in _ALWAYS or (
         bare(instruction) == "pop" and "pc" in instruction.operands
     )
 
 
-def _jumped(last: disassembly.Instruction, times: int, behind: int) -> float:
+def _jumped(last: disassembly.Disassembled, times: int, behind: int) -> float:
     """What a block's last instruction adds, where it jumps."""
     name = bare(last)
     if name in _COUNTED:
@@ -74,7 +74,7 @@ def _jumped(last: disassembly.Instruction, times: int, behind: int) -> float:
     return M55.taken * max(0, times - behind) if target_of(last) is not None else 0.0
 
 
-def _run(pipeline: Pipeline, block: Sequence[disassembly.Instruction]) -> int:
+def _run(pipeline: Pipeline, block: Sequence[disassembly.Disassembled]) -> int:
     begin = pipeline.end
     for instruction in block:
         if bare(instruction) not in _COUNTED:
@@ -82,7 +82,7 @@ def _run(pipeline: Pipeline, block: Sequence[disassembly.Instruction]) -> int:
     return pipeline.end - begin
 
 
-def _issue(instruction: disassembly.Instruction) -> Issue:
+def _issue(instruction: disassembly.Disassembled) -> Issue:
     """Of what compilers make as well, by its first operand where the kernels' table lacks it."""
     made = known(instruction)
     if made is not None:

@@ -31,7 +31,7 @@ from mcu_deploy.backends.isa.model import Model
 from mcu_deploy.backends.isa.operands import Kind, Memory, Register, Registers, Shifted
 
 
-class Unit(StrEnum):
+class BusyUnit(StrEnum):
     """What an instruction keeps busy."""
 
     MEMORY = "memory"
@@ -47,7 +47,7 @@ class Issue:
     (is_first); is_vector: a load or store of vectors; waits: whether the core waits until it is
     done."""
 
-    unit: Unit
+    unit: BusyUnit
     held: int
     latency: int
     reads: tuple[tuple[Resource, None], ...]
@@ -91,42 +91,42 @@ def issue_of(instruction: Instruction) -> Issue:
         sum=total,
         is_first=not instruction.name.startswith("vmladava"),
         is_vector=is_memory and instruction.is_vector,
-        waits=held > 1 and unit in (Unit.MEMORY, Unit.SCALAR) and not instruction.is_vector,
+        waits=held > 1 and unit in (BusyUnit.MEMORY, BusyUnit.SCALAR) and not instruction.is_vector,
     )  # fmt: skip
 
 
-def timing(name: str, is_vector: bool, words: int, gathers: bool) -> tuple[Unit, int, int]:
+def timing(name: str, is_vector: bool, words: int, gathers: bool) -> tuple[BusyUnit, int, int]:
     """Of an instruction by its name with types, whether it names a Q register, how many words its
     list has, whether a vector has its addresses: its unit, the cycles that it holds it, and the
     cycles until its results can be used."""
     base, _, types = name.partition(".")
     if words:
         pairs = (words + 1) // 2
-        return Unit.MEMORY, 1 + pairs, 2 + pairs
+        return BusyUnit.MEMORY, 1 + pairs, 2 + pairs
     if re.match(r"v(ldr|str|ld[24]|st[24])", base) and is_vector:
         bits = int(re.sub(r"\D", "", types) or 32)
         held = max(2, 128 // bits) if gathers else 2
-        return Unit.MEMORY, held, held - 1
+        return BusyUnit.MEMORY, held, held - 1
     if base.startswith(("ldr", "str", "vldr", "vstr")):
-        return Unit.MEMORY, 1, 2
+        return BusyUnit.MEMORY, 1, 2
     if _REDUCTION.match(base):
         is_sum = base.startswith(("vml", "vrml"))
-        return Unit.PRODUCT if is_sum else Unit.INTEGER, 2, 3
+        return BusyUnit.PRODUCT if is_sum else BusyUnit.INTEGER, 2, 3
     if base.startswith("vpst") or base == "vpnot":
-        return Unit.SCALAR, 1, 1
+        return BusyUnit.SCALAR, 1, 1
     if base.startswith("vctp"):
-        return Unit.SCALAR, 1, 2
+        return BusyUnit.SCALAR, 1, 2
     if base.startswith("v") and not is_vector:
         if base.startswith(("vdiv", "vsqrt")):
-            return Unit.PRODUCT, 14, 14
-        return Unit.PRODUCT, 1, 2 if base == "vmov" else 4
+            return BusyUnit.PRODUCT, 14, 14
+        return BusyUnit.PRODUCT, 1, 2 if base == "vmov" else 4
     if base.startswith("v"):
         if _ON_PRODUCTS.match(base) or types.startswith(("f32", "f16")):
-            return Unit.PRODUCT, 2, 2
-        return Unit.INTEGER, 2, 2 if _LATE.match(base) else 1
+            return BusyUnit.PRODUCT, 2, 2
+        return BusyUnit.INTEGER, 2, 2 if _LATE.match(base) else 1
     if base in ("udiv", "sdiv"):
-        return Unit.SCALAR, 8, 8
-    return Unit.SCALAR, 1, 1
+        return BusyUnit.SCALAR, 8, 8
+    return BusyUnit.SCALAR, 1, 1
 
 
 def _words(instruction: Instruction) -> int:
@@ -149,7 +149,7 @@ def delay(one: Issue, other: Issue, resource: Resource, _: None) -> int:
     """How many cycles behind one the other may issue that reads what it writes."""
     if one.sum == resource and other.sum == resource and not other.is_first:
         return 2
-    if one.unit is Unit.PRODUCT and other.is_vector and other.stores:
+    if one.unit is BusyUnit.PRODUCT and other.is_vector and other.stores:
         return 1
     return one.latency
 
@@ -161,7 +161,7 @@ class Pipeline:
     def __init__(self) -> None:
         self.cycle = 0
         self._is_full = False
-        self._free: dict[Unit, int] = dict.fromkeys(Unit, 0)
+        self._free: dict[BusyUnit, int] = dict.fromkeys(BusyUnit, 0)
         self._writers: dict[Resource, tuple[int, Issue]] = {}
         self._stored = -9  # when the last store of a vector was issued
 
@@ -219,4 +219,4 @@ M55 = Model(
     taken=2, left=0, counted_left=3,
 )  # fmt: skip
 
-__all__ = ["M55", "Issue", "Pipeline", "Unit", "cycles", "issue_of", "timing"]
+__all__ = ["M55", "BusyUnit", "Issue", "Pipeline", "cycles", "issue_of", "timing"]

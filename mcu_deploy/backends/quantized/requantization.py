@@ -4,11 +4,11 @@ ONNX's kernels compute `clamp(round(float32(acc) * factor) + zero_point)`, TFLit
 integer of 31 bits and round twice. Of an accumulator this is
 a staircase of at most 255 steps that never falls, so an integer function that never falls either is
 equal to it everywhere as soon as it is equal on both sides of each step. What cores have for it is
-`floor((scale * acc + offset) / 2**(bits + shift))`, with the offsets that their `Form` expresses;
-what is searched for is the scale, and the interval of offsets, that put every step where the float
-has it. Float32 itself rounds ties and
-large sums, so some channels have no solution. As a rule all but one of their reachable sums do: the
-kernels that look for that one round it like the next. The rest are computed in float32.
+`floor((scale * acc + offset) / 2**(bits + shift))`, with the offsets that their `RoundingForm`
+expresses; what is searched for is the scale, and the interval of offsets, that put every step where
+the float has it. Float32 itself rounds ties and large sums, so some channels have no solution. As a
+rule all but one of their reachable sums do: the kernels that look for that one round it like the
+next. The rest are computed in float32.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.quantized.rounding_forms import UPPER, UPPER_ADDED, Form
+from mcu_deploy.backends.quantized.rounding_forms import UPPER, UPPER_ADDED, RoundingForm
 from mcu_deploy.backends.quantized.scalings import Lines, Scalings, solve
 from mcu_deploy.backends.quantized.staircases import Channel, Staircases, steps_of
 
@@ -74,7 +74,7 @@ def shift_of(factors: Array, lanes: int = 1, step: int = 4) -> int:
 
 
 def accumulations(
-    stairs: Staircases, lanes: Array | int, shift: Array | int, form: Form = UPPER_ADDED
+    stairs: Staircases, lanes: Array | int, shift: Array | int, form: RoundingForm = UPPER_ADDED
 ) -> list[Accumulation | None]:
     """Of the channels whose steps are all where the kernel has them."""
     of = np.broadcast_to(lanes, stairs.factors.shape).tolist()
@@ -240,7 +240,9 @@ def _is_next(channel: Channel, lanes: int, shift: int, words: Accumulation) -> b
     return bool((np.clip(rounded, *channel.bounds) == channel.element(sums)).all())
 
 
-def _fit(channel: Channel, lanes: int, words: Accumulation, form: Form = UPPER_ADDED) -> bool:
+def _fit(
+    channel: Channel, lanes: int, words: Accumulation, form: RoundingForm = UPPER_ADDED
+) -> bool:
     """Whether all that is computed of the reachable sums are words of 32 bits."""
     values: list[int] = []
     for end in channel.reach:

@@ -18,7 +18,7 @@ _Number = TypeVar("_Number", int, Array)
 
 
 @dataclass(frozen=True)
-class Form:
+class RoundingForm:
     """floor((scale * acc + (addend << bits) + half) / 2**(bits + shift)), before it is saturated.
 
     bits: what the multiplication drops. adds: whether there is an addend; without one the
@@ -54,10 +54,10 @@ class Form:
 
 
 # SMMLA, ASR of cores with DSP; SMULL, ADD, ASR of the Cortex-M3.
-UPPER_ADDED = Form(32, adds=True)
+UPPER_ADDED = RoundingForm(32, adds=True)
 # SMMUL, ASR: an operand less. Its accumulators are to be large multiples of the sum.
-UPPER = Form(32)
+UPPER = RoundingForm(32)
 # VQRDMULH, VADD, VRSHL of Helium, of which the first doubles, and it and the last round.
-DOUBLED = Form(31, adds=True, rounds=True)
+DOUBLED = RoundingForm(31, adds=True, rounds=True)
 # MULS, ADDS, ASRS of Armv6-M, which has no other product: only for sums of few bits.
-LOWER = Form(0, adds=True, product_bits=32)
+LOWER = RoundingForm(0, adds=True, product_bits=32)

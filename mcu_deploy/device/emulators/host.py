@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mcu_deploy.boards import Board
-from mcu_deploy.device.emulators.interface import Job, Launcher, Program, Started
-from mcu_deploy.device.emulators.trace import Marks, Trace
+from mcu_deploy.device.emulators.interface import EmulatorJob, EmulatorProgram, Launcher, Started
+from mcu_deploy.device.emulators.trace import Trace, WatchedAddresses
 from mcu_deploy.errors import RequestError, ToolError
 from mcu_deploy.processes.background import ChildProcess
 from mcu_deploy.version import VERSION
@@ -26,16 +26,16 @@ class HostProcess(Launcher):
         """Only the host board runs so."""
         return "native" if board.is_host else None
 
-    def find(self) -> Program:
+    def find(self) -> EmulatorProgram:
         """There is nothing to be found: the firmware itself is the program."""
-        return Program(Path(), "built in")
+        return EmulatorProgram(Path(), "built in")
 
-    def version(self, program: Program) -> str:
+    def version(self, program: EmulatorProgram) -> str:
         """It is this package's own."""
         return VERSION
 
     @contextlib.contextmanager
-    def start(self, job: Job) -> Iterator[Started]:
+    def start(self, job: EmulatorJob) -> Iterator[Started]:
         """Starts the firmware and waits for the line with its port."""
         with ChildProcess(
             "the host firmware", [job.elf, "--port", "0", *job.extra_args], folder=job.folder
@@ -50,7 +50,7 @@ class HostProcess(Launcher):
             assert match is not None
             yield Started(f"socket://127.0.0.1:{match.group(1)}", "", process)
 
-    def trace(self, job: Job, marks: Marks, seconds: float) -> Trace:
+    def trace(self, job: EmulatorJob, marks: WatchedAddresses, seconds: float) -> Trace:
         """The machine's own instructions say nothing of a microcontroller: UsageError."""
         raise RequestError(
             "instructions are counted for microcontrollers only; "

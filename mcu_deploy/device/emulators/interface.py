@@ -19,14 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcu_deploy.boards import Board
-from mcu_deploy.device.emulators.trace import Marks, Trace
+from mcu_deploy.device.emulators.trace import Trace, WatchedAddresses
 from mcu_deploy.discovery import modules
 from mcu_deploy.errors import DeviceError, RequestError, ToolError, UsageError
 from mcu_deploy.processes.background import ChildProcess
 
 
 @dataclass(frozen=True)
-class Program:
+class EmulatorProgram:
     """An emulator's program. `found` says where: "on the PATH", "through renode-run", ..."""
 
     path: Path
@@ -43,13 +43,13 @@ class Started:
 
 
 @dataclass(frozen=True)
-class Job:
+class EmulatorJob:
     """What an emulator is to run: its program, the firmware of a board, more arguments for its
     command line, and a folder for temporary files."""
 
     board: Board
     elf: Path
-    program: Program
+    program: EmulatorProgram
     extra_args: tuple[str, ...]
     folder: Path
 
@@ -76,27 +76,27 @@ class Launcher(ABC):
         """What it calls the board; None where it has no such machine."""
 
     @abstractmethod
-    def find(self) -> Program:
+    def find(self) -> EmulatorProgram:
         """The installed program. ToolError, with how to get it, where there is none."""
 
     @abstractmethod
-    def version(self, program: Program) -> str:
+    def version(self, program: EmulatorProgram) -> str:
         """What the program says of its version, such as "7.2.22". ToolError where it does not run,
         or does not end in time."""
 
     @abstractmethod
-    def start(self, job: Job) -> AbstractContextManager[Started]:
+    def start(self, job: EmulatorJob) -> AbstractContextManager[Started]:
         """Runs the firmware until the context ends. The serial line waits at `url` for one client;
         no byte that the firmware sends before that is lost."""
 
     @abstractmethod
-    def trace(self, job: Job, marks: Marks, seconds: float) -> Trace:
+    def trace(self, job: EmulatorJob, marks: WatchedAddresses, seconds: float) -> Trace:
         """Runs the firmware until the marks end it, at most `seconds`, and counts its instructions.
         UsageError where the emulator cannot count, or not by address, and stretches are asked."""
 
 
 @dataclass(frozen=True)
-class Choice:
+class EmulatorChoice:
     """Which emulator runs a board (its name), and why, in one sentence."""
 
     name: str
@@ -140,7 +140,7 @@ def launcher_named(name: str) -> Launcher:
     raise UsageError(f"there is no emulator called {name!r}; use one of: {names}")
 
 
-def choose_emulator(board: Board, requested: str | None = None) -> Choice:
+def choose_emulator(board: Board, requested: str | None = None) -> EmulatorChoice:
     """Which emulator runs `board`, and why.
 
     A requested one is taken, or UsageError says that it has no such machine. Otherwise it is the
@@ -154,7 +154,7 @@ def choose_emulator(board: Board, requested: str | None = None) -> Choice:
             others = ", ".join(other.name for other in able)
             remedy = f"use --emulator {others}" if able else "connect a board and use --port"
             raise RequestError(f"{launcher.title} has no machine for board {board.name}; {remedy}")
-        return Choice(launcher.name, f"{launcher.title}, as asked for")
+        return EmulatorChoice(launcher.name, f"{launcher.title}, as asked for")
     if not able:
         raise RequestError(
             f"no emulator has a machine for board {board.name}; connect a board and use --port"
@@ -162,7 +162,9 @@ def choose_emulator(board: Board, requested: str | None = None) -> Choice:
     best = able[0]
     machine = best.machine(board)
     if len(able) == 1:
-        return Choice(best.name, f"{best.title} ({machine}), the only one that has {board.name}")
+        return EmulatorChoice(
+            best.name, f"{best.title} ({machine}), the only one that has {board.name}"
+        )
     for launcher in able:
         try:
             launcher.find()
@@ -170,11 +172,13 @@ def choose_emulator(board: Board, requested: str | None = None) -> Choice:
             continue
         if launcher is best:
             others = " and ".join(other.title for other in able[1:])
-            return Choice(
+            return EmulatorChoice(
                 best.name, f"{best.title} ({machine}) rather than {others}: it {best.merit}"
             )
-        return Choice(launcher.name, f"{launcher.title}, because {best.title} is not installed")
-    return Choice(best.name, f"{best.title} ({machine}), although it is not installed")
+        return EmulatorChoice(
+            launcher.name, f"{launcher.title}, because {best.title} is not installed"
+        )
+    return EmulatorChoice(best.name, f"{best.title} ({machine}), although it is not installed")
 
 
 @contextlib.contextmanager
@@ -201,7 +205,9 @@ def open_emulator(
     program = launcher.find()
     with (
         tempfile.TemporaryDirectory(prefix="mcu-deploy-", ignore_cleanup_errors=True) as folder,
-        launcher.start(Job(board, elf, program, tuple(extra_args), Path(folder))) as started,
+        launcher.start(
+            EmulatorJob(board, elf, program, tuple(extra_args), Path(folder))
+        ) as started,
     ):
         try:
             yield Emulator(

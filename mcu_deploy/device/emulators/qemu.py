@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mcu_deploy.boards import Board
-from mcu_deploy.device.emulators.interface import Job, Launcher, Program, Started
+from mcu_deploy.device.emulators.interface import EmulatorJob, EmulatorProgram, Launcher, Started
 from mcu_deploy.device.emulators.qemu_plugin import plugin
 from mcu_deploy.device.emulators.trace import (
-    Marks,
     Trace,
+    WatchedAddresses,
     is_whole,
     read_events,
     read_histograms,
@@ -42,7 +42,7 @@ class Qemu(Launcher):
         """QEMU's name of the board (`-M`), or None."""
         return board.qemu.machine if board.qemu is not None else None
 
-    def find(self) -> Program:
+    def find(self) -> EmulatorProgram:
         """qemu-system-arm on the PATH. ToolError where it is missing."""
         path = shutil.which(_PROGRAM)
         if path is None:
@@ -50,14 +50,14 @@ class Qemu(Launcher):
                 f"{_PROGRAM} is not on the PATH; install it with `apt-get install qemu-system-arm` "
                 "(or `make setup` in the repository)"
             )
-        return Program(Path(path), "on the PATH")
+        return EmulatorProgram(Path(path), "on the PATH")
 
-    def version(self, program: Program) -> str:
+    def version(self, program: EmulatorProgram) -> str:
         """See `program_version`."""
         return program_version(program)
 
     @contextlib.contextmanager
-    def start(self, job: Job) -> Iterator[Started]:
+    def start(self, job: EmulatorJob) -> Iterator[Started]:
         """Starts QEMU; its machine stands still until the serial line has a client.
 
         The port is opened here and handed over as a file descriptor: nobody else can take it
@@ -88,7 +88,7 @@ class Qemu(Launcher):
                 )
             yield Started(f"socket://127.0.0.1:{port}", version, process)
 
-    def trace(self, job: Job, marks: Marks, seconds: float) -> Trace:
+    def trace(self, job: EmulatorJob, marks: WatchedAddresses, seconds: float) -> Trace:
         """Runs `elf` with the counting plugin, without a serial line, until the marks end it."""
         version = program_version(job.program)
         arguments = [f"file={_escaped(plugin(job.folder))}", "out=events.txt"]
@@ -138,7 +138,7 @@ EMULATOR = Qemu(
 )
 
 
-def _base_command(job: Job) -> list[str]:
+def _base_command(job: EmulatorJob) -> list[str]:
     """QEMU's command line for a board and an ELF, without its serial ports.
 
     A comma in the name of the ELF would be fine: -kernel takes the rest of the argument as it is.
@@ -153,7 +153,7 @@ def _base_command(job: Job) -> list[str]:
     ]
 
 
-def program_version(program: Program) -> str:
+def program_version(program: EmulatorProgram) -> str:
     """QEMU's version, such as "7.2.22". ToolError where the program does not run."""
     stat = program.path.stat()
     return _version(program.path, (stat.st_ino, stat.st_size, stat.st_mtime_ns))

@@ -20,9 +20,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mcu_deploy.boards import Board
-from mcu_deploy.device.emulators.interface import Job, Launcher, Program, Started
+from mcu_deploy.device.emulators.interface import EmulatorJob, EmulatorProgram, Launcher, Started
 from mcu_deploy.device.emulators.renode_machine import note_marks, noted_marks, write_machine
-from mcu_deploy.device.emulators.trace import Marks, Trace, ends
+from mcu_deploy.device.emulators.trace import Trace, WatchedAddresses, ends
 from mcu_deploy.device.line.messages import Provoke
 from mcu_deploy.errors import RequestError, ToolError
 from mcu_deploy.processes.background import ChildProcess
@@ -66,18 +66,18 @@ class Renode(Launcher):
         """The platform description of the board, or None."""
         return board.renode.platform if board.renode is not None else None
 
-    def find(self) -> Program:
+    def find(self) -> EmulatorProgram:
         """See `find_renode`."""
         return find_renode()
 
-    def version(self, program: Program) -> str:
+    def version(self, program: EmulatorProgram) -> str:
         """What `renode --version` says; it writes its settings into a folder of ours."""
         with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as folder:
             ours = {"XDG_CONFIG_HOME": folder, "TMPDIR": folder}
             return asked_version(program.path, _START_SECONDS, {**os.environ, **ours})
 
     @contextlib.contextmanager
-    def start(self, job: Job) -> Iterator[Started]:
+    def start(self, job: EmulatorJob) -> Iterator[Started]:
         """Starts Renode with the board. What the firmware sends before there is a client is kept.
 
         Renode opens the port itself, so it is chosen here and may be taken by somebody else
@@ -98,7 +98,7 @@ class Renode(Launcher):
                 yield Started(f"socket://127.0.0.1:{port}", version, process)
                 return
 
-    def trace(self, job: Job, marks: Marks, seconds: float) -> Trace:
+    def trace(self, job: EmulatorJob, marks: WatchedAddresses, seconds: float) -> Trace:
         """Counts with hooks at the marked addresses that note the processor's own counter of
         executed instructions (exact: it does not hold the instruction that is about to run)."""
         if marks.stretches:
@@ -137,20 +137,20 @@ def not_raised(what: Provoke, board: Board) -> str:
     return _NOT_RAISED.get(what, "")
 
 
-def find_renode() -> Program:
+def find_renode() -> EmulatorProgram:
     """The installed Renode: `renode` on the PATH, $MCU_DEPLOY_RENODE, renode-run's download.
 
     ToolError, with how to get it, where there is none."""
     if path := shutil.which("renode"):
-        return Program(Path(path), "on the PATH")
+        return EmulatorProgram(Path(path), "on the PATH")
     if named := os.environ.get(_VARIABLE):
         for candidate in (Path(named), Path(named) / "renode"):
             if _is_program(candidate):
-                return Program(candidate.resolve(), f"through ${_VARIABLE}")
+                return EmulatorProgram(candidate.resolve(), f"through ${_VARIABLE}")
         raise ToolError(f"{_VARIABLE} names {named}, which is no program; let it name renode")
     for folder in _renode_run_folders(Path.home() / ".config" / "renode"):
         if _is_program(folder / "renode"):
-            return Program(folder / "renode", "through renode-run")
+            return EmulatorProgram(folder / "renode", "through renode-run")
     raise ToolError(
         f"Renode is not installed: no renode is on the PATH, {_VARIABLE} is not set, and "
         "renode-run has downloaded none; run `make renode` in the repository, or "
@@ -188,12 +188,12 @@ def _free_port() -> int:
         return port
 
 
-def _write(job: Job, rest: str, port: int | None = None) -> None:
+def _write(job: EmulatorJob, rest: str, port: int | None = None) -> None:
     """Writes machine.resc, and what it needs, for a Renode that is started in the folder."""
     write_machine(job.folder, job.board, job.elf, rest=rest, port=port)
 
 
-def _process(job: Job) -> ChildProcess:
+def _process(job: EmulatorJob) -> ChildProcess:
     """Renode at work on machine.resc. Its standard input stays open: it ends when that ends."""
     return ChildProcess(
         "Renode",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mcu_deploy import resources
 from mcu_deploy.boards import Board
-from mcu_deploy.device.emulators.trace import Event, Marks, read_events
+from mcu_deploy.device.emulators.trace import Event, WatchedAddresses, read_events
 
 _ORIGIN = "$ORIGIN/"
 
@@ -89,7 +89,7 @@ def _adapted(board: Board) -> str | None:
     return text if f'using "{board.renode.platform}"' in text else None
 
 
-def note_marks(marks: Marks, log: Path) -> str:
+def note_marks(marks: WatchedAddresses, log: Path) -> str:
     """Commands that make a machine write to `log` when a marked instruction is about to run, with
     the processor's own counter of executed instructions (exact: it does not hold this one)."""
     note = (

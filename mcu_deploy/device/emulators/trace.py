@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Marks:
+class WatchedAddresses:
     """Addresses to watch (of instructions, without the Thumb bit).
 
     mark: note each execution; once: the same, and the run ends at the second one; stop: the same,
@@ -108,7 +108,7 @@ def read_histograms(path: Path) -> tuple[Mapping[int, int], ...]:
     return tuple(histograms[:-1])
 
 
-def ends(events: tuple[Event, ...], marks: Marks) -> bool:
+def ends(events: tuple[Event, ...], marks: WatchedAddresses) -> bool:
     """Whether a run with these events is at its end."""
     seen = [event.address for event in events]
     return any(address in seen for address in marks.stop) or any(

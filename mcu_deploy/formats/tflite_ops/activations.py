@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import tflite
 
-from mcu_deploy.formats.tflite_file import Operation, Tensor
+from mcu_deploy.formats.tflite_file import Operation, TfliteTensor
 from mcu_deploy.formats.tflite_graph import GraphBuilder, Order
 from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.ir import DType, EdgeId, Quantization
@@ -76,7 +76,7 @@ def add_clamp(
     graph.add(operation, "Clip", [x, *limits], operation.output, order=order)
 
 
-def is_float(operation: Operation, *tensors: Tensor) -> bool:
+def is_float(operation: Operation, *tensors: TfliteTensor) -> bool:
     """Whether all tensors are float32 (True) or all are quantized per tensor (False).
 
     Constants may be quantized per axis. Raises UnsupportedError for mixtures and other types.

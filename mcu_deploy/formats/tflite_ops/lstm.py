@@ -10,7 +10,7 @@ import numpy as np
 import tflite
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.formats.tflite_file import Operation, Tensor
+from mcu_deploy.formats.tflite_file import Operation, TfliteTensor
 from mcu_deploy.formats.tflite_graph import GraphBuilder
 from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.formats.tflite_ops.windows import check_bias
@@ -143,7 +143,9 @@ def _cell_scale(operation: Operation) -> float:
     return scale
 
 
-def _want(operation: Operation, tensor: Tensor, dtype: DType, symmetric: bool = False) -> None:
+def _want(
+    operation: Operation, tensor: TfliteTensor, dtype: DType, symmetric: bool = False
+) -> None:
     """The tensor is of a type and quantized per tensor, and around 0 where that is asked for."""
     quantization = tensor.type.quantization
     if tensor.type.dtype is not dtype or quantization is None or not quantization.per_tensor:

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import tflite
 
-from mcu_deploy.formats.tflite_file import Operation, Tensor
+from mcu_deploy.formats.tflite_file import Operation, TfliteTensor
 from mcu_deploy.formats.tflite_graph import GraphBuilder
 from mcu_deploy.formats.tflite_ops.activations import is_float
 from mcu_deploy.ir import DType, TensorType
 
 
-def require_float(operation: Operation, *tensors: Tensor) -> None:
+def require_float(operation: Operation, *tensors: TfliteTensor) -> None:
     """Raises where a tensor is no float32."""
     if not is_float(operation, *tensors):
         raise operation.unsupported(

@@ -7,7 +7,7 @@ from typing import Any
 
 import tflite
 
-from mcu_deploy.formats.tflite_file import Operation, Tensor
+from mcu_deploy.formats.tflite_file import Operation, TfliteTensor
 from mcu_deploy.formats.tflite_graph import NCHW, GraphBuilder
 from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.formats.tflite_ops.activations import (
@@ -109,7 +109,7 @@ def add_hybrid(
     operation: Operation,
     graph: GraphBuilder,
     inputs: Sequence[EdgeId | None],
-    y: Tensor | EdgeId,
+    y: TfliteTensor | EdgeId,
     attributes: dict[str, Any],
 ) -> None:
     """A node of float32 activations and int8 weights, as LiteRT computes it where both have one
@@ -129,7 +129,7 @@ def add_hybrid(
     graph.add(operation, "HybridConv", inputs, y, attributes, DOMAIN, NCHW)
 
 
-def check_bias(operation: Operation, bias: Tensor | None) -> None:
+def check_bias(operation: Operation, bias: TfliteTensor | None) -> None:
     """The bias of a quantized operator is int32 and a constant."""
     if bias is None:
         return

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mcu_deploy.plan.placement.model import Instance, OutOfWork, Problem, Work
+from mcu_deploy.plan.placement.model import Instance, OutOfWork, PlacementProblem, Work
 
 
-def clique_bound(problem: Problem, cliques: Iterable[Iterable[int]]) -> int:
+def clique_bound(problem: PlacementProblem, cliques: Iterable[Iterable[int]]) -> int:
     """The bytes that the largest of these sets of buffers covers at least, however it is placed.
 
     A set covers at least the sum of its sizes less what every two of it can share (Bonferroni's

@@ -10,7 +10,7 @@ Conflict = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
-class Problem:
+class PlacementProblem:
     """Buffers 0..n-1 of `sizes` bytes, to be placed at multiples of `alignment`.
 
     sizes: multiples of `alignment`. conflicts: in any order; pairs that are not named may lie
@@ -70,7 +70,7 @@ class Instance:
         return max((p + s for p, s in zip(places, self.sizes, strict=True)), default=0)
 
     @staticmethod
-    def of(problem: Problem) -> Instance:
+    def of(problem: PlacementProblem) -> Instance:
         unit = problem.alignment
         bans: list[list[Ban]] = [[] for _ in problem.sizes]
         for i, j, low, high in sorted(problem.conflicts):

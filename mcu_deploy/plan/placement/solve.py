@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from mcu_deploy.plan.placement import exact, hill_climb
 from mcu_deploy.plan.placement.bound import greedy_bound
 from mcu_deploy.plan.placement.first_fit import first_fit, orders
-from mcu_deploy.plan.placement.model import Instance, Placement, Problem, Work
+from mcu_deploy.plan.placement.model import Instance, Placement, PlacementProblem, Work
 
 EFFORT = 800_000  # units of work: see Work
 # The parts of the effort that go into a bound before the searches, and into these.
 BOUND_SHARE, EXACT_SHARE, CLIMB_SHARE = 0.125, 0.7, 0.3
 
 
-def solve(problem: Problem, *, effort: int = EFFORT) -> Placement:
+def solve(problem: PlacementProblem, *, effort: int = EFFORT) -> Placement:
     """Places the buffers of a problem in as few bytes as it finds.
 
     effort: units of work (about one pair of buffers that is looked at) for the searches; first fit

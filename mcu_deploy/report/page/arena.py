@@ -48,7 +48,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Row:
+class Moment:
     """A moment of a run. layer: the index of the layer that works then; used: bytes of the pool
     that hold something, each counted once; is_named: whether there is room for the label."""
 
@@ -87,7 +87,7 @@ class Arena:
     peak_row: int
     height: int
     overlaps: bool
-    rows: tuple[Row, ...]
+    rows: tuple[Moment, ...]
     boxes: tuple[Box, ...]
     ticks: tuple[tuple[int, float], ...]
 
@@ -264,7 +264,7 @@ def _arena(
         layer = moments.layer(at)
         index = None if layer is None else layer.index
         is_named = height >= _LABELLED or row == peak
-        rows.append(Row(moments.name(at), index, bytes_, row == peak, is_named))
+        rows.append(Moment(moments.name(at), index, bytes_, row == peak, is_named))
     return Arena(
         pool,
         memory,

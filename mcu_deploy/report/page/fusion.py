@@ -25,7 +25,7 @@ class ModelNode:
 
 
 @dataclass(frozen=True)
-class Group:
+class FusedNodes:
     """What became of nodes that stand below each other: kind "layer", "view" (which computes
     nothing), "held" (an If, Loop or Scan) or "gone". layer: its index. row, rows: as high as its
     nodes. added: the compiler put it in."""
@@ -57,7 +57,7 @@ class Fusion:
     before: int
     after: int
     nodes: tuple[ModelNode, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[FusedNodes, ...]
     arcs_before: tuple[str, ...]
     arcs_after: tuple[str, ...]
     has_edges: bool
@@ -71,17 +71,17 @@ def fusion(model: CompiledModel, source: Graph | None) -> Fusion:
     known = {} if source is None else {n.short: n for g in graphs_within(source) for n in g.nodes}
     rows: dict[str, int] = {}
     nodes: list[ModelNode] = []
-    groups: list[Group] = []
+    groups: list[FusedNodes] = []
     middles: dict[int, float] = {}
 
     def put(found: Iterable[Node], label: str, op: str, kind: str, backend: str,
-            layer: int | None) -> Group:  # fmt: skip
+            layer: int | None) -> FusedNodes:  # fmt: skip
         row = max([n.row for n in nodes] + [g.row + g.rows - 1 for g in groups], default=-1) + 1
         for at, node in enumerate(n for n in found if n.short not in rows):
             rows[node.short] = row + at
             nodes.append(ModelNode(node.short, node.op, node.name, row + at))
         count = sum(n.row >= row for n in nodes)
-        group = Group(label, op, kind, backend, layer, row, max(1, count), added=not count)
+        group = FusedNodes(label, op, kind, backend, layer, row, max(1, count), added=not count)
         groups.append(group)
         return group
 

@@ -66,7 +66,7 @@ class Offer:
 
 
 @dataclass(frozen=True)
-class Piece:
+class LayerPiece:
     """A kernel or constant of a layer. with_layers: the others that use it; is_first: its bytes
     count here."""
 
@@ -83,8 +83,8 @@ class LayerView:
 
     layer: LayerReport
     figures: LayerFigures | None
-    kernels: tuple[Piece, ...]
-    constants: tuple[Piece, ...]
+    kernels: tuple[LayerPiece, ...]
+    constants: tuple[LayerPiece, ...]
     flash: int
     why: str
     taken: str
@@ -112,8 +112,8 @@ def views(
 
 
 def _view(
-    layer: LayerReport, figures: LayerFigures | None, kernels: tuple[Piece, ...],
-    constants: tuple[Piece, ...], row: Explanation | None, goal: str,
+    layer: LayerReport, figures: LayerFigures | None, kernels: tuple[LayerPiece, ...],
+    constants: tuple[LayerPiece, ...], row: Explanation | None, goal: str,
 ) -> LayerView:  # fmt: skip
     flash = sum(piece.bytes for piece in (*kernels, *constants) if piece.is_first)
     taken = row.candidates[0] if row is not None and row.candidates else None
@@ -129,9 +129,9 @@ def _view(
 
 def _pieces(
     layer: LayerReport, symbols: Sequence[SymbolReport], shorts: Mapping[int, str]
-) -> tuple[Piece, ...]:
+) -> tuple[LayerPiece, ...]:
     return tuple(
-        Piece(
+        LayerPiece(
             s.symbol, s.bytes,
             tuple(shorts[i] for i in s.layers if i != layer.index and i in shorts),
             s.layers[0] == layer.index,

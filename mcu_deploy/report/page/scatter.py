@@ -21,7 +21,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Label:
+class PointLabel:
     """What stands beside points that lie close together. is_left: to the left of them."""
 
     text: str
@@ -37,7 +37,7 @@ class Scatter:
 
     height: int
     points: tuple[Point, ...]
-    labels: tuple[Label, ...]
+    labels: tuple[PointLabel, ...]
     flash: tuple[tuple[int, float], ...]
     cycles: tuple[tuple[int, float], ...]
 
@@ -73,7 +73,7 @@ def scatter(front: Front, height: int = 200) -> Scatter | None:
         else:
             clusters.append([build])
     labels = [
-        Label(", ".join(b.goal for b in c), *place(c[0]), is_left=place(c[0])[0] > 50)
+        PointLabel(", ".join(b.goal for b in c), *place(c[0]), is_left=place(c[0])[0] > 50)
         for c in clusters
     ]
     points = [Point(*place(b), b.on_front, b.is_asked) for b in builds]

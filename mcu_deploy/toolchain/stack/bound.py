@@ -19,8 +19,8 @@ from types import MappingProxyType
 from mcu_deploy.errors import FitError
 from mcu_deploy.toolchain.stack.callgraph import CompiledFunction, read_callgraphs
 from mcu_deploy.toolchain.stack.effects import UnknownEffect
-from mcu_deploy.toolchain.stack.frame import Frame, walk
-from mcu_deploy.toolchain.stack.image import Function, Image, read_image
+from mcu_deploy.toolchain.stack.frame import StackFrame, walk
+from mcu_deploy.toolchain.stack.image import ImageFunction, LinkedImage, read_image
 
 _NOTHING: Mapping[str, Sequence[str]] = MappingProxyType({})
 
@@ -76,7 +76,7 @@ class StackAnalysis:
 
     def __init__(
         self,
-        image: Image,
+        image: LinkedImage,
         *,
         callgraphs: Sequence[Path],
         indirect: Mapping[str, Sequence[str]] = _NOTHING,
@@ -100,7 +100,7 @@ class StackAnalysis:
         """The bound of one function, by its name. Raises StackError where there is none."""
         return self.bound_at(self._named(entry, f"the entry {entry}"))
 
-    def bound_at(self, function: Function) -> StackBound:
+    def bound_at(self, function: ImageFunction) -> StackBound:
         """The bound of one function of the image; names of static functions need not be unique."""
         path = self._path(function, [])
         return StackBound(function.name, sum(size for _, size in path), path)
@@ -110,7 +110,7 @@ class StackAnalysis:
         function = self._named(name, name)
         return self._frame(function).peak
 
-    def _named(self, name: str, what: str) -> Function:
+    def _named(self, name: str, what: str) -> ImageFunction:
         found = self.image.find(name)
         if len(found) == 1:
             return found[0]
@@ -120,7 +120,9 @@ class StackAnalysis:
             "name a function that the program links."
         )
 
-    def _path(self, function: Function, callers: list[Function]) -> tuple[tuple[str, int], ...]:
+    def _path(
+        self, function: ImageFunction, callers: list[ImageFunction]
+    ) -> tuple[tuple[str, int], ...]:
         known = self._bounds.get(function.address)
         if known is not None:
             return known
@@ -144,7 +146,9 @@ class StackAnalysis:
         self._bounds[function.address] = deepest
         return deepest
 
-    def _callees(self, function: Function, frame: Frame) -> list[tuple[int, Function]]:
+    def _callees(
+        self, function: ImageFunction, frame: StackFrame
+    ) -> list[tuple[int, ImageFunction]]:
         callees = []
         for depth, address in frame.calls:
             callee = self.image.function_at(address)
@@ -164,7 +168,7 @@ class StackAnalysis:
             ]
         return callees
 
-    def _indirect_targets(self, function: Function) -> Sequence[str]:
+    def _indirect_targets(self, function: ImageFunction) -> Sequence[str]:
         for name in function.names:
             for key in (name, _plain(name)):
                 if key in self._indirect:
@@ -176,12 +180,12 @@ class StackAnalysis:
             [function.name],
         )
 
-    def _place(self, function: Function) -> str:
+    def _place(self, function: ImageFunction) -> str:
         """Where a function calls through a pointer, as far as gcc says it."""
         places = [place for item in self._of(function) for place in item.pointers]
         return f" ({places[0]})" if places and places[0] else ""
 
-    def _of(self, function: Function) -> list[CompiledFunction]:
+    def _of(self, function: ImageFunction) -> list[CompiledFunction]:
         """What gcc says of a function: nothing, where it did not compile it."""
         return [
             item
@@ -189,7 +193,7 @@ class StackAnalysis:
             for item in self._compiled.get((function.file, name), [])
         ]
 
-    def _frame(self, function: Function) -> Frame:
+    def _frame(self, function: ImageFunction) -> StackFrame:
         compiled = self._of(function)
         if any(item.dynamic for item in compiled):
             raise StackError(

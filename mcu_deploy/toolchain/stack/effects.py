@@ -9,7 +9,7 @@ import functools
 import re
 from dataclasses import dataclass
 
-from mcu_deploy.elf.disassembly import Instruction
+from mcu_deploy.elf.disassembly import Disassembled
 
 _CONDITIONS = "eq|ne|cs|hs|cc|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le"
 _PLAIN = re.compile(
@@ -38,7 +38,7 @@ class UnknownEffect(Exception):
 
 
 @dataclass(frozen=True)
-class Flow:
+class Successors:
     """Where control goes after an instruction.
 
     calls/jumps: an address; indirect: through a register or memory; table: a jump as a switch's is,
@@ -55,8 +55,8 @@ class Flow:
     falls: bool = True
 
 
-_ON = Flow()
-_END = Flow(falls=False)
+_ON = Successors()
+_END = Successors(falls=False)
 # What may go elsewhere than to the next instruction, beside branches.
 _LEAVES = {
     "bl", "blx", "blxns", "bx", "bxns", "mov", "cbz", "cbnz", "wls", "wlstp", "le", "letp", "tbb",
@@ -86,7 +86,7 @@ def _is_ordinary(mnemonic: str) -> bool:
     return base not in _NEVER_ORDINARY and not mnemonic.startswith(("udf", "msr"))
 
 
-def is_ordinary(instruction: Instruction) -> bool:
+def is_ordinary(instruction: Disassembled) -> bool:
     """Whether all that it does here is to go on behind itself: as nearly all do, which is found
     out quickly."""
     operands = instruction.operands
@@ -94,64 +94,64 @@ def is_ordinary(instruction: Instruction) -> bool:
     return names_none and _is_ordinary(instruction.mnemonic)
 
 
-def flow(instruction: Instruction) -> Flow:
+def flow(instruction: Disassembled) -> Successors:
     """Where control goes after `instruction`."""
     operands = instruction.operands
     base, conditional = _parts(instruction.mnemonic)
     if base == "b":
-        return Flow(jumps=_target(instruction), falls=conditional)
+        return Successors(jumps=_target(instruction), falls=conditional)
     if base not in _LEAVES:
         return _END if instruction.mnemonic.startswith("udf") else _ON
     if base == "bl" or (base == "blx" and _TARGET.search(operands)):
-        return Flow(calls=_target(instruction))
+        return Successors(calls=_target(instruction))
     if base in {"blx", "blxns"}:
-        return Flow(indirect_call=True)
+        return Successors(indirect_call=True)
     if base in {"bx", "bxns"}:
-        return Flow(indirect_jump=operands != "lr", falls=conditional)
+        return Successors(indirect_jump=operands != "lr", falls=conditional)
     if base == "mov" and operands.startswith("pc, "):
         # gcc jumps into a switch's table like this on cores with Thumb-1 only.
-        return Flow(table=operands != "pc, lr", falls=False)
+        return Successors(table=operands != "pc, lr", falls=False)
     if base in {"cbz", "cbnz", "wls", "wlstp", "le", "letp"}:
-        return Flow(jumps=_target(instruction))
+        return Successors(jumps=_target(instruction))
     if base in {"tbb", "tbh"} or (base in {"add", "adds"} and operands.startswith("pc, ")):
-        return Flow(table=True, falls=False)
+        return Successors(table=True, falls=False)
     if base in {"pop", "ldmia", "ldmfd", "ldmdb", "ldmea", "ldm"} and re.search(
         r"\bpc\b", operands
     ):
         upwards = base not in {"ldmdb", "ldmea"}
         is_return = base == "pop" or (upwards and operands.startswith("sp!,"))
-        return Flow(indirect_jump=not is_return, falls=conditional)
+        return Successors(indirect_jump=not is_return, falls=conditional)
     if base == "ldr" and operands.startswith("pc, "):
         return _load_pc(instruction, conditional)
     return _ON
 
 
-def _load_pc(instruction: Instruction, conditional: bool) -> Flow:
+def _load_pc(instruction: Disassembled, conditional: bool) -> Successors:
     operands = instruction.operands
     if _POST_INDEXED.search(operands):  # a return: ldr pc, [sp], #4
-        return Flow(falls=conditional)
+        return Successors(falls=conditional)
     if literal := _LITERAL.match(operands):  # a linker's veneer
         base = (instruction.address + 4) & ~3
-        return Flow(literal=base + int(literal["offset"] or 0), falls=conditional)
+        return Successors(literal=base + int(literal["offset"] or 0), falls=conditional)
     if _TABLE.match(operands):
-        return Flow(table=True, falls=conditional)
-    return Flow(indirect_jump=True, falls=conditional)
+        return Successors(table=True, falls=conditional)
+    return Successors(indirect_jump=True, falls=conditional)
 
 
-def _target(instruction: Instruction) -> int:
+def _target(instruction: Disassembled) -> int:
     found = _TARGET.search(instruction.operands)
     if found is None:
         raise UnknownEffect(f"`{instruction}` has no target")
     return int(found["address"], 16)
 
 
-def is_conditional(instruction: Instruction) -> bool:
+def is_conditional(instruction: Disassembled) -> bool:
     """Whether the instruction, inside an IT block, may be skipped."""
     base, conditional = _parts(instruction.mnemonic)
     return conditional and base != "b"
 
 
-def stack_effect(instruction: Instruction) -> int:
+def stack_effect(instruction: Disassembled) -> int:
     """By how many bytes the stack grows with this instruction (negative: shrinks).
 
     Raises UnknownEffect where SP is written by an instruction that is none of the usual ones.
@@ -186,13 +186,13 @@ def stack_effect(instruction: Instruction) -> int:
     return 0
 
 
-def is_by_lr(instruction: Instruction) -> bool:
+def is_by_lr(instruction: Disassembled) -> bool:
     """Whether it goes to where LR points."""
     base, _ = _parts(instruction.mnemonic)
     return f"{base} {instruction.operands}" in {"bx lr", "bxns lr", "mov pc, lr"}
 
 
-def saves_lr(instruction: Instruction, before: int) -> int | None:
+def saves_lr(instruction: Disassembled, before: int) -> int | None:
     """How deep the stack is above the word that LR is saved in; None where it is not pushed."""
     base, _ = _parts(instruction.mnemonic)
     if base in {"push", "stmdb", "stmfd"} and re.search(r"\blr\b", instruction.operands):
@@ -202,7 +202,7 @@ def saves_lr(instruction: Instruction, before: int) -> int | None:
     return None
 
 
-def pops_pc(instruction: Instruction, before: int) -> int | None:
+def pops_pc(instruction: Disassembled, before: int) -> int | None:
     """How deep the stack is above the word that PC is loaded from; None where it is not popped."""
     base, _ = _parts(instruction.mnemonic)
     if not re.search(r"\bpc\b", instruction.operands):
@@ -214,7 +214,7 @@ def pops_pc(instruction: Instruction, before: int) -> int | None:
     return None
 
 
-def sets_lr(instruction: Instruction) -> bool | None:
+def sets_lr(instruction: Disassembled) -> bool | None:
     """Whether LR holds something else behind it than where the function returns to; None where it
     holds what it did. What comes from the stack is taken for what was saved there."""
     base, _ = _parts(instruction.mnemonic)
@@ -225,7 +225,7 @@ def sets_lr(instruction: Instruction) -> bool | None:
     return not (base in {"pop", "ldm", "ldmia", "ldmfd"} or "[sp" in instruction.operands)
 
 
-def is_as_gcc(instruction: Instruction) -> bool:
+def is_as_gcc(instruction: Disassembled) -> bool:
     """Whether gcc, too, sets SP from a register like this, so that its number of the frame knows
     of it."""
     return _AS_GCC.match(f"{_parts(instruction.mnemonic)[0]} {instruction.operands}") is not None

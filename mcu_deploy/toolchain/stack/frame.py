@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from mcu_deploy.elf.disassembly import Instruction
+from mcu_deploy.elf.disassembly import Disassembled
 from mcu_deploy.toolchain.stack.effects import (
     UnknownEffect,
     flow,
@@ -23,7 +23,7 @@ from mcu_deploy.toolchain.stack.effects import (
     sets_lr,
     stack_effect,
 )
-from mcu_deploy.toolchain.stack.image import Function, Image
+from mcu_deploy.toolchain.stack.image import ImageFunction, LinkedImage
 from mcu_deploy.toolchain.stack.switches import targets
 
 # Where ways meet, the depth grows as often as there are ways; in a loop that pushes, for ever.
@@ -35,7 +35,7 @@ _SWITCH_HELPER = "__gnu_thumb1_case_"
 
 
 @dataclass(frozen=True)
-class Frame:
+class StackFrame:
     """One function: `peak` bytes at most; calls as (bytes on the stack at the call, address).
 
     indirect: the depth at the deepest call or jump through a pointer, None where there is none.
@@ -49,7 +49,7 @@ class Frame:
     problem: str = ""
     by_hand: bool = False
 
-    def at_least(self, size: int) -> Frame:
+    def at_least(self, size: int) -> StackFrame:
         """The frame where another source says that it has `size` bytes."""
         if not self.problem:
             # Calls keep their depths: these are exact, also where a tail call has freed the frame.
@@ -57,7 +57,7 @@ class Frame:
             if size <= self.peak:
                 return self
             extra = size - self.peak
-            return Frame(
+            return StackFrame(
                 size,
                 tuple((depth + extra, address) for depth, address in self.calls),
                 None if self.indirect is None else self.indirect + extra,
@@ -71,7 +71,7 @@ class Frame:
 
 
 class _Walk:
-    def __init__(self, image: Image, function: Function, compiled: bool) -> None:
+    def __init__(self, image: LinkedImage, function: ImageFunction, compiled: bool) -> None:
         self.image = image
         self.function = function
         self.compiled = compiled
@@ -86,7 +86,7 @@ class _Walk:
         self.peak = 0
         self.table: int | None = None
 
-    def run(self) -> Frame:
+    def run(self) -> StackFrame:
         self.work.append((self.function.address, 0, False))
         self._drain()
         # What no branch reaches is reached through a switch's table; without one it is dead.
@@ -96,7 +96,7 @@ class _Walk:
                     self.work.append((address, self.table, False))
                     self._drain()
         calls = tuple((depth, address) for address, depth in sorted(self.calls.items()))
-        return Frame(self.peak, calls, self.indirect)
+        return StackFrame(self.peak, calls, self.indirect)
 
     def _own(self) -> list[int]:
         return [
@@ -123,7 +123,7 @@ class _Walk:
                 raise UnknownEffect(f"there is no code at {address:#x}")
             self._step(instruction, depth)
 
-    def _step(self, instruction: Instruction, before: int) -> None:
+    def _step(self, instruction: Disassembled, before: int) -> None:
         if is_ordinary(instruction):
             self.peak = max(self.peak, before)
             if not self._ends(instruction, None):
@@ -158,7 +158,7 @@ class _Walk:
             depth = max(before, after) if is_conditional(instruction) else after
             self._go(instruction.next, depth, lost)
 
-    def _follow_return(self, instruction: Instruction, before: int) -> bool:
+    def _follow_return(self, instruction: Disassembled, before: int) -> bool:
         """Whether LR is lost behind an instruction. What returns to another place than the caller
         is a jump through a pointer; the C library's assembly is believed."""
         lost = instruction.address in self.lost
@@ -171,7 +171,7 @@ class _Walk:
         now = sets_lr(instruction)
         return lost if now is None else now
 
-    def _jump(self, instruction: Instruction, depth: int, like_a_switch: bool, lost: bool) -> None:
+    def _jump(self, instruction: Disassembled, depth: int, like_a_switch: bool, lost: bool) -> None:
         """A computed jump: to where the program says; else as a call of whatever it may be. What
         the C library has in assembly, which states nothing, is taken for a switch of its own."""
         known = targets(self.image, self.function, instruction)
@@ -184,7 +184,7 @@ class _Walk:
         else:
             self.indirect = max(self.indirect or 0, depth)
 
-    def _ends(self, instruction: Instruction, called: int | None) -> bool:
+    def _ends(self, instruction: Disassembled, called: int | None) -> bool:
         """Whether control cannot reach the next address: the code after a call ends there."""
         if instruction.next in self.image.instructions and instruction.next != self.function.end:
             return False
@@ -201,7 +201,7 @@ class _Walk:
             self.calls[address] = max(self.calls.get(address, 0), depth)
 
 
-def walk(image: Image, function: Function, *, compiled: bool) -> Frame:
+def walk(image: LinkedImage, function: ImageFunction, *, compiled: bool) -> StackFrame:
     """The frame of `function` by its instructions.
 
     compiled: gcc's call graph knows the function, so it has no fall-through into the next one.
@@ -212,11 +212,11 @@ def walk(image: Image, function: Function, *, compiled: bool) -> Frame:
         return _scan(image, function, compiled, str(problem))
 
 
-def _scan(image: Image, function: Function, compiled: bool, problem: str) -> Frame:
+def _scan(image: LinkedImage, function: ImageFunction, compiled: bool, problem: str) -> StackFrame:
     """All calls of a function whose SP cannot be followed."""
     calls: dict[int, int] = {}
     indirect: int | None = None
-    set_by: list[Instruction] = []
+    set_by: list[Disassembled] = []
     for address in range(function.address, function.end, 2):
         instruction = image.instructions.get(address)
         if instruction is None:
@@ -237,10 +237,10 @@ def _scan(image: Image, function: Function, compiled: bool, problem: str) -> Fra
     # Where no instruction sets SP, a loop moves it: gcc makes none that does.
     by_hand = not set_by or not all(map(is_as_gcc, set_by))
     at = tuple((0, address) for address in sorted(calls))
-    return Frame(0, at, indirect, problem, by_hand)
+    return StackFrame(0, at, indirect, problem, by_hand)
 
 
-def _unknown(instruction: Instruction) -> str | None:
+def _unknown(instruction: Disassembled) -> str | None:
     """Why it cannot be told what an instruction does to SP; None where it can."""
     try:
         stack_effect(instruction)

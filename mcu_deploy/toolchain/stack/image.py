@@ -14,7 +14,7 @@ from elftools.common.exceptions import ELFError
 from elftools.dwarf.callframe import FDE
 from elftools.elf.elffile import ELFFile
 
-from mcu_deploy.elf.disassembly import Instruction, code_ranges, disassemble
+from mcu_deploy.elf.disassembly import Disassembled, code_ranges, disassemble
 from mcu_deploy.elf.reader import Elf, load_elf
 from mcu_deploy.errors import ToolError
 
@@ -23,7 +23,7 @@ _LABEL = re.compile(r"(?P<function>.+)\.to\d+")
 
 
 @dataclass(frozen=True)
-class Function:
+class ImageFunction:
     """A function of the image: all the names at one address; `file` for a static one, else ''.
 
     `end` is the address after its last byte.
@@ -40,7 +40,7 @@ class Function:
 
 
 @dataclass(frozen=True)
-class Image:
+class LinkedImage:
     """What was read from a linked ELF.
 
     `frames` holds, by a function's address, the largest CFA offset from SP in `.debug_frame`.
@@ -49,29 +49,29 @@ class Image:
     """
 
     path: Path
-    functions: tuple[Function, ...]
-    instructions: dict[int, Instruction]
+    functions: tuple[ImageFunction, ...]
+    instructions: dict[int, Disassembled]
     frames: dict[int, int]
     segments: tuple[tuple[int, bytes], ...]
     objects: dict[str, int]
     labels: dict[int, tuple[int, ...]]
 
-    def function_at(self, address: int) -> Function | None:
+    def function_at(self, address: int) -> ImageFunction | None:
         """The function that holds `address` (without the Thumb bit)."""
         index = bisect.bisect_right(self.functions, address, key=lambda item: item.address) - 1
         if index >= 0 and address < self.functions[index].end:
             return self.functions[index]
         return None
 
-    def entry_at(self, address: int) -> Function | None:
+    def entry_at(self, address: int) -> ImageFunction | None:
         """The function that begins at `address`."""
         return self._entries.get(address)
 
     @functools.cached_property
-    def _entries(self) -> dict[int, Function]:
+    def _entries(self) -> dict[int, ImageFunction]:
         return {f.address: f for f in self.functions if f.address < f.end}
 
-    def find(self, name: str) -> tuple[Function, ...]:
+    def find(self, name: str) -> tuple[ImageFunction, ...]:
         """All functions of that name: one, or several static ones."""
         return tuple(item for item in self.functions if name in item.names)
 
@@ -87,7 +87,7 @@ class Image:
         return None
 
 
-def read_image(path: Path) -> Image:
+def read_image(path: Path) -> LinkedImage:
     """Reads a linked 32-bit Arm ELF with its symbols. Raises ToolError for anything else."""
     elf = load_elf(path)
     if not elf.is_arm:
@@ -102,7 +102,7 @@ def read_image(path: Path) -> Image:
             f"{path} has damaged debug information ({error}); build it again."
         ) from error
     code = [piece for piece in code_ranges(elf)[0] if piece.state == "t"]
-    return Image(
+    return LinkedImage(
         path,
         functions,
         {instruction.address: instruction for _, instruction in disassemble(code)},
@@ -113,7 +113,7 @@ def read_image(path: Path) -> Image:
     )
 
 
-def _read_labels(elf: Elf, functions: Iterable[Function]) -> dict[int, tuple[int, ...]]:
+def _read_labels(elf: Elf, functions: Iterable[ImageFunction]) -> dict[int, tuple[int, ...]]:
     """The labels that functions state: a name counts inside of the function that it names alone."""
     places: dict[str, set[int]] = {}
     for symbol in elf.symbols:
@@ -129,7 +129,7 @@ def _read_labels(elf: Elf, functions: Iterable[Function]) -> dict[int, tuple[int
     return stated
 
 
-def _read_symbols(elf: Elf) -> tuple[tuple[Function, ...], dict[str, int]]:
+def _read_symbols(elf: Elf) -> tuple[tuple[ImageFunction, ...], dict[str, int]]:
     code = [(s.address, s.address + s.size) for s in elf.sections if s.code]
     found: dict[int, list[tuple[bool, str, str, int]]] = {}
     objects: dict[str, int] = {}
@@ -154,7 +154,7 @@ def _read_symbols(elf: Elf) -> tuple[tuple[Function, ...], dict[str, int]]:
         # Assembly functions may carry no size: they reach to the next function.
         end = min(limit, address + size) if size else limit
         functions.append(
-            Function(address, end, tuple(name for _, name, _, _ in names), names[0][2])
+            ImageFunction(address, end, tuple(name for _, name, _, _ in names), names[0][2])
         )
     return tuple(functions), objects
 

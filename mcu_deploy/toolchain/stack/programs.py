@@ -23,7 +23,7 @@ from mcu_deploy.toolchain.fit import StackUse
 from mcu_deploy.toolchain.stack.bound import StackAnalysis, StackBound, StackError
 from mcu_deploy.toolchain.stack.callgraph import is_hook, read_callgraphs
 from mcu_deploy.toolchain.stack.host import host_stack_bound
-from mcu_deploy.toolchain.stack.image import Function, Image, read_image
+from mcu_deploy.toolchain.stack.image import ImageFunction, LinkedImage, read_image
 
 _RUN = "mcu_instance_run"
 _RUN_PARTITION = "mcu_instance_run_partition"
@@ -173,7 +173,7 @@ def _summed(entry: str, path: tuple[tuple[str, int], ...]) -> StackBound:
     return StackBound(entry, sum(size for _, size in path), path)
 
 
-def _run_function(image: Image, name: str) -> Function:
+def _run_function(image: LinkedImage, name: str) -> ImageFunction:
     """The function that the descriptor's first field, run_func, points to."""
     descriptor = image.objects.get(f"_mcu_network_{name}")
     pointer = None if descriptor is None else image.word(descriptor)
@@ -185,7 +185,7 @@ def _run_function(image: Image, name: str) -> Function:
     return function
 
 
-def _network_functions(image: Image, name: str) -> list[str]:
+def _network_functions(image: LinkedImage, name: str) -> list[str]:
     """The functions of one network."""
     file = f"network_{name}.c"
     return [known for item in image.functions if item.file == file for known in item.names]
@@ -205,7 +205,7 @@ def _hook_callers(functions: Sequence[str], name: str, callgraph: Path) -> list[
     ]
 
 
-def _hook_callers_of_all(image: Image, networks: Sequence[str], directory: Path) -> list[str]:
+def _hook_callers_of_all(image: LinkedImage, networks: Sequence[str], directory: Path) -> list[str]:
     return [
         function
         for name in networks

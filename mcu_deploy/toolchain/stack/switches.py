@@ -1,8 +1,8 @@
 """Where a computed jump goes, as far as the linked program itself says so.
 
 A switch's jump stands before its table or loads the table's address, and each entry of the table is
-an instruction of the function; a kernel in assembly states its labels (`Image.labels`). Anything
-else that jumps to an address out of a register or memory may go anywhere.
+an instruction of the function; a kernel in assembly states its labels (`LinkedImage.labels`).
+Anything else that jumps to an address out of a register or memory may go anywhere.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator
 
-from mcu_deploy.elf.disassembly import Instruction
-from mcu_deploy.toolchain.stack.image import Function, Image
+from mcu_deploy.elf.disassembly import Disassembled
+from mcu_deploy.toolchain.stack.image import ImageFunction, LinkedImage
 
 _IN_WORDS = re.compile(r"^pc, \[\w+, \w+, lsl #2\]$")
 # gcc's way on cores with Thumb-1: the table's address from a literal, the entry, the jump.
@@ -21,7 +21,7 @@ _LOAD = re.compile(r"^(?P<entry>r\d+), \[(?P<table>r\d+), r\d+\]$")
 _LITERAL = re.compile(r"^(?P<table>r\d+), \[pc, #(?P<offset>\d+)\]")
 
 
-def targets(image: Image, function: Function, jump: Instruction) -> tuple[int, ...]:
+def targets(image: LinkedImage, function: ImageFunction, jump: Disassembled) -> tuple[int, ...]:
     """The addresses that a computed jump of a function goes to; none where that is not known."""
     stated = image.labels.get(function.address)
     if stated is not None:
@@ -39,7 +39,7 @@ def targets(image: Image, function: Function, jump: Instruction) -> tuple[int, .
     return tuple(dict.fromkeys(found)) if known else ()
 
 
-def _offsets(image: Image, table: int, width: int) -> list[int]:
+def _offsets(image: LinkedImage, table: int, width: int) -> list[int]:
     """The targets of a table of halfwords to skip, which ends where code begins."""
     end = table
     while end not in image.instructions and image.number(end, 2) is not None:
@@ -54,7 +54,7 @@ def _offsets(image: Image, table: int, width: int) -> list[int]:
     return found
 
 
-def _words(image: Image, function: Function, table: int) -> Iterator[int]:
+def _words(image: LinkedImage, function: ImageFunction, table: int) -> Iterator[int]:
     """The addresses in a table, as long as they are the function's."""
     for at in itertools.count(table, 4):
         word = image.number(at, 4)
@@ -63,7 +63,7 @@ def _words(image: Image, function: Function, table: int) -> Iterator[int]:
         yield word & ~1
 
 
-def _thumb1(image: Image, function: Function, jump: Instruction) -> Iterable[int]:
+def _thumb1(image: LinkedImage, function: ImageFunction, jump: Disassembled) -> Iterable[int]:
     before = [image.instructions.get(jump.address - back) for back in (2, 4, 6)]
     if None in before:
         return ()
@@ -77,7 +77,7 @@ def _thumb1(image: Image, function: Function, jump: Instruction) -> Iterable[int
     return () if address is None else _words(image, function, address)
 
 
-def _is_own(image: Image, function: Function, target: int) -> bool:
+def _is_own(image: LinkedImage, function: ImageFunction, target: int) -> bool:
     """Whether it is an instruction of the function, or of a part that gcc has split off."""
     owner = image.function_at(target)
     if owner is None or target not in image.instructions:

@@ -11,7 +11,7 @@ import numpy as np
 from mcu_deploy.backends.ArmDsp.chains import fused, reader
 from mcu_deploy.backends.ArmDsp.kernels import convolution, pools, tables
 from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import (
-    Part,
+    OtherLayer,
     Strips,
     body_of,
     kernel_of_rows,
@@ -42,7 +42,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if isinstance(pool, str) or pool.window.padded:
         return ""
     rounding = pool_rounding.rounding_of(pool, last)
-    strips = Strips.of(before, Part(pool, pool.scratch_bytes), is_equal=True)
+    strips = Strips.of(before, OtherLayer(pool, pool.scratch_bytes), is_equal=True)
     if isinstance(rounding, str) or strips is None or strips.scratch_bytes >= pool.x.bytes:
         return ""
     convolved = convolution.assemble(before)

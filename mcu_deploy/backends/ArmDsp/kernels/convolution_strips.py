@@ -66,14 +66,14 @@ class Rows(Protocol):
     def scratch_bytes(self) -> int: ...
 
 
-class Part(NamedTuple):
+class OtherLayer(NamedTuple):
     """A layer that is no `Kernel`."""
 
     layer: Image
     scratch_bytes: int
 
 
-class Sum(NamedTuple):
+class SumLayer(NamedTuple):
     """The layer that adds the first convolution's input to the second's output, or subtracts it.
     is_first: whether that input is its first operand."""
 
@@ -244,7 +244,7 @@ def kernel_of_rows(layer: Convolution | str) -> Kernel | None:
     return next((kernel for kernel in kernels if not kernel.product.refusal()), None)
 
 
-def _sum(view: SubgraphView, first: Layer, second: Layer) -> Sum | None:
+def _sum(view: SubgraphView, first: Layer, second: Layer) -> SumLayer | None:
     edge, x = second.output.edge, first.input(0)
     layer = reader(view, second)
     if layer is None:
@@ -263,11 +263,11 @@ def _sum(view: SubgraphView, first: Layer, second: Layer) -> Sum | None:
         return None
     types, walk = [layer.input(k).type for k in (0, 1)], Walk(layer.output.type.elements)
     code = addition.assemble(types, layer.output.type, scaling.shift, walk)
-    return Sum(layer, scaling, walk, code, edges[0] == x.edge)
+    return SumLayer(layer, scaling, walk, code, edges[0] == x.edge)
 
 
 def _proposal(
-    part: SubgraphView, strips: Strips, between: tables.Middle, sum_: Sum | None
+    part: SubgraphView, strips: Strips, between: tables.Middle, sum_: SumLayer | None
 ) -> Proposal:
     assert isinstance(strips.before, Kernel) and isinstance(strips.behind, Kernel)
     kernels = (strips.before, strips.behind)
@@ -312,7 +312,7 @@ def stem_of(kernel: Kernel, code: Assembly) -> str:
     return f"conv{rows}x{columns}_rows_{code.digest[:8]}_dsp"
 
 
-def _constants(strips: Strips, sum_: Sum) -> Constant:
+def _constants(strips: Strips, sum_: SumLayer) -> Constant:
     """For a strip, and for the last one where that has fewer rows."""
     height = strips.behind.layer.window.output[0]
     rows = dict.fromkeys((strips.rows, height - (strips.count - 1) * strips.rows))
@@ -323,7 +323,7 @@ def _constants(strips: Strips, sum_: Sum) -> Constant:
 def body_of(
     strips: Strips,
     between: tables.Middle,
-    sum_: Sum | None,
+    sum_: SumLayer | None,
     stems: Sequence[str],
     constants: Sequence[str] = ("weights", "more_weights"),
     asked: str = "",

@@ -169,7 +169,7 @@ class _Unit:
         self.activations = code.registers("x02 x13")
         self.words = code.registers("gates01_w02 gates01_w13 gates23_w02 gates23_w13")
         self.c, self.h, self.at = code.registers("c h c_at")
-        self.line = sigmoid.Line(code)
+        self.line = sigmoid.LineRegisters(code)
 
 
 def assemble(lstm: QuantizedLstm, zero_point: int, most: int) -> Assembly:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from mcu_deploy.backends.ArmDsp.chains import followed, fused
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise, tables
-from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import Part, Strips, body_of
+from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import OtherLayer, Strips, body_of
 from mcu_deploy.backends.ArmDsp.workloads import chain, function_of
 from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.quantized.layers import Convolution, read
@@ -61,7 +61,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     scratch = pointwise.scratch_bytes(before, is_of_rows=True)
     has_late = depthwise.may_be_late(view, behind, node.target)
     strips = PaddedStrips.of(
-        Part(before, scratch), Part(behind, 0), is_equal=True, has_late=has_late
+        OtherLayer(before, scratch), OtherLayer(behind, 0), is_equal=True, has_late=has_late
     )
     if strips is None:
         return ""

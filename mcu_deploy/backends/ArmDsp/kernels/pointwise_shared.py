@@ -23,7 +23,7 @@ from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphVie
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.dsp import nests
 from mcu_deploy.backends.isa.dsp.core import Tile
-from mcu_deploy.backends.isa.dsp.tile import Step, multiply_words
+from mcu_deploy.backends.isa.dsp.tile import WordStep, multiply_words
 from mcu_deploy.backends.isa.dsp.widening import widen
 from mcu_deploy.backends.quantized.dense_product import DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution, read
@@ -106,7 +106,7 @@ class _Loop:
         code.ldmia_w(self.tile.stream.moving, self._words)
         for word in self._words:
             code.ldmia_w(self.tile.taps.moving, self._x)
-            multiply_words(code, [word], [Step(self.tile.sums, self._x)])
+            multiply_words(code, [word], [WordStep(self.tile.sums, self._x)])
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:

@@ -16,7 +16,7 @@ from mcu_deploy.backends.isa.dsp.rounding import (
     round_in_float,
     to_next,
 )
-from mcu_deploy.backends.isa.dsp.tile import Step, Sums, multiply, multiply_words, take_apart
+from mcu_deploy.backends.isa.dsp.tile import Sums, WordStep, multiply, multiply_words, take_apart
 from mcu_deploy.backends.quantized.dense_product import DenseProduct
 
 
@@ -79,7 +79,7 @@ class Tile:
         # Of each word that meets a pair of taps the filters, from one on and up to another.
         of_words = [(0, 1), (1, 2)] if self.product.is_wide else [(0, 2)]
         steps = [
-            Step(sums[a:b], x, a == 0, self.biases[a:b] if is_first and not pair else ())
+            WordStep(sums[a:b], x, a == 0, self.biases[a:b] if is_first and not pair else ())
             for pair in range(pairs) for a, b in of_words
         ]  # fmt: skip
         # While two registers have the biases, the first word is where the last sum will be.
@@ -95,7 +95,7 @@ class Tile:
                 code.ldmia(self.taps.moving, columns)
             code.ldr(word, self.stream.after(4))
             starts = self.biases if is_first and not pair else ()
-            step = Step(self.sums, columns[pair % 3 : pair % 3 + 3], starts=starts)
+            step = WordStep(self.sums, columns[pair % 3 : pair % 3 + 3], starts=starts)
             multiply_words(code, [word], [step])
 
     def round(self, slow: Label, ready: Label, is_near: bool = True) -> None:

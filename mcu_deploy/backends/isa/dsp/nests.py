@@ -18,7 +18,7 @@ from typing import NamedTuple
 from mcu_deploy.backends.isa import Kind, Label, Register
 from mcu_deploy.backends.isa.dsp.core import Tile
 from mcu_deploy.backends.isa.dsp.outputs import AtEnds, Outputs, Ways
-from mcu_deploy.backends.isa.dsp.tile import Step, join, multiply_words
+from mcu_deploy.backends.isa.dsp.tile import WordStep, join, multiply_words
 from mcu_deploy.backends.isa.instruction import Instruction
 
 
@@ -110,7 +110,7 @@ def _two_pairs(tile: Tile, begin: Callable[[], None]) -> None:
     code.place(after)
 
 
-class Group(NamedTuple):
+class TapGroup(NamedTuple):
     """first, end: S registers, of the taps of all tiles. tiles: how many these are, on average."""
 
     first: Register
@@ -118,7 +118,7 @@ class Group(NamedTuple):
     tiles: float
 
 
-def group(tile: Tile, of: Group, outputs: Outputs, alignment: int = 4) -> None:
+def group(tile: Tile, of: TapGroup, outputs: Outputs, alignment: int = 4) -> None:
     """All filters for the tiles of a group, by the stream. alignment: what only the ends of tiles
     are multiples of, where it is more than a word's."""
     product, code = tile.product, tile.code
@@ -165,7 +165,7 @@ STACK_BYTES = 128
 MOST_IN_TURN = STACK_BYTES // _WAITING_BYTES
 
 
-def in_turn(tile: Tile, of: Group, outputs: Outputs, apart: int) -> None:
+def in_turn(tile: Tile, of: TapGroup, outputs: Outputs, apart: int) -> None:
     """All filters for the tiles of a group, by the stream, whose words go to S registers, those of
     a round at a time. The stacks lie in front of the taps. apart: from the taps of a tile to those
     of the next one."""
@@ -221,7 +221,7 @@ def in_turn(tile: Tile, of: Group, outputs: Outputs, apart: int) -> None:
     ways.otherwise(of.tiles)
 
 
-def _round_in_turn(tile: Tile, of: Group, resumed: Register, ends: Register) -> None:
+def _round_in_turn(tile: Tile, of: TapGroup, resumed: Register, ends: Register) -> None:
     code, product = tile.code, tile.product
     visit, emptied = code.label(), code.label()
     at, other = code.registers("waiting done")
@@ -238,7 +238,7 @@ def _round_in_turn(tile: Tile, of: Group, resumed: Register, ends: Register) -> 
                 code.ldmia(tile.taps.moving, x)
             if pair % 2 == 0:
                 code.vmov(*words, bank[pair // 2])
-            step = Step(tile.sums, x[pair % 3 : pair % 3 + 3])
+            step = WordStep(tile.sums, x[pair % 3 : pair % 3 + 3])
             multiply_words(code, [words[pair % 2]], [step])
         code.vmov(at, other, ends)
         code.tst(at, STACK_BYTES - 1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
 from mcu_deploy.backends.isa.dsp import nests
 from mcu_deploy.backends.isa.dsp.core import Tile
-from mcu_deploy.backends.isa.dsp.nests import Group
+from mcu_deploy.backends.isa.dsp.nests import TapGroup
 from mcu_deploy.backends.isa.dsp.outputs import InOrder
 from mcu_deploy.backends.isa.dsp.widening import widen
 from mcu_deploy.backends.quantized.dense_product import DenseProduct
@@ -89,7 +89,7 @@ class PixelGroups:
         whole = self.layer.pixels // 3
         runs = -(-whole // self.tiles) + (self.rest > 0)
         ends = code.registers("first_taps taps_end", kind=Kind.SINGLE)
-        group, outputs = Group(ends[0], ends[1], all_ / runs), InOrder(tile)
+        group, outputs = TapGroup(ends[0], ends[1], all_ / runs), InOrder(tile)
         x, y, weights, scratch = code.arguments("x y weights scratch")
         held, begin = code.registers("state stream_begin", kind=Kind.SINGLE)
         state, into, source, out, stop = code.registers("state into x out end")
@@ -149,7 +149,7 @@ class PixelGroups:
             code.place(done)
             self._copy_rest(code, state)
 
-    def _widen(self, code: Assembly, group: Group, source: Register, into: Register) -> None:
+    def _widen(self, code: Assembly, group: TapGroup, source: Register, into: Register) -> None:
         """Of each pair of taps the three pixels; of each four channels 0 and 2, then 1 and 3."""
         channels, tiles = self.channels, -(-self.layer.pixels // 3)
         low, high = code.registers("a0 a1 a2"), code.registers("b0 b1 b2")

@@ -23,7 +23,7 @@ def table() -> Array:
     return entries.view(np.uint32)
 
 
-class Line:
+class LineRegisters:
     """The registers of a straight line between two entries of the table: the place with its sign
     and without, the entry before it and how far the next one is, the value there."""
 
@@ -33,7 +33,7 @@ class Line:
         self.value = code.register("value")
 
 
-def _line_at(code: Assembly, line: Line, bits: int) -> None:
+def _line_at(code: Assembly, line: LineRegisters, bits: int) -> None:
     """The value at a place of this size, which is `bits` finer than the table's entries: on the
     straight line between two of them."""
     code.lsr(line.entry, line.size, bits)
@@ -46,12 +46,12 @@ def _line_at(code: Assembly, line: Line, bits: int) -> None:
     code.add(line.value, line.value, line.first.lsl(bits))
 
 
-def _magnitude(code: Assembly, line: Line) -> None:
+def _magnitude(code: Assembly, line: LineRegisters) -> None:
     code.eor(line.size, line.place, line.place.asr(31))
     code.sub(line.size, line.size, line.place.asr(31))
 
 
-def _signed(code: Assembly, line: Line, into: Register, bits: int, by: int) -> None:
+def _signed(code: Assembly, line: LineRegisters, into: Register, bits: int, by: int) -> None:
     """What of the value, whose table's entries have `bits` more, is above a half, with the sign of
     the place, and rounded to `by` bits less."""
     code.sub(line.value, line.value, 1 << bits + 15)
@@ -60,7 +60,7 @@ def _signed(code: Assembly, line: Line, into: Register, bits: int, by: int) -> N
     code.asr(into, line.value, by)
 
 
-def sigmoid(code: Assembly, line: Line, value: Register) -> None:
+def sigmoid(code: Assembly, line: LineRegisters, value: Register) -> None:
     """Steps of 2**-12 to steps of 2**-15. sigmoid(-v) is 1 - sigmoid(v): half is taken away, what
     is left has the sign, and half is added."""
     code.add(line.place, value, value.lsl(1))
@@ -70,7 +70,9 @@ def sigmoid(code: Assembly, line: Line, value: Register) -> None:
     code.add(value, line.value, 1 << 14)
 
 
-def tanh(code: Assembly, line: Line, into: Register, value: Register, factor: Factor) -> None:
+def tanh(
+    code: Assembly, line: LineRegisters, into: Register, value: Register, factor: Factor
+) -> None:
     """Steps to steps of 2**-15, for the factor of `QuantizedLstm.tanh`: 2 sigmoid(2 v) - 1."""
     multiplier, shift = factor
     by = (multiplier // 3).bit_length() - 1

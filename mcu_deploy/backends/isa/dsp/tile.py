@@ -43,7 +43,7 @@ class Sums(NamedTuple):
         )
 
 
-class Step(NamedTuple):
+class WordStep(NamedTuple):
     """What a word of weights is multiplied with. sums: of all rows those of its filter, or of the
     even and of the odd one; x: of all rows a pair of taps, which is read before where `is_new`.
     starts: for each filter what has the bias that its sums begin with, None for 0; where there are
@@ -55,7 +55,7 @@ class Step(NamedTuple):
     starts: Sequence[Register | None] = ()
 
 
-def multiply_words(code: Assembly, words: Sequence[Register], steps: Sequence[Step]) -> None:
+def multiply_words(code: Assembly, words: Sequence[Register], steps: Sequence[WordStep]) -> None:
     """Words with what each meets. Of two filters' words SXTB16 leaves the even ones'; of a word
     that is where the last odd sum will be, in the place of the last even one."""
     evens = list(words)
@@ -91,7 +91,7 @@ def multiply(
     code: Assembly,
     taps: Register,
     stream: Register,
-    steps: Sequence[Step],
+    steps: Sequence[WordStep],
     words: Sequence[Register],
     first: Sequence[Register] = (),
     is_backward: bool = False,
@@ -123,7 +123,7 @@ def multiply_row(
     """One row times filters, two taps for each register of x, by narrow words. sums: of an even
     filter, and 256 times that of an odd one with the even one's."""
     code.ldmia_w(taps.moving, x)
-    steps = [Step(([even], [odd]), [row]) for even, odd in pairs(sums) for row in x]
+    steps = [WordStep(([even], [odd]), [row]) for even, odd in pairs(sums) for row in x]
     for at in range(0, len(steps), len(words)):
         code.ldmia_w(stream.moving, words)
         multiply_words(code, words, steps[at : at + len(words)])

@@ -71,7 +71,7 @@ def multiply(code: Assembly, kernel: Kernel, names: Registers, finished: Label) 
             code.vmov(names.filters, at)
         code.vmov(tile.stream, names.stream)
         outputs = in_order or InSlots(tile, names.filters)
-        group = nests.Group(names.activations, names.next_tile, tiles)
+        group = nests.TapGroup(names.activations, names.next_tile, tiles)
         if kernel.product.is_in_turn:
             nests.in_turn(tile, group, outputs, kernel.taps_bytes // tiles)
         else:

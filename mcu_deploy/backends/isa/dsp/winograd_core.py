@@ -20,7 +20,7 @@ from mcu_deploy.backends.isa.dsp.rounding import (
     round_in_float,
     to_next,
 )
-from mcu_deploy.backends.isa.dsp.tile import Step, Sums, join, multiply
+from mcu_deploy.backends.isa.dsp.tile import Sums, WordStep, join, multiply
 from mcu_deploy.backends.isa.dsp.winograd_windows import (
     AT,
     FRAME,
@@ -298,7 +298,7 @@ def _multiply(tile: _Tile, biases: Sequence[Register | None] = ()) -> None:
     """The six sums of one position of three windows and two filters. biases: of both filters, with
     which they begin, from 0 where one is None; they go on if there are none."""
     steps = [
-        Step([of], tile.v, side == 0, biases[side : side + 1] if pair == 0 else ())
+        WordStep([of], tile.v, side == 0, biases[side : side + 1] if pair == 0 else ())
         for pair in range(tile.shape.channels // 2) for side, of in enumerate(tile.sums)
     ]  # fmt: skip
     multiply(tile.code, tile.position, tile.stream, steps, tile.u)
