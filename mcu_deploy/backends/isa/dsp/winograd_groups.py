@@ -21,7 +21,7 @@ from mcu_deploy.backends.isa.dsp.rounding import (
     round_in_float,
     to_next,
 )
-from mcu_deploy.backends.isa.dsp.tile import Step, Sums, join, multiply
+from mcu_deploy.backends.isa.dsp.tile import WordStep, Sums, join, multiply
 from mcu_deploy.backends.isa.dsp.winograd_core import LANES, begin, describe
 from mcu_deploy.backends.isa.dsp.winograd_windows import (
     FRAME,
@@ -171,7 +171,7 @@ def _multiply(of: _Groups, sums: Sums) -> None:
     code, shape = of.code, of.shape
     has_rounds = shape.rounds > 1
     steps = [
-        Step([six], of.v, side == 0, [None] if pair == 0 and not has_rounds else ())
+        WordStep([six], of.v, side == 0, [None] if pair == 0 and not has_rounds else ())
         for pair in range(shape.pairs // shape.rounds) for side, six in enumerate(sums)
     ]  # fmt: skip
     if not has_rounds:
