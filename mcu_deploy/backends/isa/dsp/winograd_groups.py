@@ -21,7 +21,7 @@ from mcu_deploy.backends.isa.dsp.rounding import (
     round_in_float,
     to_next,
 )
-from mcu_deploy.backends.isa.dsp.tile import WordStep, Sums, join, multiply
+from mcu_deploy.backends.isa.dsp.tile import Sums, WordStep, join, multiply
 from mcu_deploy.backends.isa.dsp.winograd_core import LANES, begin, describe
 from mcu_deploy.backends.isa.dsp.winograd_windows import (
     FRAME,
