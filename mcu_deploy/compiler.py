@@ -33,6 +33,7 @@ from mcu_deploy.errors.obstacles import Obstacle
 from mcu_deploy.formats.imported import AssumedShape, Imported
 from mcu_deploy.ir import EdgeId, Graph, NodeId, naming
 from mcu_deploy.options import AUTO, Options
+from mcu_deploy.output.progress import tell
 from mcu_deploy.passes import splitting
 from mcu_deploy.passes.marks import Marks, mark
 from mcu_deploy.plan import hot_code, memory_pools
@@ -142,6 +143,7 @@ def _read(
 ) -> _Source:
     preference = session.preference(board.core, options.backends)  # names that nobody has end here
     memory_pools.require_possible(board, options)
+    tell("reading the model")
     read = formats.attempt(path, options.shapes)
     if not read.is_whole:
         raise formats.of_file(path, _refusal(read, preference, target_of(board, options)))
@@ -208,6 +210,7 @@ def _planned(
         known = functools.partial(_measured, everyone, target, measured)
         choosing = replace(choosing, measured=known)
     preference = session.preference(board.core, options.backends)
+    tell("choosing kernels")
     graph, assignment = choose.assign(source.graph, preference, target, choosing)
     return _plan(source, board, session, options, target, graph, assignment, measured)
 
@@ -237,6 +240,7 @@ def _plan(
     graph: Graph, assignment: choose.Assignment, measured: MeasuredCosts = NOT_MEASURED,
 ) -> CompiledModel:  # fmt: skip
     """From a cover that was applied to a plan."""
+    tell("planning memory")
     graph, assignment, exposure = _lay_out(source, graph, assignment)
     everyone = _everyone(session, board, options)
     selection = select(graph, assignment, everyone, target, measured)
@@ -301,6 +305,7 @@ def _generate(
     """From the plan to C source."""
     if options.no_float:
         floats.require_integers(compiled)
+    tell("writing C")
     weights = options.weights
     if weights == AUTO:
         weights = "incbin" if isinstance(board, Board) else "array"

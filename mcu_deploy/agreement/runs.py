@@ -12,6 +12,7 @@ from mcu_deploy.device import Device, LayerCrc
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.files.samples import Samples
 from mcu_deploy.ir import EdgeId
+from mcu_deploy.output.progress import counted
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def run_samples(
     runs = []
     names = [state.name for state in network.plan.exposure.states]
     parallel = bool(network.plan.parallel)
-    for inputs in samples.inputs:
+    for inputs in counted("samples on the device", samples.inputs):
         states = {name: device.state(network.name, name) for name in names}
         crcs = None
         if watch and not parallel:
@@ -68,7 +69,7 @@ def run_oracle(network: Network, samples: Samples) -> list[dict[EdgeId, Array]]:
     """The value of every edge for each sample; states go from sample to sample."""
     states = {state.input: state.first(network.graph) for state in network.plan.exposure.states}
     found = []
-    for inputs in samples.inputs:
+    for inputs in counted("samples by the oracle", samples.inputs):
         given = dict(zip(network.inputs, inputs, strict=True)) | states
         values = interpreter.run_all(network.graph, [given[e] for e in network.graph.inputs])
         states = {s.input: values[s.output] for s in network.plan.exposure.states}

@@ -27,6 +27,7 @@ from mcu_deploy.formats.imported import tell_assumed
 from mcu_deploy.options import Options
 from mcu_deploy.output import locked, require_writable
 from mcu_deploy.output.json_text import json_text
+from mcu_deploy.output.progress import tell
 from mcu_deploy.plan import memory_pools
 from mcu_deploy.report import Report
 from mcu_deploy.report.tables import Table, Tabled
@@ -148,6 +149,7 @@ def write(
 ) -> Build:  # fmt: skip
     """Makes a build of compiled networks in an empty folder."""
     kept, board_file = _sources(board, networks)
+    tell("compiling C")
     resources.copy_runtime(directory, HEADERS)
     with ThreadPoolExecutor(max_workers=2) as pool:
         crt = pool.submit(toolchain.build_crt, board, directory)
@@ -232,6 +234,7 @@ def _link(
         (directory / "firmware_models.c").write_bytes(text.encode())
 
     table([0] * len(networks))
+    tell("linking")
     platform = toolchain.build_platform(firmware, directory)
     toolchain.link_firmware(
         firmware, directory, firmware.bench, platform=platform, float_weights=floats

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,14 +15,13 @@ from mcu_deploy.api.running import Connection
 from mcu_deploy.backends.cost import Unit
 from mcu_deploy.compiled import Network
 from mcu_deploy.errors import McuDeployError, one_line
+from mcu_deploy.output.progress import tell
 from mcu_deploy.report import Report
 from mcu_deploy.report.front import Front, GoalBuild, compared
 from mcu_deploy.session import Session
 
 # From the one end to the other.
 GOALS = ("speed", "balanced", "size", "ram")
-
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -37,13 +36,12 @@ def front(
     session: Session,
     *,
     profile: Profile | None = None,
-    tell: Tell = lambda _: None,
 ) -> Front:
     """Builds the models of a build folder for the other goals too, and compares all four.
 
     networks: as the folder has them. session: with the backends of the build. profile: of the
     build; with one, the others are counted in an emulator as it was, else all have the prices of
-    their layers. tell: is told what is done. A goal that cannot be built has the reason in its
+    their layers. A goal that cannot be built has the reason in its
     place.
     """
     report = folder.report

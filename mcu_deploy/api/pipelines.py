@@ -15,6 +15,7 @@ from mcu_deploy.device.emulators import choose_emulator, launcher_named, launche
 from mcu_deploy.errors import InternalError, McuDeployError, RequestError
 from mcu_deploy.files.samples import Samples, load_samples, random_samples
 from mcu_deploy.hygiene import check_files
+from mcu_deploy.output.progress import counted
 from mcu_deploy.pipelines.comparing import compare
 from mcu_deploy.pipelines.configuration import UPDATE, BuildJob, Configuration, read_configuration
 from mcu_deploy.pipelines.result import BuildOutcome, PipelineResult
@@ -23,19 +24,20 @@ from mcu_deploy.processes.workers import in_processes
 from mcu_deploy.toolchain import gcc_number
 from mcu_deploy.version import VERSION
 
-Progress = Callable[[BuildOutcome], None]
-
 # A BuildOutcome without its job.
 _Done = tuple[CostRow | None, str, tuple[str, ...]]
 
 
 def run_pipeline(
-    configuration: Configuration, output: Path, *, progress: Progress | None = None
+    configuration: Configuration,
+    output: Path,
+    *,
+    finished: Callable[[BuildOutcome], None] = lambda outcome: None,
 ) -> PipelineResult:
     """Builds and checks every model for every board, and validates and counts it where there is an
     emulator; compares what it costs with the table, which is only read.
 
-    output: each build goes to GOAL/BOARD/MODEL in it. progress: is told each outcome, in the order
+    output: each build goes to GOAL/BOARD/MODEL in it. finished: is told each outcome, in the order
     of the configuration. What fails is told in the outcomes, and the others are tried all the same.
     """
     known, no_table = {}, ""
@@ -46,10 +48,10 @@ def run_pipeline(
     jobs = configuration.jobs
     outcomes: list[BuildOutcome] = []
     work = partial(_measure_one, configuration.path, output)
-    for job, done in zip(jobs, in_processes(work, range(len(jobs))), strict=True):
+    results = in_processes(work, range(len(jobs)))
+    for job, done in zip(counted("builds", jobs), results, strict=True):
         outcomes.append(BuildOutcome(job, *done))
-        if progress is not None:
-            progress(outcomes[-1])
+        finished(outcomes[-1])
     rows = [outcome.row for outcome in outcomes if outcome.row is not None]
     compared = compare(known, rows, {job.key for job in jobs}, configuration.thresholds)
     return PipelineResult(configuration, tuple(outcomes), compared, no_table)

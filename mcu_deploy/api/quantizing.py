@@ -21,6 +21,7 @@ from mcu_deploy.files.arrays import Array
 from mcu_deploy.files.samples import SampleFile, open_samples
 from mcu_deploy.formats.imported import tell_assumed
 from mcu_deploy.output import require_writable, write_file
+from mcu_deploy.output.progress import tell
 from mcu_deploy.quantizing import budgets, checking, judging, preparing, rounding, scales
 from mcu_deploy.quantizing.baseline import onnxruntime_int8
 from mcu_deploy.quantizing.borders import BORDERS, with_borders
@@ -115,7 +116,6 @@ def quantize(
     only_weights: bool = False,
     samples_output: str | Path | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
-    progress: Callable[[str], None] = lambda what: None,
 ) -> Quantized:
     """Quantizes an ONNX model of float32, by the samples in a file, and writes an ONNX file.
 
@@ -124,7 +124,7 @@ def quantize(
     that is there. io: the type of the new inputs and outputs (BORDERS). board: where bytes and
     cycles are measured, and the outputs too. budget: which layers stay in float32 ("35dB", "1%",
     "200000cycles"). samples_output: where the samples go as the new model takes them, an .npz.
-    progress: is told what is done next. Equal inputs give equal bytes. Raises an McuDeployError
+    Equal inputs give equal bytes. Raises an McuDeployError
     with a sentence for everything that can go wrong.
     """
     given, target = Path(model), Path(output)
@@ -135,14 +135,14 @@ def quantize(
     asked = None if budget is None else Budget.parsed(budget)
     where = board if board is None or isinstance(board, Board) else load_board(board)
     require_writable(target, [given, Path(data)])
-    progress("reading the model")
+    tell("reading the model")
     source, net, assumed = preparing.prepare(given, shapes, decompose=not only_weights)
     tell_assumed(given.name, assumed)
     file = open_samples(data, formats.load(given, shapes))
     classes = checking.classes(file, labels, net)
-    progress("reading the samples")
+    tell("reading the samples")
     checking.require_good(file, source)
-    job = _Job(source, net, file, classes, where, progress)
+    job = _Job(source, net, file, classes, where)
     return job.weights(target) if only_weights else job.integers(
         target, io, sensitivity, asked, None if samples_output is None else Path(samples_output)
     )  # fmt: skip
@@ -157,7 +157,6 @@ class _Job:
     file: SampleFile
     classes: Array | None
     board: Board | None
-    progress: Callable[[str], None]
 
     def integers(
         self, target: Path, io: str, sensitivity: bool, budget: Budget | None,
@@ -165,15 +164,13 @@ class _Job:
     ) -> Quantized:  # fmt: skip
         trials = Trials(self.net, self.file)
         own, kept = parts(self.file)
-        recipe = scales.fewer(trials, choose(trials, self.progress), self.progress)
+        recipe = scales.fewer(trials, choose(trials))
         table: tuple[Sensitivity, ...] = ()
         if sensitivity or budget is not None:
-            table = sensitivities(trials, recipe, self.progress)
+            table = sensitivities(trials, recipe)
         if budget is not None:
-            recipe = budgets.within(
-                budget, trials, recipe, table, self.classes, self.board, self.progress
-            )
-        self.progress("writing the model")
+            recipe = budgets.within(budget, trials, recipe, table, self.classes, self.board)
+        tell("writing the model")
         real = rounding.settled(trials.make(recipe, own))
         made = with_borders(real, io)
         _leave_names(made, self.net)
@@ -223,7 +220,7 @@ class _Job:
         wanted = trials.wanted(kept)
         rows = [Accuracy("float32", len(kept),
                          judging.compare(wanted, wanted, self._labels(kept)), True)]  # fmt: skip
-        self.progress("onnxruntime's own quantization")
+        tell("onnxruntime's own quantization")
         try:
             usual = self._apart(trials, lambda own: onnxruntime_int8(self.source, own))
             rows.append(replace(usual, what="onnxruntime's int8 (min-max)"))
@@ -231,14 +228,14 @@ class _Job:
             notes.append(f"onnxruntime's own tool cannot quantize this model: {error}")
         found = self._apart(trials, lambda own: rounding.settled(trials.make(recipe, own)))
         rows.append(replace(found, what="this int8, by onnxruntime"))
-        self.progress("the device's own arithmetic")
+        tell("the device's own arithmetic")
         first = SampleShare(self.file, frozenset(sorted(kept.numbers)[:_ORACLE_SAMPLES]))
         judged = judging.compare(
             Oracle(target).results(first), trials.wanted(first), self._labels(first)
         )
         rows.append(Accuracy("this int8, by the device's arithmetic", len(first), judged))
         if self.board is not None and not self.board.is_host:
-            self.progress(f"running on {self.board.name}")
+            tell(f"running on {self.board.name}")
             few = SampleShare(self.file, frozenset(sorted(kept.numbers)[:_BOARD_SAMPLES]))
             outputs = self._wanted(few, whole=True)
             try:
@@ -272,7 +269,7 @@ class _Job:
             before = Path(folder) / "float.onnx"
             onnx.save(self.source.model(), str(before))
             for what, path in (("float32", before), ("quantized", target)):
-                self.progress(f"building for {self.board.name}: {what}")
+                tell(f"building for {self.board.name}: {what}")
                 try:
                     found.append((what, cost_of(path, self.board, Path(folder) / what)))
                 except McuDeployError as error:

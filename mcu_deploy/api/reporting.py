@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from mcu_deploy.compiled import Network
 from mcu_deploy.errors import McuDeployError, RequestError, UsageError, one_line
 from mcu_deploy.ir import Graph
 from mcu_deploy.output import require_writable, write_file
+from mcu_deploy.output.progress import tell
 from mcu_deploy.report import NetworkReport
 from mcu_deploy.report.front import Front
 from mcu_deploy.report.page.arena import arenas
@@ -31,7 +32,6 @@ from mcu_deploy.session import Session
 
 _FIRST_ONLY = "bench.elf runs the first network of a firmware."
 
-Tell = Callable[[str], None]
 AnyObjects = ObjectFolder | str | os.PathLike[str]
 
 
@@ -51,13 +51,12 @@ def write_report(
     html: str | Path,
     *,
     compare_with: AnyObjects | None = None,
-    tell: Tell = lambda _: None,
 ) -> Reported:
     """Writes a build's report as one HTML file that needs nothing else: no network, no script of
     others.
 
     build: a build folder, of a board or of a core alone. compare_with: another one, to stand beside
-    it. tell: is told what is being done. What an inference takes is counted in an emulator, where
+    it. What an inference takes is counted in an emulator, where
     one has the board, and the models are built for the other goals too, in temporary folders.
     Raises RequestError for what is no build folder, UsageError where `html` may not be written.
     """
@@ -65,7 +64,7 @@ def write_report(
     if path.is_dir():
         raise UsageError(f"{path} is a folder; give the name of a file, such as report.html.")
     require_writable(path)
-    made = make_report(build, compare_with=compare_with, tell=tell)
+    made = make_report(build, compare_with=compare_with)
     write_file(path, made.html.encode())
     return made
 
@@ -74,21 +73,20 @@ def make_report(
     build: AnyObjects,
     *,
     compare_with: AnyObjects | None = None,
-    tell: Tell = lambda _: None,
 ) -> Reported:
     """`write_report`, without the file."""
     folder = _opened(build)
     other = None if compare_with is None else _opened(compare_with)
     called = _names(folder, other)
     with folder.session() as session:
-        networks = _compiled(folder, session, called[0], tell)
-        side, profile = _side(folder, networks, called[0], tell)
-        front = fronts.front(folder, networks, session, profile=profile, tell=tell)
+        networks = _compiled(folder, session, called[0])
+        side, profile = _side(folder, networks, called[0])
+        front = fronts.front(folder, networks, session, profile=profile)
     comparison = None
     if other is not None:
         with other.session() as session:
-            networks = _compiled(other, session, called[1], tell)
-        theirs, _ = _side(other, networks, called[1], tell)
+            networks = _compiled(other, session, called[1])
+        theirs, _ = _side(other, networks, called[1])
         comparison = compare(_widened(side, theirs), _widened(theirs, side))
     with drawing():
         page = Page(
@@ -121,13 +119,13 @@ def _names(folder: ObjectFolder, other: ObjectFolder | None) -> tuple[str, str]:
     return str(Path(*this[-count:])), str(Path(*that[-count:]))
 
 
-def _compiled(folder: ObjectFolder, session: Session, called: str, tell: Tell) -> list[Network]:
+def _compiled(folder: ObjectFolder, session: Session, called: str) -> list[Network]:
     tell(f"reading {called}")
     return [folder.compile_again(entry.name, session) for entry in folder.networks]
 
 
 def _side(
-    folder: ObjectFolder, networks: Sequence[Network], called: str, tell: Tell
+    folder: ObjectFolder, networks: Sequence[Network], called: str
 ) -> tuple[Side, Profile | None]:
     """A build with its networks, the first of which is counted."""
     tell(f"counting an inference of {called}")

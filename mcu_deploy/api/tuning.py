@@ -25,7 +25,7 @@ from mcu_deploy.device.emulators import choose_emulator, launcher_named, launche
 from mcu_deploy.device.emulators.interface import Launcher
 from mcu_deploy.errors import DeviceError, FitError, RequestError, UsageError
 from mcu_deploy.options import Options
-from mcu_deploy.output import require_writable, write_file
+from mcu_deploy.output import progress, require_writable, write_file
 from mcu_deploy.plan import Step
 from mcu_deploy.runners.choosing import choose
 from mcu_deploy.selection import Choice
@@ -37,7 +37,6 @@ from mcu_deploy.toolchain.stand_in import stand_in_machine
 _BUILDS = 8
 
 Load = Callable[[Path], None]
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,6 @@ def tune(
     connection: Connection | None = None,
     load: Load | None = None,
     again: bool = False,
-    progress: Progress | None = None,
 ) -> Tuned:
     """Measures all that backends offer for the layers of a model, and writes MODEL.costs.json.
 
@@ -94,15 +92,14 @@ def tune(
     cycles. load: puts a firmware.elf on that board, as `flash` by default.
 
     The file is written after each network, and what is in it is not measured again, but for
-    `again`; nor do counted costs count as measured ones. progress: is told how many networks are
-    done, and of how many. Raises an McuDeployError with a sentence for everything that can go
-    wrong.
+    `again`; nor do counted costs count as measured ones. Raises an McuDeployError with a sentence
+    for everything that can go wrong.
     """
     if session is None:
         with Session() as own:
             return tune(
                 model, board, session=own, options=options, connection=connection, load=load,
-                again=again, progress=progress,
+                again=again,
             )  # fmt: skip
     path = Path(model)
     target = board if isinstance(board, Board) else load_board(board)
@@ -117,17 +114,17 @@ def tune(
             "made of, and make it again."
         )
     require_writable(measured_costs.file_beside(path), [path])
-    tuning = _Tuning(path, target, session, options or Options(), chosen, load, progress)
+    tuning = _Tuning(path, target, session, options or Options(), chosen, load)
     return tuning.run(again)
 
 
 class _Tuning:
     def __init__(
         self, model: Path, board: Board, session: Session, options: Options,
-        connection: Connection, load: Load | None, progress: Progress | None,
+        connection: Connection, load: Load | None,
     ) -> None:  # fmt: skip
         self.model, self.board, self.session, self.options = model, board, session, options
-        self.connection, self.load, self.progress = connection, load, progress
+        self.connection, self.load = connection, load
         self.known = Known.COUNTED if connection.port is None else Known.MEASURED
         self.target = target_of(board, options)
         self.costs = measured_costs.beside(model, self.target)
@@ -255,8 +252,7 @@ class _Tuning:
 
     def _tell(self, done: int, more: int = 0) -> None:
         self.done, self.total = self.done + done, self.total + more
-        if self.progress is not None:
-            self.progress(self.done, self.total)
+        progress.tell("networks are measured", self.done, self.total)
 
     def _cycles(self, network: Network) -> int | None:
         """Of all layers; None where one is not known."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from mcu_deploy.cli.console import drawn, err, float_lines, layer_lines, out, print_json
+from mcu_deploy.cli.console import drawn, float_lines, layer_lines, out, print_json
 from mcu_deploy.cli.options import (
     JsonOption,
     WideOption,
@@ -18,6 +18,7 @@ from mcu_deploy.cli.options import (
     with_options,
     with_processor,
 )
+from mcu_deploy.cli.progress import working
 from mcu_deploy.errors import UsageError
 from mcu_deploy.options import Options
 
@@ -89,7 +90,7 @@ def build(
     names = name or []
     first = network_name(names[0] if names else None, models[0])
     folder = output if output is not None else str(Path("build", processor.name, first))
-    with Session(options=creation) as session, err.status(f"building for {processor.name} ..."):
+    with Session(options=creation) as session, working(f"building for {processor.name}"):
         session.require_options()
         built = building.build(
             models, processor, folder, name=names or None, session=session, options=options

@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from mcu_deploy.cli.console import err, out, print_json, table
 from mcu_deploy.cli.options import JsonOption, completing
+from mcu_deploy.cli.progress import working
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -88,8 +89,6 @@ def _init(provider: str, source: str | None, as_json: bool) -> None:
 def _run(
     config: Path | None, update: bool, report: Path | None, output: Path, as_json: bool
 ) -> None:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
     from mcu_deploy.api.pipelines import run_pipeline
     from mcu_deploy.errors import McuDeployError, RequestError
     from mcu_deploy.output import require_writable, write_file
@@ -117,19 +116,13 @@ def _run(
         inputs = [job.model.file for job in configuration.jobs]
         require_writable(report, [configuration.path, configuration.table, *inputs])
     now.unlink(missing_ok=True)
-    bar = Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=err,
-        transient=True,
-    )  # fmt: skip
-    with bar:
-        task = bar.add_task("building and running", total=len(configuration.jobs))
 
-        def tell(outcome: BuildOutcome) -> None:
-            bar.advance(task)
-            if not as_json:
-                out.print(_line(outcome))
+    def show(outcome: BuildOutcome) -> None:
+        if not as_json:
+            out.print(_line(outcome))
 
-        result = run_pipeline(configuration, output, progress=tell)
+    with working("building and running"):
+        result = run_pipeline(configuration, output, finished=show)
     write_file(now, table_text(result.rows).encode())
     if report is not None:
         write_file(report, markdown(result).encode())

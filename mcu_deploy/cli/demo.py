@@ -8,6 +8,7 @@ import typer
 
 from mcu_deploy.cli.console import err, out, print_json, table
 from mcu_deploy.cli.options import EmulatorOption, JsonOption
+from mcu_deploy.cli.progress import working
 
 
 def demo(
@@ -29,14 +30,14 @@ def demo(
         out.print(f"Keyword spotting (MLPerf Tiny, int8) on {reason}.")
     connection = running.Connection(emulator=emulator)
     with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as directory:
-        with err.status("compiling ..."):
+        with working("compiling"):
             built = building.build(example / "model.onnx", name, directory, name="kws")
         folder = open_folder(directory)
         network = built.networks[0].network
         samples = load_samples(example / "samples.npz", network.graph)
-        with err.status(f"running {len(samples)} samples over the serial line ..."):
+        with working(f"running {len(samples)} samples over the serial line"):
             results = running.run(folder, samples, connection=connection)
-        with err.status("counting instructions ..."):
+        with working("counting instructions"):
             counted = (
                 None if folder.board.is_host else profiling.profile(folder, connection=connection)
             )

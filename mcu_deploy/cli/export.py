@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from mcu_deploy.cli.console import err, out, print_json
+from mcu_deploy.cli.console import out, print_json
 from mcu_deploy.cli.options import JsonOption, completing
+from mcu_deploy.cli.progress import working
 from mcu_deploy.errors import UsageError
 
 
@@ -65,7 +66,7 @@ def export(
 
     if output == "":
         raise UsageError("The name of the output is empty; give one with -o.")
-    with err.status(f"exporting {source} ..."):
+    with working(f"exporting {source}"):
         done = exporting.export(
             source, format, output, name=name, version=version, author=author, url=url,
             data=_data(data or []),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from mcu_deploy.cli.console import err, out, print_json
+from mcu_deploy.cli.console import out, print_json
 from mcu_deploy.cli.options import (
     JsonOption,
     OptionalBoard,
@@ -16,6 +16,7 @@ from mcu_deploy.cli.options import (
     RunnerOption,
     with_connection,
 )
+from mcu_deploy.cli.progress import working
 
 if TYPE_CHECKING:
     from mcu_deploy.api.running import Connection
@@ -50,7 +51,7 @@ def field_test(
     with folder_for(source, board) as folder:
         path = output or Path(f"field-test-{folder.board.name}.md")
         require_writable(path, [source])
-        with err.status(f"flashing, validating and profiling {folder.board.name} ..."):
+        with working(f"flashing, validating and profiling {folder.board.name}"):
             found = field_testing.field_test(
                 folder, connection, runner=runner, probe=probe, flash=not no_flash
             )

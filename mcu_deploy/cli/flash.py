@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from mcu_deploy.cli.console import err, out, print_json
+from mcu_deploy.cli.console import out, print_json
 from mcu_deploy.cli.options import JsonOption, OptionalBoard, ProbeOption, RunnerOption
+from mcu_deploy.cli.progress import working
 from mcu_deploy.files.given import is_folder
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def flash(
             scratch = Path(tempfile.mkdtemp(prefix="mcu-deploy-flash-"))
             done = flashing.plan_flash(program, scratch, runner, probe)
         else:
-            with err.status(f"flashing {name} ..."):
+            with working(f"flashing {name}"):
                 done = flashing.flash(program, runner, probe)
         if as_json:
             print_json({"board": name, **done.as_json(), "flashed": not dry_run})

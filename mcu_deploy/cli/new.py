@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from mcu_deploy.cli.console import err, out, print_json
+from mcu_deploy.cli.console import out, print_json
 from mcu_deploy.cli.options import BoardOption, JsonOption
+from mcu_deploy.cli.progress import working
 
 
 def new(
@@ -42,7 +43,7 @@ def new(
     """Write a small firmware project: CMake, main.c, a model, the board's start-up, a test."""
     from mcu_deploy.api import creating
 
-    with err.status("writing a project ..."):
+    with working("writing a project"):
         made = creating.new_project(directory, board, model, data=data, labels=labels, name=name)
     if as_json:
         print_json(asdict(made) | {"path": str(made.path)})

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from mcu_deploy.cli.console import err, float_lines, out, print_json
+from mcu_deploy.cli.console import float_lines, out, print_json
 from mcu_deploy.cli.options import BoardOption, JsonOption, with_creation, with_options
+from mcu_deploy.cli.progress import working
 from mcu_deploy.options import Options
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def optimize(
     from mcu_deploy.api import optimizing
     from mcu_deploy.session import Session
 
-    with Session(options=creation) as session, err.status(f"optimizing for {board} ..."):
+    with Session(options=creation) as session, working(f"optimizing for {board}"):
         session.require_options()
         made = optimizing.optimize_model(
             model, board, output, name=name, session=session, options=options, compress=compress

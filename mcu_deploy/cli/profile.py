@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from mcu_deploy.cli.console import err, layer_lines, out, print_json
+from mcu_deploy.cli.console import layer_lines, out, print_json
 from mcu_deploy.cli.options import (
     JsonOption,
     ModelOption,
@@ -17,6 +17,7 @@ from mcu_deploy.cli.options import (
     WideOption,
     with_connection,
 )
+from mcu_deploy.cli.progress import working
 
 if TYPE_CHECKING:
     from mcu_deploy.api.profiling import Profile
@@ -41,7 +42,7 @@ def profile(
     from mcu_deploy.api.folder import folder_for
 
     with folder_for(source, board) as folder:
-        with err.status(f"counting on {folder.board.name} ..."):
+        with working(f"counting on {folder.board.name}"):
             result = profiling.profile(folder, model=model, connection=connection)
         if as_json:
             print_json(_as_json(folder.report, result))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from mcu_deploy.cli.console import drawn, err, out, print_json, table
+from mcu_deploy.cli.console import drawn, out, print_json, table
 from mcu_deploy.cli.options import JsonOption, OptionalBoard, WideOption
+from mcu_deploy.cli.progress import working
 
 if TYPE_CHECKING:
     from mcu_deploy.api.quantizing import Quantized
@@ -87,12 +88,11 @@ def quantize(
     from mcu_deploy.options import from_typed
 
     _require_possible(weights_only, int16_activations, sensitivity or budget is not None)
-    with err.status("quantizing ...") as status:
+    with working("quantizing"):
         made = quantizing.quantize(
             model, data, output, labels=labels, io=io, board=board, sensitivity=sensitivity,
             budget=budget, only_weights=weights_only is not None, samples_output=samples_output,
             shapes=from_typed({"shape": shape or []}).shapes,
-            progress=lambda what: status.update(f"{escape(what)} ..."),
         )  # fmt: skip
     if as_json:
         print_json(_as_json(made))

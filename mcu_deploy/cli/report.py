@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from mcu_deploy.cli.console import drawn, err, out, print_json
+from mcu_deploy.cli.console import drawn, out, print_json
 from mcu_deploy.cli.options import JsonOption
+from mcu_deploy.cli.progress import working
 
 
 def report(
@@ -28,15 +29,11 @@ def report(
     """Show a build beside those for other goals, or another one; as a page, all that is known."""
     from mcu_deploy.api import reporting
 
-    with err.status(f"reporting on {source} ...") as status:
-
-        def tell(what: str) -> None:
-            status.update(f"{escape(what)} ...")
-
+    with working(f"reporting on {source}"):
         if html is None:
-            done = reporting.make_report(source, compare_with=compare, tell=tell)
+            done = reporting.make_report(source, compare_with=compare)
         else:
-            done = reporting.write_report(source, html, compare_with=compare, tell=tell)
+            done = reporting.write_report(source, html, compare_with=compare)
     saved, tables = done.folder.report, [done.front.table()]
     if done.comparison is not None:
         tables.append(done.comparison.table())

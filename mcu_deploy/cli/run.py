@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from mcu_deploy.cli.console import err, out, print_json
+from mcu_deploy.cli.console import out, print_json
 from mcu_deploy.cli.options import JsonOption, ModelOption, OptionalBoard, with_connection
+from mcu_deploy.cli.progress import working
 from mcu_deploy.files.given import is_folder
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def run(
                 "--split needs the model file and --board, and no --partition: both halves are "
                 "built anew."
             )
-        with err.status(f"running {escape(source.name)} on the host and on {escape(board)} ..."):
+        with working(f"running {source.name} on the host and on {board}"):
             halves = split_running.run(
                 source, board, split, inputs, count=samples, connection=connection
             )
@@ -69,7 +70,7 @@ def run(
         with folder_for(source, board) as folder:
             name, board_name = folder.network(model).name, folder.board.name
             given = running.load_for(folder, name, inputs, partition).first(samples)
-            with err.status(f"running {len(given)} samples on {board_name} ..."):
+            with working(f"running {len(given)} samples on {board_name}"):
                 results = running.run(
                     folder, given, model=name, partition=partition, connection=connection
                 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from mcu_deploy.cli.console import err, out, print_json, table
+from mcu_deploy.cli.console import out, print_json, table
 from mcu_deploy.cli.options import (
     BoardOption,
     JsonOption,
@@ -19,6 +19,7 @@ from mcu_deploy.cli.options import (
     with_creation,
     with_options,
 )
+from mcu_deploy.cli.progress import working
 from mcu_deploy.options import Options
 
 if TYPE_CHECKING:
@@ -50,28 +51,14 @@ def tune(
     options: Options,
 ) -> None:
     """Measure what the candidates for a model's layers cost, for `build` to choose by that."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-    )
-
     from mcu_deploy.api import tuning
     from mcu_deploy.session import Session
 
-    bar = Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=err, transient=True,
-    )  # fmt: skip
-    with Session(options=creation) as session, bar:
+    with Session(options=creation) as session, working(f"measuring for {board}"):
         session.require_options()
-        task = bar.add_task(f"measuring for {escape(board)}", total=None)
         found = tuning.tune(
             model, board, session=session, options=options, connection=connection,
             load=None if load is None else _loader(load), again=again,
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
         )  # fmt: skip
     if as_json:
         print_json(_as_json(found))

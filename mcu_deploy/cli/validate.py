@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from mcu_deploy.cli.console import drawn, err, out, print_json
+from mcu_deploy.cli.console import drawn, out, print_json
 from mcu_deploy.cli.options import JsonOption, ModelOption, OptionalBoard, with_connection
+from mcu_deploy.cli.progress import working
 
 if TYPE_CHECKING:
     from mcu_deploy.agreement.layers import LayerComparison
@@ -74,7 +75,7 @@ def validate(
         given = (
             random_samples(graph, edges=edges) if data is None else load_samples(data, graph, edges)
         ).first(samples)
-        with err.status(f"validating {len(given)} samples on {folder.board.name} ..."):
+        with working(f"validating {len(given)} samples on {folder.board.name}"):
             result = validating.validate(
                 folder, given, model=name, layers=layers is not None, onnxruntime=onnxruntime,
                 connection=connection,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from mcu_deploy import compiler
 from mcu_deploy.boards import Board
 from mcu_deploy.errors import RequestError, UsageError
 from mcu_deploy.files.arrays import Array
+from mcu_deploy.output.progress import tell
 from mcu_deploy.quantizing import judging
 from mcu_deploy.quantizing.borders import with_borders
 from mcu_deploy.quantizing.choosing import Recipe, Trials, thirds
@@ -44,14 +45,14 @@ class Budget:
 
 def within(
     budget: Budget, trials: Trials, recipe: Recipe, table: Sequence[Sensitivity],
-    labels: Array | None, board: Board | None, progress: Callable[[str], None],
+    labels: Array | None, board: Board | None,
 ) -> Recipe:  # fmt: skip
     """The recipe with the layers in float32 that a budget asks for or allows, the cheapest first.
 
     Raises RequestError where it cannot be kept, and where what it needs was not given.
     """
     if budget.unit == "cycles":
-        return _as_many_as_fit(budget, trials, recipe, table, board, progress)
+        return _as_many_as_fit(budget, trials, recipe, table, board)
     if budget.unit == "%" and labels is None:
         raise RequestError(
             "--budget in % is of top-1, and the samples have no classes. Give --labels, or a "
@@ -59,7 +60,7 @@ def within(
         )
     best = -float("inf")
     for each, sqnr in kept_in_float(trials, recipe, table):
-        progress(f"{len(each.in_float)} layers in float32: {sqnr:.2f} dB")
+        tell(f"{len(each.in_float)} layers in float32: {sqnr:.2f} dB")
         if budget.unit == "db":
             reached, best = sqnr >= budget.value, max(best, sqnr)
         else:
@@ -88,7 +89,7 @@ def _points_lost(trials: Trials, recipe: Recipe, labels: Array) -> float:
 
 def _as_many_as_fit(
     budget: Budget, trials: Trials, recipe: Recipe, table: Sequence[Sensitivity],
-    board: Board | None, progress: Callable[[str], None],
+    board: Board | None,
 ) -> Recipe:  # fmt: skip
     if board is None:
         raise RequestError("--budget in cycles is of a board. Give --board, or a budget in dB.")
@@ -101,7 +102,7 @@ def _as_many_as_fit(
     chosen = recipe
     for each, _ in kept_in_float(trials, recipe, [s for s in table if s.gain > 0]):
         taken = cycles(trials, each, board)
-        progress(f"{len(each.in_float)} layers in float32: {taken:,} cycles")
+        tell(f"{len(each.in_float)} layers in float32: {taken:,} cycles")
         if taken > budget.value:
             break
         chosen = each

@@ -6,7 +6,7 @@ from all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -15,6 +15,7 @@ import onnx
 from mcu_deploy.errors import RequestError
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.files.samples import SampleFile
+from mcu_deploy.output.progress import tell
 from mcu_deploy.quantizing import biases, equalizing, judging
 from mcu_deploy.quantizing.integers import quantized
 from mcu_deploy.quantizing.judging import Results
@@ -29,8 +30,6 @@ _MOST_JUDGED = 256
 # what needs no choice: of few samples the best of many is best by chance.
 _ERRORS, _ERRORS_OF_MANY, _MANY = 2.0, 1.0, 100
 _MARGIN = 0.1
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,7 @@ def parts(file: SampleFile) -> tuple[SampleShare, SampleShare]:
     return thirds(file)[0]
 
 
-def choose(trials: Trials, progress: Progress = lambda what: None) -> Recipe:
+def choose(trials: Trials) -> Recipe:
     """The recipe with the best score: each question is asked with the answers so far.
 
     Another than SAFE only where the samples tell them apart.
@@ -151,7 +150,7 @@ def choose(trials: Trials, progress: Progress = lambda what: None) -> Recipe:
 
     def best(recipes: Sequence[Recipe]) -> Recipe:
         for recipe in (SAFE, *recipes):
-            progress(str(recipe))
+            tell(str(recipe))
             trials.score(recipe)
         return max(trials.samples, key=lambda r: _surplus(trials, r))
 

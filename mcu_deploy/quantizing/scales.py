@@ -6,9 +6,9 @@ layer of a hundred inputs that is a twelfth of its weights, for a convolution ne
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
+from mcu_deploy.output.progress import tell
 from mcu_deploy.quantizing.choosing import Recipe, Trials
 from mcu_deploy.quantizing.net import Net
 from mcu_deploy.quantizing.preparing import output_axis
@@ -19,9 +19,7 @@ _SHARE = 0.02  # of the weights: where it is less no more are taken
 _MOST_LOSS = 1.5  # dB
 
 
-def fewer(
-    trials: Trials, recipe: Recipe, progress: Callable[[str], None] = lambda what: None
-) -> Recipe:
+def fewer(trials: Trials, recipe: Recipe) -> Recipe:
     """The recipe with one scale in those dense layers that lose least for a byte, as long as the
     model stays better than by min-max with a scale an output."""
     outputs = _dense_outputs(trials.net)
@@ -36,7 +34,7 @@ def fewer(
     least = max(whole - _MOST_LOSS, trials.score(Recipe()))
 
     def lost(name: str) -> float:
-        progress(f"one scale in {name}")
+        tell(f"one scale in {name}")
         return (whole - trials.score(replace(recipe, one_scale=(name,)))) / outputs[name]
 
     for name in sorted(outputs, key=lost):

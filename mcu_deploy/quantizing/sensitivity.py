@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mcu_deploy.output.progress import counted
 from mcu_deploy.quantizing.choosing import Recipe, Trials
 from mcu_deploy.quantizing.integers import LAYERS
 from mcu_deploy.quantizing.net import Net
@@ -30,14 +31,11 @@ class Sensitivity:
         return self.gain / max(1, self.macs)
 
 
-def sensitivities(
-    trials: Trials, recipe: Recipe, progress: Callable[[str], None] = lambda what: None
-) -> tuple[Sensitivity, ...]:
+def sensitivities(trials: Trials, recipe: Recipe) -> tuple[Sensitivity, ...]:
     """Of all layers with weights, the cheapest first: by what is gained for a MAC in float32."""
     whole = trials.score(recipe)
     found = []
-    for node in layers(trials.net):
-        progress(f"{node} in float32")
+    for node in counted("layers in float32, one at a time", layers(trials.net)):
         op, macs, more = _costs(trials.net, node)
         sqnr = trials.score(replace(recipe, in_float=(*recipe.in_float, node)))
         found.append(Sensitivity(node, op, macs, more, sqnr, sqnr - whole))

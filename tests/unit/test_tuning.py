@@ -23,6 +23,7 @@ from mcu_deploy.boards import load_board
 from mcu_deploy.compiled import Network
 from mcu_deploy.errors import DeviceError, FitError, McuDeployError, RequestError, UsageError
 from mcu_deploy.options import Options
+from mcu_deploy.output.progress import listening
 
 BOARD = "mps2-an386"
 SPEED = Options(optimize_for="speed")
@@ -63,8 +64,9 @@ def _costs(path: Path) -> dict[str, dict[str, object]]:
 
 
 def test_everything_is_measured_once_and_decides(emulator: Emulator, path: Path) -> None:
-    told: list[tuple[int, int]] = []
-    found = tune(path, BOARD, options=SPEED, progress=lambda *pair: told.append(pair))
+    told: list[tuple[int, int | None]] = []
+    with listening(lambda what, *pair: told.append(pair)):
+        found = tune(path, BOARD, options=SPEED)
     costs = _costs(path)
     assert found.measured == len(costs) and found.kept == found.too_large == 0
     assert {(c["unit"], c["known"]) for c in costs.values()} == {("cycles", "counted")}

@@ -16,6 +16,7 @@ from mcu_deploy.backends.interface import Layer, Proposal, Proposals, SubgraphVi
 from mcu_deploy.discovery import modules
 from mcu_deploy.ir import NodeId
 from mcu_deploy.operators import label
+from mcu_deploy.output.progress import counted
 
 
 class Family(Protocol):
@@ -63,7 +64,7 @@ def propose(
     them need, a clause; asking: for a layer."""
     proposals: list[Proposal] = []
     refused: dict[NodeId, str] = {}
-    for node in view.nodes:
+    for node in counted("layers, each kernel priced", [*view.nodes]):
         found_in = find(package, node.domain, node.op)
         if not found_in:
             continue
