@@ -48,19 +48,18 @@ from mcu_deploy.compiler import compile_model
 from mcu_deploy.options import Options, PartitionRequest, PoolRequests, Requests, StateRequest
 
 FOLDER = Path(__file__).parent
-BOARDS = ("host", "mps2-an386")
 KWS = FOLDER.parent.parent / "mcu_deploy" / "examples" / "kws" / "model.onnx"
 
 
 @dataclass(frozen=True)
 class Net:
     """model: makes the file that is committed, of bytes a TFLite file; None for the example's.
-    boards: by name."""
+    board: by name."""
 
     name: str
     model: Callable[[], onnx.ModelProto | bytes] | None
     options: Options = field(default_factory=Options)
-    boards: tuple[str, ...] = BOARDS
+    board: str = "mps2-an386"
     backends: tuple[str, ...] = ("CpuRef",)
 
     @property
@@ -70,13 +69,15 @@ class Net:
         is_tflite = self.model in (dsp_lstm, mve_tflite)
         return FOLDER / f"{self.model.__name__}.{'tflite' if is_tflite else 'onnx'}"
 
-    def sources(self, board: str) -> Mapping[str, bytes]:
-        """The generated header and source, without the weights, by the name they are kept under."""
+    def sources(self, board: str = "") -> Mapping[str, bytes]:
+        """The generated header and source, without the weights, by the name they are kept under.
+        board: another one than the net's."""
         options = replace(self.options, backends=self.backends)
-        made = compile_model(self.path, load_board(board), name=self.name, options=options)
-        files = made.sources.files
+        core = load_board(board or self.board)
+        files = compile_model(self.path, core, name=self.name, options=options).sources.files
         return {
-            f"{self.name}.{board}.{end}": files[f"network_{self.name}.{end}"] for end in ("h", "c")
+            f"{self.name}.{self.board}.{end}": files[f"network_{self.name}.{end}"]
+            for end in ("h", "c")
         }
 
 
@@ -123,14 +124,14 @@ def _of_arm_dsp(
             return onnx.load(module.model(cases, Path(folder) / "model.onnx"))
 
     model.__name__ = name = f"dsp_{family}"
-    return Net(name, model, Options(optimize_for=goal), ("mps2-an386",), ("ArmDsp", "CpuRef"))
+    return Net(name, model, Options(optimize_for=goal), "mps2-an386", ("ArmDsp", "CpuRef"))
 
 
 def _of_arm_mve(family: str, module: ModuleType, cases: Sequence[Any]) -> Net:
     """As of ArmDsp."""
     made = _of_arm_dsp(family, module, cases)
     made.model.__name__ = name = f"mve_{family}"
-    return Net(name, made.model, Options(), ("mps3-an547",), ("ArmMve", "CpuRef"))
+    return Net(name, made.model, Options(), "mps3-an547", ("ArmMve", "CpuRef"))
 
 
 _CONVERSIONS = [arm_dsp_conversion_cases.Conversion(12, 0.05, 3, is_back=b) for b in (False, True)]
@@ -149,13 +150,11 @@ NETS = (
         Options(
             requests=Requests(states=tuple(StateRequest(f"ring{k}", f"next{k}") for k in (0, 1)))
         ),
-        ("mps2-an386",),
     ),
     Net(
         "pools",
         residual,
         Options(pools=PoolRequests(pinned={"image": "psram"}, hot_weights=500)),
-        ("mps2-an386",),
     ),
     Net(
         "partition",
@@ -180,7 +179,7 @@ NETS = (
     _of_arm_dsp("conversion", arm_dsp_conversion_cases, _CONVERSIONS),
     _of_arm_dsp("strips_1x1", arm_dsp_cases, [arm_dsp_cases.STRIPS[4]], "ram"),
     _of_arm_dsp("product", arm_dsp_sum_cases, [arm_dsp_sum_cases.TAKEN[10]]),
-    Net("dsp_lstm", dsp_lstm, Options(), ("mps2-an386",), ("ArmDsp", "CpuRef")),
+    Net("dsp_lstm", dsp_lstm, Options(), "mps2-an386", ("ArmDsp", "CpuRef")),
     _of_arm_dsp("winograd", arm_dsp_convolutions, [arm_dsp_winograd_cases.TAKEN[5]], "speed"),
     _of_arm_dsp("strips", arm_dsp_strips_cases, [arm_dsp_strips_cases.BLOCK], "ram"),
     _of_arm_dsp("dense", arm_dsp_dense_cases, [arm_dsp_dense_cases.SMALL]),
@@ -193,7 +192,7 @@ NETS = (
     _of_arm_mve("convolution", arm_mve_conv_cases, [arm_mve_conv_cases.GOLDEN]),
     _of_arm_mve("dense", arm_mve_dense_cases, [arm_mve_dense_cases.GOLDEN]),
     _of_arm_mve("depthwise", arm_mve_depthwise_cases, [arm_mve_depthwise_cases.GOLDEN]),
-    Net("mve_tflite", mve_tflite, Options(), ("mps3-an547",), ("ArmMve", "CpuRef")),
+    Net("mve_tflite", mve_tflite, Options(), "mps3-an547", ("ArmMve", "CpuRef")),
     _of_arm_mve("conversion", arm_dsp_conversion_cases, _CONVERSIONS),
     _of_arm_mve("pool", arm_mve_pool_cases, [arm_mve_pool_cases.GOLDEN]),
     _of_arm_mve("sum", arm_mve_sum_cases, [arm_mve_sum_cases.GOLDEN]),
@@ -203,9 +202,4 @@ NETS = (
 
 def files() -> dict[str, bytes]:
     """Every committed C file, as it would be generated now."""
-    return {
-        name: text
-        for net in NETS
-        for board in net.boards
-        for name, text in net.sources(board).items()
-    }
+    return {name: text for net in NETS for name, text in net.sources().items()}
