@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import arm_dsp_late_cases
 import numpy as np
 import onnx
 import pytest
@@ -219,13 +220,64 @@ def test_small_windows_are_multiplied_by_groups(tmp_path: Path) -> None:
 
 
 def test_the_price_of_a_group_waits_once_for_several_tiles(tmp_path: Path) -> None:
-    """The function for layers of all sizes reads all weights for each tile."""
+    """The small function for layers of all sizes reads all weights for each tile."""
     layer, at_once = _layer(_PIXELS[0], tmp_path), replace(LATE, memory=None)
     one, other = (
         code.time(LATE) - code.time(at_once)
         for code in (
             pointwise.assemble(layer),
-            pointwise_shared.assemble(layer, pointwise_shared.WAYS["any"]),
+            pointwise_shared.assemble(layer, pointwise_shared.WAYS["any_small"]),
         )
     )
     assert 0 < one < other / 3
+
+
+# Of a tile and less, of odd rests, of one and several groups, of more filters than channels and of
+# less, and of more words than the cache of data keeps.
+_SIZED = [
+    Case((channels, rows, columns), filters, (1, 1), pads=_NONE, zeros=zeros)
+    for channels, rows, columns, filters, zeros in (
+        (4, 1, 3, 2, (3, -5)), (4, 1, 4, 2, (3, -5)), (8, 1, 5, 6, (-128, -5)),
+        (32, 5, 7, 20, (3, 0)), (60, 6, 6, 32, (-128, -128)), (112, 3, 5, 8, (1, 2)),
+        (128, 3, 5, 8, (1, 2)), (20, 9, 3, 64, (0, 0)), (16, 6, 8, 12, (3, 3)),
+    )
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("fpu", [True, False])
+def test_one_function_for_all_sizes_multiplies_groups(
+    fpu: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of all layers, those with late sums and those that no integers round, too."""
+    way = pointwise_shared.WAYS["any"]
+    monkeypatch.setattr(pointwise_shared, "WAYS", {"any": way})
+    monkeypatch.setattr(pointwise, "propose", lambda view, layer: "")
+    monkeypatch.setattr(compiler, "target_of", lambda *_: replace(LATE, fpu=fpu))
+    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
+    sized = model(_SIZED if fpu else _SIZED[::2], tmp_path / "sized.onnx")
+    late, rare = arm_dsp_late_cases.model(tmp_path / "late.onnx", depthwise=())
+    seen: Counter[str] = Counter()
+    for path, file in ((sized, extremes(sized)), (late, rare)):
+        samples = np.load(file)
+        inputs = [samples[value.name][0] for value in onnx.load(path).graph.input]
+        for run in runs(path, inputs, options=options):
+            function = run.choice.workload.function
+            if function is None or function.stem != "conv1x1_any_dsp":
+                continue
+            assert run.result() == run.output, run.name
+            (place,) = run.choice.workload.in_place
+            assert run.result(place) == run.output, f"{run.name}: {place}"
+            seen["all"] += 1
+            seen["unsolved"] += "no integers round" in " ".join(function.comment)
+    assert seen["all"] >= (17 if fpu else 13) and seen["unsolved"]
+
+
+@pytest.mark.parametrize("channels", [16, 64, 112])
+def test_that_function_takes_little_longer_than_one_of_a_size(
+    channels: int, tmp_path: Path
+) -> None:
+    layer = _layer(Case((channels, 9, 9), 32, (1, 1), pads=_NONE), tmp_path)
+    code = pointwise_shared.assemble(layer, pointwise_shared.WAYS["any"])
+    assert code.time(LATE) < 1.15 * pointwise.assemble(layer).time(LATE)
+    # Of steps, tiles, filters.
+    assert code.longest_loop(layer.pixels // 3) <= 896

@@ -27,6 +27,15 @@ def loop_bytes(target: Target) -> int | None:
     return cache * 7 // 8 if cache >= _LEAST_CACHE else None
 
 
+def kept_bytes(target: Target) -> int:
+    """How many bytes of constants that are read over and over a cache of data keeps, wherever in a
+    line they begin."""
+    memory = target.memory
+    if memory is None or memory.data_cache is None:
+        return 0
+    return max(0, memory.data_cache.bytes - memory.data_cache.line_bytes)
+
+
 def waits_for_weights(target: Target) -> bool:
     """Whether each pass over a layer's weights waits for the memory that they lie in."""
     memory = target.memory

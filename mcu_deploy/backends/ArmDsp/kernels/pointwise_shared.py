@@ -5,13 +5,13 @@ enters in the middle if its steps are no multiple of eight; or, where flash coun
 step. The first takes a few per cent longer than a function for the layer's own channels
 (pointwise.py), the other a fifth; and a network of many shapes needs it once. For `size` there is a
 third, which rounds in float32: a factor a filter is all that it needs for that, as CpuRef.
+Where weights are waited for, the first multiplies groups of tiles (sized_groups.py).
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -19,13 +19,13 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.kernels import pointwise
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, proposal
-from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
+from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.dsp import nests
 from mcu_deploy.backends.isa.dsp.core import Tile
-from mcu_deploy.backends.isa.dsp.tile import WordStep, multiply_words
+from mcu_deploy.backends.isa.dsp.entered_loop import STEP_BYTES, Loop, Steps
+from mcu_deploy.backends.isa.dsp.sized_groups import SizedGroups
 from mcu_deploy.backends.isa.dsp.widening import widen
-from mcu_deploy.backends.quantized.dense_product import DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution, read
 
 OPERATORS = ("Conv", "tflite::Conv")
@@ -39,74 +39,8 @@ class Way(NamedTuple):
 
 
 WAYS = {"any": Way(8), "any_small": Way(1), "any_small_real": Way(1, is_real=True)}
-_STEP_BYTES = 68
 # Behind a tile's activations and `STATE`; then bytes that take results of pixels that do not exist.
 _INPUT, _WEIGHTS, _TILES, _BACK, _CHANNELS, _FILTERS, _NOWHERE = 16, 20, 24, 28, 32, 36, 40
-
-
-@dataclass(frozen=True, eq=False)
-class Steps(DenseProduct):
-    """The products, by a loop of so many `steps`."""
-
-    steps: int = 1
-
-    @property
-    def begins_early(self) -> bool:
-        return False
-
-    @property
-    def first(self) -> int:
-        """Steps of the first round."""
-        return (self.pairs // 2 - 1) % self.steps + 1
-
-
-class _Loop:
-    """The six sums: see core.py.
-
-    entries: of the steps, and behind the last one. In S registers, entry: where the first round
-    begins; end: of the activations.
-    """
-
-    def __init__(self, code: Assembly, product: Steps, tile: Tile) -> None:
-        self.product, self.tile = product, tile
-        self.entries = [code.label() for _ in range(product.steps + 1)]
-        self.entry, self.end = code.registers("entry taps_end", kind=Kind.SINGLE)
-        self._at, self._until = code.registers("at until")
-        self._words, self._x = code.registers("weights0 weights1"), code.registers("x0 x1 x2")
-
-    def begin(self, code: Assembly, behind: Register) -> None:
-        """behind: so many bytes in front of the loop's end the first round begins."""
-        if self.product.steps > 1:
-            code.adr_w(self._at, self.entries[-1])
-            code.sub(self._at, self._at, behind)
-            code.orr(self._at, self._at, 1)
-            code.vmov(self.entry, self._at)
-
-    def assemble(self, code: Assembly) -> None:
-        product, taps = self.product, self.tile.taps
-        self.tile.begin()
-        has_entries = product.steps > 1
-        if has_entries:
-            code.vmov(self._at, self.entry)
-            code.bx(self._at, to=self.entries[:-1])
-        rounds = -(-product.pairs // 2 // product.steps)
-        with code.repeat(rounds):
-            for entry, step in zip(self.entries, range(product.steps, 0, -1), strict=False):
-                if has_entries:
-                    code.place(entry)
-                with code.times((rounds - (step > product.first)) / rounds):
-                    self._step(code)
-            if has_entries:
-                code.place(self.entries[-1])
-            code.vmov(self._until, self.end)
-            code.cmp(taps, self._until)
-
-    def _step(self, code: Assembly) -> None:
-        """All of it in wide encodings: `_STEP_BYTES`."""
-        code.ldmia_w(self.tile.stream.moving, self._words)
-        for word in self._words:
-            code.ldmia_w(self.tile.taps.moving, self._x)
-            multiply_words(code, [word], [WordStep(self.tile.sums, self._x)])
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -124,15 +58,17 @@ def _proposal(part: SubgraphView, layer: Convolution, kind: str) -> Proposal:
     channels, filters = layer.x.shape[1], layer.y.shape[1]
     way = WAYS[kind]
     product = steps_of(layer, way)
-    ahead = numbers(product)
+    groups = _groups(product)
+    ahead = numbers(product) if groups is None else groups.numbers()
+    scratch = 6 * channels + _NOWHERE + filters
     return proposal(
         part, layer.target, f"conv1x1_{kind}_dsp", assemble(layer, way),
         lambda: [Constant("weights", np.concatenate([ahead, product.pack()]))],
         "conv1x1 of any size" + ", rounded in float32" * way.is_real,
         macs=layer.pixels * channels * filters,
         constant_bytes=product.constant_bytes + ahead.nbytes,
-        scratch_bytes=6 * channels + _NOWHERE + filters,
-        in_place=[pointwise.in_place(layer)],
+        scratch_bytes=scratch if groups is None else groups.scratch_bytes,
+        in_place=[pointwise.in_place(layer) if groups is None else InPlace(0, 0, groups.distance)],
         layouts=CHANNELS_LAST,
         only_for="size" if way.is_real else "",
     )  # fmt: skip
@@ -143,7 +79,15 @@ def steps_of(layer: Convolution, way: Way) -> Steps:
     filters, channels = layer.weights.shape[:2]
     order = np.arange(0, channels, 4)[:, None] + np.array([0, 2, 1, 3])
     weights = layer.weights.reshape(filters, channels)[:, order.reshape(-1)]
-    return Steps(layer, weights, unrolls_all=True, is_real=way.is_real, steps=way.steps)
+    is_grouped = layer.is_waited_for and way.steps > 1
+    return Steps(
+        layer, weights, unrolls_all=True, is_real=way.is_real, steps=way.steps,
+        is_grouped=is_grouped,
+    )  # fmt: skip
+
+
+def _groups(product: Steps) -> SizedGroups | None:
+    return SizedGroups(product) if product.is_grouped else None
 
 
 def numbers(product: Steps) -> Array:
@@ -153,7 +97,7 @@ def numbers(product: Steps) -> Array:
     rest = layer.pixels % 3
     values = [
         6 * channels, filters, filters - 2, 2 * filters - 2, -(-layer.pixels // 3),
-        (3 - rest) % 3 * channels, channels, _STEP_BYTES * product.first,
+        (3 - rest) % 3 * channels, channels, STEP_BYTES * product.first,
     ]  # fmt: skip
     return np.array(values, np.uint32)
 
@@ -162,8 +106,11 @@ def assemble(layer: Convolution, way: Way) -> Assembly:
     """The kernel: pixels, output, numbers and packed stream, scratch."""
     code = Assembly()
     product = steps_of(layer, way)
+    if groups := _groups(product):
+        groups.assemble(code)
+        return code
     tile = Tile(code, product)
-    loop, state = _Loop(code, product, tile), tile.taps
+    loop, state = Loop(code, product, tile), tile.taps
     x, y, weights, scratch = code.arguments("x y weights scratch")
     activations = code.register("first_taps", kind=Kind.SINGLE)
     for line in product.description():
@@ -247,7 +194,7 @@ def assemble(layer: Convolution, way: Way) -> Assembly:
 
 
 def _begin(
-    code: Assembly, loop: _Loop, arguments: Sequence[Register], activations: Register
+    code: Assembly, loop: Loop, arguments: Sequence[Register], activations: Register
 ) -> None:
     """The numbers to where they are needed."""
     x, y, weights, scratch = arguments

@@ -20,6 +20,7 @@ from mcu_deploy.backends.isa.dsp.core import Tile
 from mcu_deploy.backends.isa.dsp.outputs import AtEnds, Outputs, Ways
 from mcu_deploy.backends.isa.dsp.tile import WordStep, join, multiply_words
 from mcu_deploy.backends.isa.instruction import Instruction
+from mcu_deploy.backends.quantized.loops import kept_bytes
 
 
 def one_tile(
@@ -118,10 +119,18 @@ class TapGroup(NamedTuple):
     tiles: float
 
 
-def group(tile: Tile, of: TapGroup, outputs: Outputs, alignment: int = 4) -> None:
+def group(
+    tile: Tile,
+    of: TapGroup,
+    outputs: Outputs,
+    alignment: int = 4,
+    sized: tuple[Callable[[Callable[[], None]], None], Register] | None = None,
+) -> None:
     """All filters for the tiles of a group, by the stream. alignment: what only the ends of tiles
-    are multiples of, where it is more than a word's."""
+    are multiples of, where it is more than a word's. sized: where another loop makes the six sums,
+    of the biases, as `Tile.multiply`; and an S register with the bytes of two filters' weights."""
     product, code = tile.product, tile.code
+    multiply = tile.multiply if sized is None else sized[0]
     ways = Ways(outputs)
     # Of two filters: where their weights begin and end, and the biases in front.
     begin, stop = code.registers("weights_begin weights_stop", kind=Kind.SINGLE)
@@ -134,14 +143,21 @@ def group(tile: Tile, of: TapGroup, outputs: Outputs, alignment: int = 4) -> Non
             code.vmov(end, stop)
             code.cmp(tile.stream, end)
 
-    code.reads(product.constant_bytes)
+    # Words that the cache of data does not hold are read anew in each tile.
+    is_kept = product.weights_bytes <= kept_bytes(product.layer.target)
+    with code.times(1 if is_kept else of.tiles):
+        code.reads(product.constant_bytes)
     tile.note()
     with code.repeat(product.filters // 2):
         code.note("They begin with these biases in each tile.")
         code.ldmia(tile.stream.moving, tile.biases)
         code.vmov(biases, *tile.biases)
         code.vmov(begin, tile.stream)
-        if product.has_loop and alignment == 4:
+        if sized is not None:
+            code.vmov(end, sized[1])
+            code.add(end, end, tile.stream)
+            code.vmov(stop, end)
+        elif product.has_loop and alignment == 4:
             code.offset(end, product.weights_bytes, tile.scales[0], tile.stream)
             code.vmov(stop, end)
         code.vmov(tile.taps, of.first)
@@ -149,8 +165,8 @@ def group(tile: Tile, of: TapGroup, outputs: Outputs, alignment: int = 4) -> Non
         with code.repeat(of.tiles):
             code.vmov(tile.stream, begin)
             code.vmov(*tile.biases, biases)
-            tile.multiply(compare)
-            ways.finish(is_near=product.table is None)
+            multiply(compare)
+            ways.finish(is_near=product.table is None and sized is None)
             code.vmov(end, of.end)
             code.cmp(tile.taps, end)
         outputs.next()

@@ -15,9 +15,10 @@ from mcu_deploy.backends.isa.dsp.outputs import InOrder
 from mcu_deploy.backends.isa.dsp.widening import widen
 from mcu_deploy.backends.quantized.dense_product import DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution
+from mcu_deploy.backends.quantized.loops import kept_bytes
 
 # So many tiles at most, of so many bytes together: a group is to be worth its scratch.
-_MOST_TILES, _MOST_BYTES = 8, 2688
+MOST_TILES, MOST_BYTES = 8, 2688
 # Words at the beginning of the scratch: of the tiles that are to come, x and y; and of a last tile
 # whether it is still to come, and where it goes.
 TILES, _INPUT, _OUTPUT, _REST, _LAST = 0, 4, 8, 12, 16
@@ -49,9 +50,12 @@ class PixelGroups:
 
     @property
     def tiles(self) -> int:
-        """Of a group; the last one may have less."""
+        """Of a group; the last one may have less. One where each reads its words anew all the
+        same."""
+        if self.product.weights_bytes > kept_bytes(self.layer.target):
+            return 1
         whole = (self.row or self.layer.pixels) // 3
-        most = max(1, min(_MOST_TILES, _MOST_BYTES // self.product.tile_bytes))
+        most = max(1, min(MOST_TILES, MOST_BYTES // self.product.tile_bytes))
         return -(-whole // -(-whole // most))
 
     @property

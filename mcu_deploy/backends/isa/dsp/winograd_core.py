@@ -157,10 +157,10 @@ def describe(code: Assembly, shape: Shape) -> None:
         chunks = f", {shape.chunks} chunks of channels" * (shape.chunks > 1)
         code.note(
             "scratch: the frame, a word each: six that no pass needs; pairs of filters that are "
-            f"left; {numbers}. Then, of each window of a pass, where its output's second pixel "
-            f"is, and of the row below; V: of each position{chunks}, each three windows and each "
-            f"two channels, as above, a word of each; of each position{chunks} and each window "
-            "the sums of f and g; a patch of 4x4 pixels."
+            f"left; {numbers}. Then, of each window of a pass, where the second pixel of its "
+            f"output is, and of the row below; V: of each position{chunks}, each three windows and "
+            f"each two channels, as above, a word of each; of each position{chunks} and each "
+            "window the sums of f and g; a patch of 4x4 pixels."
         )
         code.note(
             f"In place: the windows of a pass, {3 * shape.together}, are read before their outputs "
