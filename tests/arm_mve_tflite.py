@@ -27,7 +27,18 @@ MODELS: dict[str, tuple[Case, ...]] = {
         Dense(3, 32, 36, is_per_channel=True),
         Dense(1, 37, 21, is_per_channel=True, scale=0.02),
     ),
-    **{name: _MODELS[name] for name in ("convolutions", "dense", "sums", "pools", "padded pools")},
+    **{
+        name: _MODELS[name]
+        for name in (
+            "convolutions",
+            "dense",
+            "sums",
+            "products",
+            "broadcast",
+            "pools",
+            "padded pools",
+        )
+    },
 }
 # Golden C.
 SMALL = (Conv(8, 20, (3, 3)), Depthwise(4, (3, 3), (3, 3), most=0.4))

@@ -24,6 +24,7 @@ from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.validating import validate
 from mcu_deploy.backends.ArmDsp import pairs
 from mcu_deploy.backends.interface import Layer, LayoutRule
+from mcu_deploy.backends.quantized.walks import Walk, walks
 from mcu_deploy.options import Options
 
 pytestmark = [
@@ -61,10 +62,9 @@ def test_every_broadcast_gives_the_bits_of_the_oracle(
     monkeypatch: pytest.MonkeyPatch, board: str, rule: LayoutRule, tmp_path: Path
 ) -> None:
     """In one order of the axes, where that has a kernel."""
-    of_all = pairs.walks
 
-    def of_one(layer: Layer) -> Sequence[pairs.Walk] | str:
-        found = of_all(layer)
+    def of_one(layer: Layer) -> Sequence[Walk] | str:
+        found = walks(layer)
         return [w for w in found if not isinstance(w, str) and w.rule is rule] or found
 
     monkeypatch.setattr(pairs, "walks", of_one)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
+import arm_mve_broadcast_cases
 import arm_mve_pool_cases
 import pytest
 from arm_dsp_conversion_cases import MODELS, model, samples
@@ -36,6 +37,18 @@ def test_every_layer_gives_the_bits_of_the_oracle(family: str, tmp_path: Path) -
     cases = [module.ALONE, *module.TAKEN]
     path = module.model(cases, tmp_path / "cases.onnx")
     _check(family, path, extremes(path), len(cases), module.ALONE.elements, tmp_path)
+
+
+def test_every_broadcast_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
+    cases = arm_mve_broadcast_cases.TAKEN
+    path = arm_mve_broadcast_cases.model(cases, tmp_path / "cases.onnx")
+    built = build(path, "mps3-an547", tmp_path / "build", options=_OPTIONS)
+    backends = {layer.name: layer.backend for layer in built.report.layers}
+    assert {backends[f"sum{n}"] for n in range(len(cases))} == {"ArmMve"}
+    assert validate(built, extremes(path)).passed
+    cycles = {layer.name: layer.cycles or 0 for layer in profile(built.directory).layers}
+    for name, most in (("sum0", 2.5), ("sum1", 1.5)):  # as in squeeze-and-excite
+        assert 64 * 256 < cycles[name] < most * 64 * 256
 
 
 def test_every_pool_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ import arm_dsp_strips_cases
 import arm_dsp_sum_cases
 import arm_dsp_table_cases
 import arm_dsp_winograd_cases
+import arm_mve_broadcast_cases
 import arm_mve_cases
 import arm_mve_conv_cases
 import arm_mve_dense_cases
@@ -196,6 +197,7 @@ NETS = (
     _of_arm_mve("conversion", arm_dsp_conversion_cases, _CONVERSIONS),
     _of_arm_mve("pool", arm_mve_pool_cases, [arm_mve_pool_cases.GOLDEN]),
     _of_arm_mve("sum", arm_mve_sum_cases, [arm_mve_sum_cases.GOLDEN]),
+    _of_arm_mve("broadcast", arm_mve_broadcast_cases, [arm_mve_broadcast_cases.GOLDEN]),
     _of_arm_mve("table", arm_mve_table_cases, [arm_mve_table_cases.GOLDEN]),
 )
 

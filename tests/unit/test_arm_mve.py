@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import arm_mve_broadcast_cases
 import arm_mve_conv_cases
 import arm_mve_tflite
 import numpy as np
@@ -19,11 +21,12 @@ from sampling import first
 
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmMve import ArmMve
-from mcu_deploy.backends.ArmMve.kernels import convolution
-from mcu_deploy.backends.interface import Target
+from mcu_deploy.backends.ArmMve.kernels import addition, convolution, float_pairs
+from mcu_deploy.backends.interface import Layer, LayoutRule, Target
 from mcu_deploy.backends.isa.interpreter import Fault
 from mcu_deploy.backends.quantized.layers import Convolution
 from mcu_deploy.backends.quantized.vector_windows import Windows, forms
+from mcu_deploy.backends.quantized.walks import Walk, walks
 from mcu_deploy.ir import view_of_all
 from mcu_deploy.options import Options
 
@@ -62,6 +65,19 @@ def test_every_form_of_windows_gives_them(
     monkeypatch.setattr(convolution, "forms", one)
     every = 1 if request.config.getoption("--all") else 2 * _EVERY
     _run(arm_mve_conv_cases, list(arm_mve_conv_cases.TAKEN)[form::every], tmp_path)
+
+
+@pytest.mark.parametrize("rule", first([LayoutRule.CHANNELS_LAST, LayoutRule.NATURAL]))
+def test_every_order_of_broadcast_operands_gives_them(
+    rule: LayoutRule, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def of_one(layer: Layer) -> Sequence[Walk] | str:
+        found = walks(layer)
+        return [w for w in found if not isinstance(w, str) and w.rule is rule] or found
+
+    for family in (addition, float_pairs):
+        monkeypatch.setattr(family, "walks", of_one)
+    _run(arm_mve_broadcast_cases, list(arm_mve_broadcast_cases.TAKEN), tmp_path)
 
 
 def _run(module: ModuleType, cases: list[Any], tmp_path: Path) -> Counter[str]:

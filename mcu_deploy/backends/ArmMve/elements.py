@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 from mcu_deploy.backends.ArmMve import workloads
 from mcu_deploy.backends.interface import (
@@ -13,8 +15,9 @@ from mcu_deploy.backends.interface import (
     Proposal,
     SubgraphView,
 )
-from mcu_deploy.backends.isa import Assembly, Register
+from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.workloads import ALIKE
+from mcu_deploy.backends.quantized.walks import Walk, laid
 
 
 def proposal(
@@ -42,18 +45,57 @@ def proposal(
 
 
 def of_two(
-    view: SubgraphView, node: Layer, stem: str, code: Assembly, constant: Constant
+    view: SubgraphView, node: Layer, stem: str, code: Assembly, constant: Constant, walk: Walk
 ) -> Proposal:
-    """A layer of two operands, a and b, of one shape, either of which the output may lie on.
-    stem: with a place for the names of their types, {}."""
+    """A layer of two operands, a and b in the walk's order. The output may lie on each that has its
+    shape. stem: with a place for the names of their types, {}."""
     y, given = node.output.type, [node.input(k) for k in (0, 1)]
     types = [t.dtype.value for t in (*(operand.type for operand in given), y)]
-    return proposal(
-        view, node, stem.format("_".join(types if len({*types}) > 1 else types[:1])), code,
-        [constant], node.op.lower(),
-        in_place=[InPlace(k, 0, 0) for k in (0, 1) if given[k].constant is None],
-        operands={"a": 0, "b": 1}, count=("elements", y.elements),
+    stem = stem.format("_".join(types if len({*types}) > 1 else types[:1]))
+    made = proposal(
+        view, node, stem.replace("_mve", f"{walk.kind}_mve"), code, [constant], node.op.lower(),
+        in_place=[InPlace(k, 0, 0) for k in walk.whole if given[k].constant is None],
+        layouts=(walk.rule,), operands=dict(walk.ordered([("a", 0), ("b", 1)])),
+        count=None if walk.turns else ("elements", walk.run),
     )  # fmt: skip
+    return replace(made, make=lambda layers, _: made.make([laid(of, walk) for of in layers], _))
+
+
+@contextmanager
+def runs(
+    code: Assembly, walk: Walk, places: Sequence[Register], count: Register, lanes: int
+) -> Iterator[None]:
+    """The loops around a run, which moves a, the output, and b where it has neighbours there, by
+    whole vectors of so many lanes. places: a, b and the output; count: becomes the elements of a
+    run where these are no argument. Turns are counted in the last vector register."""
+    left, free = code.registers("turns_left step")
+    kept = code.registers("outer_left inner_left", "s30", "s31", kind=Kind.SINGLE)
+    with ExitStack() as loops:
+        for which in (1, 0) if walk.turns else ():
+            if walk.turns[which] > 1:
+                loops.enter_context(_loop(code, walk, which, places, kept[1 - which], left, free))
+        if walk.turns:
+            code.number(count, walk.run)
+        yield
+        if walk.turns and (over := -walk.run % lanes):
+            for place in (*places[: 1 if walk.is_fixed else 2], places[-1]):
+                code.sub(place, place, over)
+
+
+@contextmanager
+def _loop(
+    code: Assembly, walk: Walk, which: int, places: Sequence[Register],
+    kept: Register, left: Register, free: Register,
+) -> Iterator[None]:  # fmt: skip
+    code.number(left, walk.turns[which])
+    code.vmov(kept, left)
+    with code.repeat(walk.turns[which]):
+        yield
+        for place, step in zip(places, walk.steps[which], strict=False):
+            code.offset(place, step, free)
+        code.vmov(left, kept)
+        code.subs(left, left, 1)
+        code.vmov(kept, left)
 
 
 # Of one vector its instructions, each a function that adds it, and when it is issued: cycles behind

@@ -14,11 +14,11 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp import pairs
-from mcu_deploy.backends.ArmDsp.pairs import Walk
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind, Memory, Register
 from mcu_deploy.backends.quantized import byte_pairs
 from mcu_deploy.backends.quantized.layers import saturate
+from mcu_deploy.backends.quantized.walks import Walk
 from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators import Call
 
@@ -150,7 +150,7 @@ def assemble(operands: Sequence[TensorType], y: TensorType, shift: int, walk: Wa
         code.vmov(given.end, given.count)
     code.mov(given.odd, 0xFF00FF00)
     code.note("Each element times its operand's scale (SMLAW), added, shifted, saturated.")
-    with walk.runs(code, given):
+    with given.runs(code, walk):
         _run(code, given, operands, y, shift, walk)
     return code
 

@@ -17,7 +17,6 @@ import numpy as np
 from mcu_deploy.backends.ArmDsp import pairs
 from mcu_deploy.backends.ArmDsp.chains import fused, reader
 from mcu_deploy.backends.ArmDsp.kernels import addition, convolution, tables
-from mcu_deploy.backends.ArmDsp.pairs import Walk
 from mcu_deploy.backends.ArmDsp.workloads import KIT, chain, function_of
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -33,6 +32,7 @@ from mcu_deploy.backends.isa.dsp.frames import Kernel, numbers
 from mcu_deploy.backends.isa.dsp.gather import SharedGather
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.tiles import Tiles
+from mcu_deploy.backends.quantized.walks import Walk
 from mcu_deploy.ir import TensorType
 from mcu_deploy.operators import label
 from mcu_deploy.operators.windows import Window

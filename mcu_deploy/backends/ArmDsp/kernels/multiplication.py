@@ -17,13 +17,13 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array, tflite
 from mcu_deploy.backends.ArmDsp import pairs
-from mcu_deploy.backends.ArmDsp.pairs import Walk
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Register
 from mcu_deploy.backends.quantized import byte_pairs
 from mcu_deploy.backends.quantized.layers import saturate
 from mcu_deploy.backends.quantized.requantization import LARGEST_SHIFT, accumulate, shift_of
 from mcu_deploy.backends.quantized.staircases import Channel
+from mcu_deploy.backends.quantized.walks import Walk
 from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators import Call
 
@@ -141,7 +141,7 @@ def assemble(
     words = [given.move, *given.zeros, given.scale, given.end, given.addend]
     given.begin(code, walk, words, given.end, given.zeros[1])
     code.note("Elements without their zero points, multiplied, scaled, shifted, saturated.")
-    with walk.runs(code, given):
+    with given.runs(code, walk):
         _run(code, given, walk.ordered(operands), y, scaling, walk)
     return code
 
