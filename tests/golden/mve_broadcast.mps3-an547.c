@@ -26,6 +26,8 @@
  */
 #include "network_mve_broadcast.h"
 
+#include "mcu/internal.h"
+
 /* ---- Constants ---- */
 
 /* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are
