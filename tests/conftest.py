@@ -30,6 +30,7 @@ import hypothesis
 import pytest
 from clang import clang
 from renode_runner import has_robot, renode_test
+from times import Times
 
 # Before numpy is imported, here and in every process that a test starts: on tensors as small as
 # these a second thread of its linear algebra does nothing but wait, which takes processor time.
@@ -134,12 +135,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=False,
         help="run the whole matrix, not only the fixed sample (`make test-all`)",
     )
+    parser.addoption(
+        "--times",
+        action="store_true",
+        default=False,
+        help="say what each part costs in processor seconds (`make test-times`)",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "matrix: runs only with --all, for the whole matrix")
     for marker, (_, sentence) in _TOOLS.items():
         config.addinivalue_line("markers", f"{marker}: skipped where {sentence.split(';')[0]}")
+    if config.getoption("--times"):
+        config.pluginmanager.register(Times())
     # The sample is the same in every run; the whole matrix looks for what no run has seen.
     # How long something takes is nothing that a test may depend on.
     patient = hypothesis.settings(
