@@ -1,4 +1,4 @@
-"""What tests cost: processor seconds, those of their children included, by part (`make test-times`).
+"""What tests cost: processor seconds, those of children included, by part (`make test-times`).
 
 A child that still runs when its test ends counts for the test in which it is waited for.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-# Each part of the sample: the seconds that it may take, and its files; the first that fits has them.
+# Each part of the sample, the seconds that it may take, and its files: the first that fits.
 PARTS = {
     "operators": (60, r"^tests/operators/"),
     "kernels": (120, r"^tests/streams/|arm_dsp|arm_mve|_isa|cpu_ref|kernel|rounding|compilers"),
