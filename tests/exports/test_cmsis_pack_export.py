@@ -13,6 +13,7 @@ import export_programs as programs
 import pytest
 
 from mcu_deploy.api.exporting import export
+from mcu_deploy.version import VERSION as OURS
 
 SCHEMA = os.environ.get("CMSIS_PACK_XSD", "")
 
@@ -21,7 +22,7 @@ SCHEMA = os.environ.get("CMSIS_PACK_XSD", "")
 def pack(tmp_path_factory: pytest.TempPathFactory, sine: Path, quarter: Path) -> Path:
     """The pack, unzipped."""
     folder = tmp_path_factory.mktemp("pack")
-    done = export(sine, "cmsis-pack", folder / "McuDeploy.sine.0.1.0.pack", data=quarter)
+    done = export(sine, "cmsis-pack", folder / f"McuDeploy.sine.{OURS}.pack", data=quarter)
     with zipfile.ZipFile(done.path) as archive:
         archive.extractall(folder / "sine")
     return folder / "sine"

@@ -17,6 +17,7 @@ from mcu_deploy.api.exporting import export
 from mcu_deploy.errors import RequestError, UsageError
 from mcu_deploy.exports.formats import formats
 from mcu_deploy.exports.package import package
+from mcu_deploy.version import VERSION as OURS
 
 VERSION, AUTHOR, URL = "1.4.0-rc.1+b7", "Acme <nn@acme.com>", "https://acme.com/nn?a=1&b=2"
 
@@ -66,7 +67,7 @@ def test_a_pack_is_of_its_author(
     texts = [described.findtext(tag) for tag in ("vendor", "name", "url", "supportContact")]
     assert texts == ["Acme", "sine", URL + "/", "nn@acme.com"]
     runtime, network = described.iter("component")
-    assert (runtime.attrib["Cvendor"], runtime.attrib["Cversion"]) == ("McuDeploy", "0.1.0")
+    assert (runtime.attrib["Cvendor"], runtime.attrib["Cversion"]) == ("McuDeploy", OURS)
     assert network.attrib["Cversion"] == "1.4.0-rc.1"
 
 
@@ -133,9 +134,9 @@ def test_a_network_s_name_becomes_one_of_a_library() -> None:
         (["arduino", "--author", "Arduino LLC"], "maintainer cannot be Arduino LLC"),
         (["cmsis-pack", "--author", "Jane Doe"], "vendor is a word"),
         (["cmsis-pack", "--url", "http://acme.com/"], "by https"),
-        (["cmsis-pack", "-o", "."], "Give -o McuDeploy.sine.0.1.0.pack"),
-        (["cmsis-pack", "-o", "kws.pack"], "Give -o McuDeploy.sine.0.1.0.pack"),
-        (["cmsis-pack", "--version", "1.0.0", "-o", "x/McuDeploy.sine.0.1.0.pack"],
+        (["cmsis-pack", "-o", "."], f"Give -o McuDeploy.sine.{OURS}.pack"),
+        (["cmsis-pack", "-o", "kws.pack"], f"Give -o McuDeploy.sine.{OURS}.pack"),
+        (["cmsis-pack", "--version", "1.0.0", "-o", f"x/McuDeploy.sine.{OURS}.pack"],
          "Give -o x/McuDeploy.sine.1.0.0.pack"),
     ],
 )  # fmt: skip
