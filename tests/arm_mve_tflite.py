@@ -40,7 +40,9 @@ MODELS: dict[str, tuple[Case, ...]] = {
         )
     },
 }
+# Those whose kernels are one function each, and others.
+ALL = {**MODELS, "clamped": _MODELS["clamped"]}
 # Golden C.
 SMALL = (Conv(8, 20, (3, 3)), Depthwise(4, (3, 3), (3, 3), most=0.4))
 
-__all__ = ["MODELS", "SMALL", "extremes", "model"]
+__all__ = ["ALL", "MODELS", "SMALL", "extremes", "model"]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
+import arm_dsp_clamp_cases
 import arm_mve_broadcast_cases
 import arm_mve_pool_cases
 import pytest
@@ -49,6 +50,21 @@ def test_every_broadcast_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
     cycles = {layer.name: layer.cycles or 0 for layer in profile(built.directory).layers}
     for name, most in (("sum0", 2.5), ("sum1", 1.5)):  # as in squeeze-and-excite
         assert 64 * 256 < cycles[name] < most * 64 * 256
+
+
+def test_every_clamp_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
+    cases = [*arm_dsp_clamp_cases.TAKEN, arm_dsp_clamp_cases.LARGE]
+    path = arm_dsp_clamp_cases.model(cases, tmp_path / "cases.onnx")
+    built = build(path, "mps3-an547", tmp_path / "build", options=_OPTIONS)
+    layers = {layer.name: layer for layer in built.report.layers}
+    mine = [layers[f"clamped{n}"] for n in range(len(cases))]
+    assert [layer.backend for layer in mine] == ["ArmMve"] * len(mine)
+    assert validate(built, extremes(path)).passed
+    large = next(layer for layer in profile(built.directory).layers if layer.name == mine[-1].name)
+    assert large.cycles and mine[-1].cost
+    # Less than half a cycle an element on top of the sum.
+    assert large.cycles < 2.4 * 4096
+    assert abs(large.cycles - mine[-1].cost.value) < 0.02 * large.cycles
 
 
 def test_every_pool_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from arm_mve_tflite import MODELS, extremes, model
+from arm_mve_tflite import ALL, extremes, model
 from sampling import first
 
 from mcu_deploy.api.building import build
@@ -18,9 +18,9 @@ pytestmark = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", first([*MODELS], 2))
+@pytest.mark.parametrize("name", first([*ALL], 2))
 def test_every_layer_gives_the_bits_of_the_oracle(name: str, tmp_path: Path) -> None:
-    cases = MODELS[name]
+    cases = ALL[name]
     path = model(cases, tmp_path / "layers.tflite")
     options = Options(backends=("ArmMve", "CpuRef"), optimize_for="speed")
     built = build(path, "mps3-an547", tmp_path / "build", options=options)

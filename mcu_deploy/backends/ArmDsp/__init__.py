@@ -5,21 +5,13 @@ Its kernels are assembler, made for each layer's shape; they are in `kernels/`, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from mcu_deploy.backends.ArmDsp.clamp import clamped, is_narrower, opened
-from mcu_deploy.backends.interface import (
-    Backend,
-    BackendBase,
-    Layer,
-    Proposal,
-    Proposals,
-    SubgraphView,
-    Target,
-)
+from mcu_deploy.backends.ArmDsp.clamp import assemble
+from mcu_deploy.backends.interface import Backend, BackendBase, Proposals, SubgraphView, Target
+from mcu_deploy.backends.isa import clamps
 from mcu_deploy.backends.kit import families
 
 _KERNELS = f"{__name__}.kernels"
+_ASKING = clamps.asking(assemble, "dsp")
 
 
 class ArmDsp(BackendBase):
@@ -32,20 +24,7 @@ class ArmDsp(BackendBase):
     operators = families.operators(_KERNELS)
 
     def propose(self, view: SubgraphView, target: Target) -> Proposals:
-        return families.propose(_KERNELS, view, target, _lacks(target), _ask)
-
-
-def _ask(
-    found_in: Sequence[families.Family], view: SubgraphView, layer: Layer
-) -> tuple[list[Proposal], str]:
-    """As `families.ask`; a layer that no kernel clamps as narrowly as it wants is computed in the
-    whole range, and clamped behind."""
-    found, reason = families.ask(found_in, view, layer)
-    if found or not is_narrower(layer):
-        return found, reason
-    more, reason = families.ask(found_in, view, opened(layer))
-    # Chains need what is clamped in their middle.
-    return [clamped(one, layer) for one in more if len(one.nodes) == 1], reason
+        return families.propose(_KERNELS, view, target, _lacks(target), _ASKING)
 
 
 def _lacks(target: Target) -> str:

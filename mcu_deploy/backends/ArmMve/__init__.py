@@ -6,10 +6,13 @@ What it lacks ArmDsp and CpuRef compute.
 
 from __future__ import annotations
 
+from mcu_deploy.backends.ArmMve.clamp import assemble
 from mcu_deploy.backends.interface import Backend, BackendBase, Proposals, SubgraphView, Target
+from mcu_deploy.backends.isa import clamps
 from mcu_deploy.backends.kit import families
 
 _KERNELS = f"{__name__}.kernels"
+_ASKING = clamps.asking(assemble, "mve")
 
 
 class ArmMve(BackendBase):
@@ -21,7 +24,7 @@ class ArmMve(BackendBase):
     operators = families.operators(_KERNELS)
 
     def propose(self, view: SubgraphView, target: Target) -> Proposals:
-        return families.propose(_KERNELS, view, target, _lacks(target))
+        return families.propose(_KERNELS, view, target, _lacks(target), _ASKING)
 
 
 def _lacks(target: Target) -> str:
