@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from arm_dsp_cases import ALONE, CHAIN, REFUSED, STRIPS, TAKEN, model
-from quantized_layers import extremes
+from kernel_builds import MARKS, right
 from sampling import first
 
 from mcu_deploy.api.building import build
@@ -19,11 +19,8 @@ from mcu_deploy.backends.ArmDsp.kernels import (
     pointwise_depthwise,
     pointwise_shared,
 )
-from mcu_deploy.options import Options
 
-pytestmark = [
-    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
-]  # fmt: skip
+pytestmark = MARKS
 
 _CORES = ("mps2-an386", "mps2-an500", "mps2-an505")
 # In the sample every fifth shape on one core.
@@ -33,15 +30,13 @@ _BOARDS = first([("mps2-an386", 5), ("mps2-an386", 1), ("mps2-an500", 1), ("mps2
 @pytest.mark.parametrize(("board", "every"), _BOARDS)
 def test_every_shape_gives_the_bits_of_the_oracle(board: str, every: int, tmp_path: Path) -> None:
     cases = [*TAKEN[::every], ALONE, CHAIN, *REFUSED]
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
     path = model(cases, tmp_path / "shapes.onnx")
-    built = build(path, board, tmp_path / "build", options=options)
+    built = right(path, board, tmp_path, "speed")
     layers = built.report.layers
     mine = [layer for layer in layers if layer.backend == "ArmDsp"]
     others = [la for la in layers if la.op == "Conv" and la.backend != "ArmDsp"]
     # of a chain whose depthwise part is refused the 1x1 convolution is taken
     assert len(others) == len(REFUSED)
-    assert validate(built, extremes(path)).passed
     if board == "mps2-an386":
         counts = {layer.name: layer.cost for layer in profile(built.directory).layers}
         by_size = {layer.macs: counts[layer.name] for layer in mine}
@@ -70,14 +65,12 @@ def test_shared_functions_give_the_bits_of_the_oracle(
     monkeypatch.setattr(depthwise.Kernel, "of", depthwise.Kernel.of_any)
     path = model([*TAKEN[every - 1 :: every], ALONE], tmp_path / "shapes.onnx")
     goal = "size" if way.is_real else "speed"
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for=goal)
-    built = build(path, board, tmp_path / "build", options=options)
+    built = right(path, board, tmp_path, goal)
     assert all(layer.backend == "ArmDsp" for layer in built.report.layers if layer.op == "Conv")
     (source,) = built.directory.glob("network_*.c")
     functions = source.read_text().count(f"MCU_KERNEL void _mcu_shapes_conv1x1_{kind}_dsp")
     # of int8 with two shifts, and of uint8; those that round in float32 know the zero point
     assert functions > 1 if way.is_real else functions == 3
-    assert validate(built, extremes(path)).passed
 
 
 def test_strips_give_the_bits_of_the_oracle(
@@ -86,11 +79,9 @@ def test_strips_give_the_bits_of_the_oracle(
     for alone in (depthwise, pointwise):
         monkeypatch.setattr(alone, "propose", lambda view, layer: "")
     path = model(STRIPS, tmp_path / "strips.onnx")
-    options = Options(backends=("ArmDsp", "CpuRef"))
-    built = build(path, "mps2-an386", tmp_path / "build", options=options)
+    built = right(path, "mps2-an386", tmp_path)
     mine = [layer.op for layer in built.report.layers if layer.backend == "ArmDsp"]
     assert mine == ["PointwiseDepthwise"] * len(STRIPS)
-    assert validate(built, extremes(path)).passed
 
 
 @pytest.mark.parametrize(

@@ -6,17 +6,12 @@ from pathlib import Path
 
 import pytest
 from arm_dsp_clamp_cases import LARGE, TAKEN, model
-from quantized_layers import extremes
+from kernel_builds import MARKS, right
 from sampling import first
 
-from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
-from mcu_deploy.api.validating import validate
-from mcu_deploy.options import Options
 
-pytestmark = [
-    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
-]  # fmt: skip
+pytestmark = MARKS
 
 
 @pytest.mark.parametrize(
@@ -30,12 +25,10 @@ pytestmark = [
 )  # fmt: skip
 def test_every_clamp_gives_the_bits_of_the_oracle(board: str, goal: str, tmp_path: Path) -> None:
     path = model([*TAKEN, LARGE], tmp_path / "clamps.onnx")
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for=goal)
-    built = build(path, board, tmp_path / "build", options=options)
+    built = right(path, board, tmp_path, goal)
     layers = {layer.name: layer for layer in built.report.layers}
     mine = [layers[f"clamped{n}"] for n in range(len(TAKEN) + 1)]
     assert [layer.backend for layer in mine] == ["ArmDsp"] * len(mine)
-    assert validate(built, extremes(path)).passed
     if (board, goal) == ("mps2-an386", "balanced"):
         counted = {layer.name: layer.cycles or 0 for layer in profile(built.directory).layers}
         large = mine[-1]

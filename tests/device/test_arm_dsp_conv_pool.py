@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 from arm_dsp_conv_pool_cases import OTHERS, TAKEN, model
-from quantized_layers import extremes
+from kernel_builds import MARKS, right
 from sampling import first
 
-from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
-from mcu_deploy.api.validating import validate
 from mcu_deploy.backends.ArmDsp.kernels import (
     convolution,
     convolution_strips,
@@ -19,11 +17,8 @@ from mcu_deploy.backends.ArmDsp.kernels import (
     pools,
     winograd,
 )
-from mcu_deploy.options import Options
 
-pytestmark = [
-    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
-]  # fmt: skip
+pytestmark = MARKS
 
 
 @pytest.mark.parametrize(
@@ -37,11 +32,9 @@ def test_every_pair_gives_the_bits_of_the_oracle(
         monkeypatch.setattr(alone, "propose", lambda view, layer: "")
     monkeypatch.setattr(convolution_strips, "_STRIP_BYTES", small)
     path = model([*TAKEN, *OTHERS], tmp_path / "pairs.onnx")
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
-    built = build(path, board, tmp_path / "build", options=options)
+    built = right(path, board, tmp_path, "speed")
     layers = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
     assert [layer.op for layer in layers] == ["ConvolutionPool"] * len(TAKEN)
-    assert validate(built, extremes(path)).passed
     if (board, small) == ("mps2-an386", 1500):
         counted = {layer.name: layer.cycles or 0 for layer in profile(built.directory).layers}
         for layer in layers:

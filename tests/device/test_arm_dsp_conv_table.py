@@ -6,18 +6,15 @@ from pathlib import Path
 
 import pytest
 from arm_dsp_conv_table_cases import LARGE, TAKEN, model
-from quantized_layers import extremes
+from kernel_builds import MARKS, right
 from sampling import first
 
 from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
-from mcu_deploy.api.validating import validate
 from mcu_deploy.backends.ArmDsp.kernels import convolution_table, winograd
 from mcu_deploy.options import Options
 
-pytestmark = [
-    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
-]  # fmt: skip
+pytestmark = MARKS
 _OPTIONS = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
 
 
@@ -27,10 +24,9 @@ def test_every_pair_gives_the_bits_of_the_oracle(
 ) -> None:
     monkeypatch.setattr(winograd, "propose", lambda view, layer: "")
     path = model(TAKEN, tmp_path / "pairs.onnx")
-    built = build(path, board, tmp_path / "build", options=_OPTIONS)
+    built = right(path, board, tmp_path, "speed", onnxruntime=False)
     layers = [layer.op for layer in built.report.layers if layer.backend == "ArmDsp"]
     assert layers.count("ConvolutionTable") == len(TAKEN)
-    assert validate(built.directory, extremes(path), onnxruntime=False).passed
 
 
 @pytest.mark.matrix

@@ -6,17 +6,12 @@ from pathlib import Path
 
 import pytest
 from arm_dsp_conversion_cases import INSTRUCTIONS, MODELS, model, samples
+from kernel_builds import MARKS, right
 from sampling import first
 
-from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
-from mcu_deploy.api.validating import validate
-from mcu_deploy.options import Options
 
-pytestmark = [
-    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
-]  # fmt: skip
-OPTIONS = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
+pytestmark = MARKS
 
 
 @pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an500", "mps2-an505"]))
@@ -26,10 +21,9 @@ def test_every_conversion_gives_the_bits_of_the_oracle(
 ) -> None:
     cases = MODELS[name]
     path = model(cases, tmp_path / name)
-    built = build(path, board, tmp_path / "build", options=OPTIONS)
+    built = right(path, board, tmp_path, "speed", samples=samples(cases, path))
     backends = sorted(layer.backend for layer in built.report.layers)
     assert backends == sorted("CpuRef" if case.is_refused else "ArmDsp" for case in cases)
-    assert validate(built, samples(cases, path)).passed
     if board == "mps2-an386":
         cost = max(layer.cost for layer in profile(built.directory).layers)
         least, most = (count * cases[0].elements for count in INSTRUCTIONS[name])

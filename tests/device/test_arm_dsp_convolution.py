@@ -7,21 +7,16 @@ from pathlib import Path
 
 import pytest
 from arm_dsp_convolutions import BLOCK, GROUPS, LINES, REFUSED, SHARED, SPEECH, TAKEN, model
-from quantized_layers import extremes
+from kernel_builds import MARKS, right
 from sampling import first
 
 from mcu_deploy import compiler
-from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
-from mcu_deploy.api.validating import validate
 from mcu_deploy.backends.isa.dsp import frames
 from mcu_deploy.backends.isa.dsp.bordered import Bordered
 from mcu_deploy.boards.memory_timing import USUAL_FLASH
-from mcu_deploy.options import Options
 
-pytestmark = [
-    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
-]  # fmt: skip
+pytestmark = MARKS
 
 
 @pytest.mark.parametrize(
@@ -41,14 +36,12 @@ def test_every_shape_gives_the_bits_of_the_oracle(
     which is cheaper than what else the borders of most of these take."""
     if not copies:
         monkeypatch.setattr(Bordered, "refusal", staticmethod(lambda layer: "here there is none"))
-    options = Options(backends=("ArmDsp", "CpuRef"))
     taken = [*[*TAKEN, *SHARED, *LINES, *GROUPS][::every], SPEECH, BLOCK]
     path = model([*taken, *REFUSED], tmp_path / "shapes.onnx")
-    built = build(path, board, tmp_path / "build", options=options)
+    # onnxruntime convolves no int8 to uint8
+    built = right(path, board, tmp_path, onnxruntime=False)
     mine = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
     assert len(mine) == len(taken)
-    # onnxruntime convolves no int8 to uint8.
-    assert validate(built, extremes(path), onnxruntime=False).passed
     if board == "mps2-an386":
         counts = {layer.name: layer.cost for layer in profile(built.directory).layers}
         by_size = {layer.macs: counts[layer.name] for layer in mine}
@@ -67,9 +60,7 @@ def test_kernels_for_a_late_memory_give_the_bits_of_the_oracle(
         compiler, "target_of", lambda *board: replace(target_of(*board), memory=USUAL_FLASH)
     )
     path = model([*TAKEN, *SHARED, BLOCK, SPEECH], tmp_path / "shapes.onnx")
-    options = Options(backends=("ArmDsp", "CpuRef"))
-    built = build(path, board, tmp_path / "build", options=options)
-    assert validate(built, extremes(path), onnxruntime=False).passed
+    right(path, board, tmp_path, onnxruntime=False)
 
 
 @pytest.mark.matrix
@@ -79,18 +70,14 @@ def test_numbers_that_are_words_give_the_bits_of_the_oracle(
     """As in layers of larger images than tests have."""
     monkeypatch.setattr(frames, "are_words", lambda taken: True)
     path = model([*TAKEN, *SHARED], tmp_path / "shapes.onnx")
-    options = Options(backends=("ArmDsp", "CpuRef"))
-    built = build(path, "mps2-an386", tmp_path / "build", options=options)
-    assert validate(built, extremes(path), onnxruntime=False).passed
+    right(path, "mps2-an386", tmp_path, onnxruntime=False)
 
 
 @pytest.mark.parametrize("every", first([2, 1]))
 def test_code_that_layers_share_gives_the_bits_of_the_oracle(every: int, tmp_path: Path) -> None:
     """The smallest build has one function for all taps, or one with and one without patches."""
     cases = [case for case in (*TAKEN, *SHARED) if case.shape[0] % 4 == 0][::every]
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="size")
     path = model(cases, tmp_path / "m.onnx")
-    built = build(path, "mps2-an386", tmp_path / "b", options=options)
-    code = (tmp_path / "b" / "network_m.c").read_text()
+    built = right(path, "mps2-an386", tmp_path, "size", onnxruntime=False)
+    code = (built.directory / "network_m.c").read_text()
     assert "_conv_dsp(" in code
-    assert validate(built, extremes(path), onnxruntime=False).passed

@@ -8,35 +8,28 @@ from pathlib import Path
 
 import pytest
 from arm_dsp_dense_cases import REFUSED, SMALL, TAKEN, WIDE, model
-from quantized_layers import extremes
+from kernel_builds import MARKS, right
 from sampling import first
 
-from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
-from mcu_deploy.api.validating import validate
-from mcu_deploy.options import Options
 from mcu_deploy.plan import copies, planner
 from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.analysis import Analysis
 from mcu_deploy.plan.lifetimes import Lifetimes
 from mcu_deploy.plan.placement import Placement, PlacementProblem
 
-pytestmark = [
-    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
-]  # fmt: skip
+pytestmark = MARKS
 
 
 @pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an500"]))
 @pytest.mark.parametrize("goal", first(["speed", "size"]))
 def test_every_shape_gives_the_bits_of_the_oracle(board: str, goal: str, tmp_path: Path) -> None:
     path = model([*TAKEN, *REFUSED], tmp_path / "dense.onnx")
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for=goal)
-    built = build(path, board, tmp_path / "build", options=options)
+    built = right(path, board, tmp_path, goal)
     mine = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
     assert len(mine) == len(TAKEN)
     (source,) = built.directory.glob("network_*.c")
     assert re.search(r"_conv\d", source.read_text()) is None, "a convolution is none of rows"
-    assert validate(built, extremes(path)).passed
     if board == "mps2-an386" and goal == "speed":
         counts = {layer.name: layer.cost for layer in profile(built.directory).layers}
         by_size = {layer.macs: counts[layer.name] for layer in mine}
@@ -73,8 +66,7 @@ def test_a_row_lies_in_the_scratch_as_close_behind_its_start_as_may_be(
     monkeypatch.setattr(planner, "problem", noted)
     monkeypatch.setattr(planner, "solve", close)
     path = model(TAKEN, tmp_path / "dense.onnx")
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
-    built = build(path, "mps2-an386", tmp_path / "build", options=options)
+    built = right(path, "mps2-an386", tmp_path, "speed")
     mine = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
     assert len(mine) == len(TAKEN)
     for layer in mine:
@@ -82,4 +74,3 @@ def test_a_row_lies_in_the_scratch_as_close_behind_its_start_as_may_be(
         assert x is not None and x.offset is not None and scratch.offset is not None
         assert layer.overlaps[1].output is None
         assert x.offset - scratch.offset == aligned(layer.overlaps[1].distance)
-    assert validate(built, extremes(path)).passed

@@ -9,7 +9,7 @@ import pytest
 import tflite
 from arm_dsp_convolutions import model
 from arm_dsp_depthwise_cases import REFUSED, TAKEN
-from quantized_layers import extremes
+from kernel_builds import MARKS, right
 from sampling import first
 from tflite_models import Operator, constant, int8, write
 
@@ -24,9 +24,7 @@ from mcu_deploy.backends.quantized.requantization import accumulate
 from mcu_deploy.options import Options
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
-pytestmark = [
-    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
-]  # fmt: skip
+pytestmark = MARKS
 
 
 @pytest.mark.parametrize(
@@ -42,14 +40,12 @@ def test_every_shape_gives_the_bits_of_the_oracle(
     board: str, goal: str, every: int, tmp_path: Path
 ) -> None:
     """In the sample of every tenth shape."""
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for=goal)
     taken = TAKEN[::every]
     path = model([*taken, *REFUSED], tmp_path / "shapes.onnx")
-    built = build(path, board, tmp_path / "build", options=options)
+    built = right(path, board, tmp_path, goal, onnxruntime=False)
     mine = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
     assert len(mine) == len(taken)
     # onnxruntime convolves no int8 to uint8.
-    assert validate(built, extremes(path), onnxruntime=False).passed
     if (board, goal, every) != ("mps2-an386", "speed", 1):
         return
     counted = {layer.name: layer.cycles or 0 for layer in profile(built.directory).layers}

@@ -6,15 +6,10 @@ from pathlib import Path
 
 import pytest
 from arm_dsp_late_cases import DEPTHWISE, KERNELS, SOLVED, UNSOLVED, model
+from kernel_builds import MARKS, right
 from sampling import first
 
-from mcu_deploy.api.building import build
-from mcu_deploy.api.validating import validate
-from mcu_deploy.options import Options
-
-pytestmark = [
-    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
-]  # fmt: skip
+pytestmark = MARKS
 
 
 @pytest.mark.parametrize(
@@ -29,8 +24,6 @@ pytestmark = [
 )  # fmt: skip
 def test_late_sums_and_ties_are_the_oracles(board: str, goal: str, tmp_path: Path) -> None:
     path, samples = model(tmp_path / "late.onnx")
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for=goal)
-    built = build(path, board, tmp_path / "build", options=options)
+    built = right(path, board, tmp_path, goal, samples=samples)
     mine = [la for la in built.report.layers if la.op == "Conv" and la.backend == "ArmDsp"]
     assert len(mine) == len(KERNELS) * len((*SOLVED, *UNSOLVED)) + len(DEPTHWISE)
-    assert validate(built.directory, samples).passed

@@ -21,6 +21,7 @@ import arm_dsp_tflite_cases
 import arm_dsp_winograd_cases
 import pytest
 from arm_dsp_tflite_cases import MODELS
+from kernel_builds import MARKS, right
 from operators.tflite_lstm_file import Lstm
 from quantized_layers import extremes
 from sampling import first
@@ -29,9 +30,7 @@ from mcu_deploy.api.building import build
 from mcu_deploy.api.validating import validate
 from mcu_deploy.options import Options
 
-pytestmark = [
-    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
-]  # fmt: skip
+pytestmark = MARKS
 
 _CONVOLUTIONS = (
     *arm_dsp_convolutions.TAKEN, *arm_dsp_convolutions.SHARED, *arm_dsp_convolutions.LINES,
@@ -92,8 +91,6 @@ def test_every_kernel_gives_the_bits_of_the_oracle(
 @pytest.mark.parametrize("case", arm_dsp_lstm_cases.TAKEN[:3])
 def test_the_lstm_gives_the_bits_of_the_oracle(case: Lstm, tmp_path: Path) -> None:
     path = arm_dsp_lstm_cases.model(case, tmp_path)
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
     board = str(soft("mps2-an386", tmp_path))
-    built = build(path, board, tmp_path / "build", options=options)
+    built = right(path, board, tmp_path, "speed", samples=path.with_suffix(".npz"))
     assert [layer.backend for layer in built.report.layers] == ["ArmDsp"]
-    assert validate(built, path.with_suffix(".npz")).passed

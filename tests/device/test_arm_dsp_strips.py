@@ -6,17 +6,12 @@ from pathlib import Path
 
 import pytest
 from arm_dsp_strips_cases import TAKEN, model
-from quantized_layers import extremes
+from kernel_builds import MARKS, right
 from sampling import first
 
-from mcu_deploy.api.building import build
-from mcu_deploy.api.validating import validate
 from mcu_deploy.backends.ArmDsp.kernels import convolution, convolution_strips, winograd
-from mcu_deploy.options import Options
 
-pytestmark = [
-    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
-]  # fmt: skip
+pytestmark = MARKS
 
 
 @pytest.mark.parametrize(
@@ -33,8 +28,6 @@ def test_every_block_gives_the_bits_of_the_oracle(
         monkeypatch.setattr(alone, "propose", lambda view, layer: "")
     monkeypatch.setattr(convolution_strips, "_STRIP_BYTES", small)
     path = model(TAKEN, tmp_path / "blocks.onnx")
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
-    built = build(path, board, tmp_path / "build", options=options)
+    built = right(path, board, tmp_path, "speed")
     layers = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
     assert [layer.op for layer in layers] == ["ConvolutionStrips"] * len(TAKEN)
-    assert validate(built, extremes(path)).passed

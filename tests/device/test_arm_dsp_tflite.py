@@ -7,15 +7,10 @@ from pathlib import Path
 
 import pytest
 from arm_dsp_tflite_cases import MODELS, extremes, model
+from kernel_builds import MARKS, right
 from sampling import first
 
-from mcu_deploy.api.building import build
-from mcu_deploy.api.validating import validate
-from mcu_deploy.options import Options
-
-pytestmark = [
-    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
-]  # fmt: skip
+pytestmark = MARKS
 
 
 @pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an500", "mps2-an505"]))
@@ -23,8 +18,6 @@ pytestmark = [
 def test_every_layer_gives_the_bits_of_the_oracle(name: str, board: str, tmp_path: Path) -> None:
     cases = MODELS[name]
     path = model(cases, tmp_path / "layers.tflite")
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
-    built = build(path, board, tmp_path / "build", options=options)
+    built = right(path, board, tmp_path, "speed", samples=extremes(path))
     backends = [layer.backend for layer in built.report.layers]
     assert backends == ["ArmDsp"] * len(cases)
-    assert validate(built, extremes(path)).passed

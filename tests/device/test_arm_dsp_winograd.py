@@ -10,7 +10,7 @@ import pytest
 import tflite
 from arm_dsp_convolutions import BLOCK, Case, model
 from arm_dsp_winograd_cases import TAKEN
-from quantized_layers import extremes
+from kernel_builds import MARKS, right
 from sampling import first
 from tflite_models import Operator, constant, int8, write
 
@@ -27,9 +27,7 @@ from mcu_deploy.ir.view import view_of_all
 from mcu_deploy.options import Options
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
-pytestmark = [
-    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
-]  # fmt: skip
+pytestmark = MARKS
 
 
 @pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an500", "mps2-an505"]))
@@ -38,12 +36,10 @@ def test_every_shape_gives_the_bits_of_the_oracle(
 ) -> None:
     monkeypatch.setattr(convolution, "propose", lambda view, layer: "")
     path = model(TAKEN, tmp_path / "shapes.onnx")
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
-    built = build(path, board, tmp_path / "build", options=options)
+    built = right(path, board, tmp_path, "speed", onnxruntime=False)
     mine = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
     assert len(mine) == len(TAKEN)
     # onnxruntime convolves no int8 to uint8.
-    assert validate(built, extremes(path), onnxruntime=False).passed
     if board != "mps2-an386":
         return
     counted = {layer.name: layer for layer in profile(built.directory).layers}
@@ -74,11 +70,9 @@ def test_short_loops_give_the_same(
     _passes_alone(monkeypatch)
     monkeypatch.setattr(convolution, "propose", lambda view, layer: "")
     path = model(TAKEN, tmp_path / "shapes.onnx")
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed", flash_wait=5)
-    built = build(path, board, tmp_path / "build", options=options)
+    built = right(path, board, tmp_path, "speed", flash_wait=5, onnxruntime=False)
     mine = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]
     assert len(mine) == len(TAKEN)
-    assert validate(built, extremes(path), onnxruntime=False).passed
 
 
 def test_short_loops_wait_for_little_and_their_prices_know_it(tmp_path: Path) -> None:

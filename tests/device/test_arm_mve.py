@@ -10,28 +10,21 @@ import arm_mve_cases
 import arm_mve_conv_cases
 import arm_mve_dense_cases
 import arm_mve_depthwise_cases
-import pytest
-from quantized_layers import extremes
+from kernel_builds import MARKS, right
 
-from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
-from mcu_deploy.api.validating import validate
-from mcu_deploy.options import Options
 
-pytestmark = [
-    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
-]  # fmt: skip
+pytestmark = MARKS
 
 
 def _cycles(module: ModuleType, alone: Any, macs: int, tmp_path: Path) -> int:
     """Of one layer of the family, all of which gives the oracle's bits. Its price is near."""
-    options = Options(backends=("ArmMve", "CpuRef"), optimize_for="speed")
     path = module.model([*module.TAKEN, alone], tmp_path / "shapes.onnx")
-    built = build(path, "mps3-an547", tmp_path / "build", options=options)
+    # ONNX Runtime has no convolutions from uint8 to int8.
+    known = module is not arm_mve_depthwise_cases
+    built = right(path, "mps3-an547", tmp_path, "speed", backend="ArmMve", onnxruntime=known)
     layers = [layer for layer in built.report.layers if layer.macs]
     assert all(layer.backend == "ArmMve" for layer in layers)
-    # ONNX Runtime has no convolutions from uint8 to int8.
-    assert validate(built, extremes(path), onnxruntime=module is not arm_mve_depthwise_cases).passed
     found = profile(built.directory)
     cycles = {layer.macs: layer.cycles for layer in found.layers}
     modelled = cycles[macs]

@@ -11,17 +11,12 @@ import arm_mve_broadcast_cases
 import arm_mve_pool_cases
 import pytest
 from arm_dsp_conversion_cases import MODELS, model, samples
+from kernel_builds import MARKS, right
 from quantized_layers import extremes
 
-from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
-from mcu_deploy.api.validating import validate
-from mcu_deploy.options import Options
 
-pytestmark = [
-    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
-]  # fmt: skip
-_OPTIONS = Options(backends=("ArmMve", "CpuRef"), optimize_for="speed")
+pytestmark = MARKS
 # Of an element of the largest layer.
 _CYCLES = {
     "arm_mve_sum_cases": (1.75, 1.9),
@@ -43,10 +38,9 @@ def test_every_layer_gives_the_bits_of_the_oracle(family: str, tmp_path: Path) -
 def test_every_broadcast_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
     cases = arm_mve_broadcast_cases.TAKEN
     path = arm_mve_broadcast_cases.model(cases, tmp_path / "cases.onnx")
-    built = build(path, "mps3-an547", tmp_path / "build", options=_OPTIONS)
+    built = right(path, "mps3-an547", tmp_path, "speed", backend="ArmMve")
     backends = {layer.name: layer.backend for layer in built.report.layers}
     assert {backends[f"sum{n}"] for n in range(len(cases))} == {"ArmMve"}
-    assert validate(built, extremes(path)).passed
     cycles = {layer.name: layer.cycles or 0 for layer in profile(built.directory).layers}
     for name, most in (("sum0", 2.5), ("sum1", 1.5)):  # as in squeeze-and-excite
         assert 64 * 256 < cycles[name] < most * 64 * 256
@@ -55,11 +49,10 @@ def test_every_broadcast_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
 def test_every_clamp_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
     cases = [*arm_dsp_clamp_cases.TAKEN, arm_dsp_clamp_cases.LARGE]
     path = arm_dsp_clamp_cases.model(cases, tmp_path / "cases.onnx")
-    built = build(path, "mps3-an547", tmp_path / "build", options=_OPTIONS)
+    built = right(path, "mps3-an547", tmp_path, "speed", backend="ArmMve")
     layers = {layer.name: layer for layer in built.report.layers}
     mine = [layers[f"clamped{n}"] for n in range(len(cases))]
     assert [layer.backend for layer in mine] == ["ArmMve"] * len(mine)
-    assert validate(built, extremes(path)).passed
     large = next(layer for layer in profile(built.directory).layers if layer.name == mine[-1].name)
     assert large.cycles and mine[-1].cost
     # Less than half a cycle an element on top of the sum.
@@ -70,10 +63,9 @@ def test_every_clamp_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
 def test_every_pool_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
     cases = [*arm_mve_pool_cases.ALONE, *arm_mve_pool_cases.TAKEN]
     path = arm_mve_pool_cases.model(cases, tmp_path / "cases.onnx")
-    built = build(path, "mps3-an547", tmp_path / "build", options=_OPTIONS)
+    built = right(path, "mps3-an547", tmp_path, "speed", backend="ArmMve")
     layers = built.report.layers
     assert all(layer.backend == "ArmMve" for layer in layers if "Pool" in layer.op)
-    assert validate(built, extremes(path)).passed
     cycles = {layer.name: layer.cycles or 0 for layer in profile(built.directory).layers}
     # Of each 16 channels of a pixel two loads, two additions, and one to its address.
     assert 5 * 125 * 4 < cycles["pool0"] < 5 * 125 * 4 + 500
@@ -93,10 +85,9 @@ def test_every_conversion_gives_the_bits_of_the_oracle(name: str, tmp_path: Path
 def _check(
     family: str, path: Path, data: Path, taken: int, elements: int, tmp_path: Path
 ) -> None:  # fmt: skip
-    built = build(path, "mps3-an547", tmp_path / "build", options=_OPTIONS)
+    built = right(path, "mps3-an547", tmp_path, "speed", backend="ArmMve", samples=data)
     backends = [layer.backend for layer in built.report.layers]
     assert backends.count("ArmMve") == taken
-    assert validate(built, data).passed
     cycles = max(layer.cycles or 0 for layer in profile(built.directory).layers
                  if layer.op not in ("Slice", "Concat"))  # fmt: skip
     least, most = _CYCLES[family]
