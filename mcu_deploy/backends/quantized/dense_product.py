@@ -255,11 +255,15 @@ class DenseProduct:
     @property
     def late(self) -> float:
         """How often a tile reads words behind those of two filters, of a group."""
+        if self.is_real:
+            return 0.0
         return sum(pair.late for pair in self.roundings) / self.layer.groups
 
     @property
     def unsolved(self) -> float:
         """How many pairs of filters no integers round, of a group."""
+        if self.is_real:
+            return 0.0
         return sum(not pair.is_solved for pair in self.roundings) / self.layer.groups
 
     @property

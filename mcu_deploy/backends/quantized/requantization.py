@@ -29,7 +29,7 @@ LARGEST_SHIFT = 20
 # How far an accumulator may be moved (by its bias) so that an offset becomes expressible.
 _MOVES = np.array(sorted(range(-(1 << 14), (1 << 14) + 1), key=abs), np.int64)
 # The first of these that fits is taken, which is mostly one of the first.
-_MOVES_TRIED = np.split(_MOVES, [1 << n for n in (8, 10, 12)])
+_MOVES_TRIED = np.split(_MOVES, [1 << n for n in (5, 7, 9, 11, 13)])
 # Modulo 2**32 all is computed in words.
 _MOVES_WORDS = _MOVES.astype(np.uint32)
 # Of a channel that kernels look for: each costs the third of rounding in float32, and 12 bytes; but
