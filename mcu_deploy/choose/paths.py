@@ -57,9 +57,10 @@ class Totals(NamedTuple):
 
     def plus(self, step: Totals) -> Totals:
         """After one more step."""
+        peak, other = self.peak, step.peak
         return Totals(
             self.time + step.time, self.place + step.place, self.bare + step.bare,
-            self.flash + step.flash, max(self.peak, step.peak),
+            self.flash + step.flash, peak if peak > other else other,
         )  # fmt: skip
 
 

@@ -10,7 +10,8 @@ time, which holds for chains and for networks with a few branches. Beyond it is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeVar
 
 from mcu_deploy.backends.interface import LayoutRule
 from mcu_deploy.choose.model import Part, Problem, Uncovered
@@ -112,18 +113,18 @@ class Search:
         width = self.width if width is None else width
         paths = [Path(Totals(), self._start)]
         for node in self.graph.nodes:
-            fronts: dict[CoverState, list[_Weighed]] = {}
+            fronts: dict[CoverState, list[_Reached]] = {}
             for path in paths:
                 before = path.totals
                 for step in self._steps(path.state, node):
                     totals = before.plus(step.adds)
-                    reached = weigh(totals), Path(totals, step.to, step, path)
+                    reached = weigh(totals), totals, step, path
                     front = fronts.get(step.to)
                     if front is None:
                         fronts[step.to] = [reached]
                     else:
                         front.append(reached)
-            found = [pair for front in fronts.values() for pair in _best(front)]
+            found = [one for front in fronts.values() for one in _best(front)]
             if not found:
                 raise Uncovered(node.id)
             if len(found) > width:
@@ -131,7 +132,7 @@ class Search:
                 if whole:
                     return []
                 found = _widest(found, width)
-            paths = [path for _, path in found]
+            paths = [Path(totals, step.to, step, path) for _, totals, step, path in found]
         last = _best([(weigh(path.totals), path) for path in paths])
         return [path for _, path in sorted(last, key=lambda pair: pair[0])]
 
@@ -365,13 +366,17 @@ def is_acyclic(graph: Graph, part_of: Mapping[NodeId, NodeId]) -> bool:
     return done == len(followers)
 
 
-_Weighed = tuple[Weight, Path]
+# Of many ways few are followed: a path is made of these alone.
+_Reached = tuple[Weight, Totals, Decision, Path]
+_Weighed = TypeVar("_Weighed", bound=tuple[Any, ...])  # a weight, and what has it
 
 
 def _best(found: list[_Weighed]) -> list[_Weighed]:
     """Those that are better than each other one in some figure; of equals the first."""
     if len(found) == 1:
         return found
+    if len(found[0][0]) == 1:
+        return [min(found, key=itemgetter(0))]
     kept: list[int] = []
     for i in sorted(range(len(found)), key=lambda i: found[i][0]):
         weight = found[i][0]
@@ -392,11 +397,11 @@ def _is_as_good(one: Weight, other: Weight) -> bool:
     return True
 
 
-def _widest(found: list[_Weighed], width: int) -> list[_Weighed]:
+def _widest(found: list[_Reached], width: int) -> list[_Reached]:
     """The best of all in each figure by turns, until there are enough."""
     figures = len(found[0][0])
     orders = [
-        [i for _, i in sorted((weight[first:], i) for i, (weight, _) in enumerate(found))]
+        [i for _, i in sorted((one[0][first:], i) for i, one in enumerate(found))]
         for first in range(figures)
     ]
     kept: dict[int, None] = {}
