@@ -41,10 +41,8 @@ class AllocationError(ValueError):
 def allocated(items: Sequence[Item], is_narrow: bool = False) -> Sequence[Item]:
     """The same items; each register has its place. is_narrow: for a core whose instructions have 16
     bits. AllocationError: there are too few registers, or an instruction has no such encoding."""
-    names = {
-        r.whole or r: None for item in {id(item): item for item in items}.values()
-        if isinstance(item, Instruction) for r in item.registers if not r.is_physical
-    }  # fmt: skip
+    unique = {id(item): item for item in items if isinstance(item, Instruction)}
+    names = dict.fromkeys(name for instruction in unique.values() for name in instruction.names)
     bound = _bound(items, tuple(names), is_narrow) if names else items
     for item in bound if is_narrow else ():
         if isinstance(item, Instruction) and is_wide(item):

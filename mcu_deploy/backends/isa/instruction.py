@@ -95,6 +95,8 @@ class Instruction:
     @cached_property
     def is_vector(self) -> bool:
         """Whether it names a Q register."""
+        if not self.mnemonic.startswith("v"):
+            return False
         return any(r.kind is Kind.VECTOR for o in self.operands for r in _registers_of(o))
 
     @property
@@ -112,7 +114,7 @@ class Instruction:
         is_jump = bool(self.operands) and self.operands[0] is PC
         return Shape(len(self.operands), words, is_jump, lists_pc)
 
-    @property
+    @cached_property
     def meaning(self) -> Meaning:
         """ValueError, a sentence: its row is missing, or has other operands."""
         name, kinds = self.name, ""
@@ -161,13 +163,19 @@ class Instruction:
         named = tuple(dict.fromkeys([register for register, _ in found]))
         return _Accesses(written, read + written if self.condition else read, named)
 
-    @property
+    @cached_property
+    def names(self) -> tuple[Register, ...]:
+        """Its registers that have names; of a word of a D or Q register the whole."""
+        named = [r.whole or r for r in self.registers if not r.is_physical]
+        return tuple(dict.fromkeys(named))
+
+    @cached_property
     def even(self) -> tuple[Register, ...]:
         """The core registers whose number must be even."""
         roles = zip(self.meaning.roles, self.operands, strict=True)
         return tuple(o for role, o in roles if role in "eE" and isinstance(o, Register))
 
-    @property
+    @cached_property
     def low(self) -> tuple[Register, ...]:
         """The registers that must be one of r0 to r7."""
         found: list[Register] = []
