@@ -25,7 +25,10 @@ _OBJDUMP_SECONDS = 120
 _NOPS = b"\x00\xbf" * 4  # between ranges, so that no instruction or IT block reaches into the next
 
 _MAPPING = re.compile(r"^\$([tadx])(\..*)?$")
-_LINE = re.compile(r"^ *([0-9a-f]+):\t([0-9a-f]{4})( [0-9a-f]{4})?\s*\t([^\t]*)(?:\t([^\t@;]*))?")
+_LINE = re.compile(
+    r"^ *([0-9a-f]+):\t([0-9a-f]{4})( [0-9a-f]{4})?[ ]*\t([^\t\n]*)(?:\t([^\t\n@;]*))?",
+    re.MULTILINE,
+)
 _TARGET = re.compile(r"(?<!\S)0x[0-9a-f]+$")
 
 
@@ -105,20 +108,17 @@ def disassemble(ranges: Sequence[CodeRange]) -> Iterator[tuple[CodeRange, Disass
         starts.append(len(image))
         image += piece.data + (b"\0" if len(piece.data) & 1 else b"") + _NOPS
     number, end = 0, 0
-    for line in _objdump(bytes(image)):
-        match = _LINE.match(line)
-        if match is None:
-            continue
-        place = int(match[1], 16)
-        end = place + (4 if match[3] else 2)
+    for match in _LINE.finditer(_objdump(bytes(image))):
+        at, first, second, mnemonic, operands = match.groups("")
+        place = int(at, 16)
+        end = place + (4 if second else 2)
         while number + 1 < len(starts) and starts[number + 1] <= place:
             number += 1
         piece, offset = ranges[number], place - starts[number]
         if offset >= len(piece.data):
             continue
-        first, second = match[2], match[3]
-        mnemonic, operands = match[4].strip(), (match[5] or "").strip()
-        coprocessor = _coprocessor(first, second)
+        mnemonic, operands = mnemonic.strip(), operands.strip()
+        coprocessor = _coprocessor(first, second) if first[0] in "ef" else None
         if offset + (4 if second else 2) > len(piece.data):
             mnemonic = ""
         elif coprocessor is not None:
@@ -128,8 +128,7 @@ def disassemble(ranges: Sequence[CodeRange]) -> Iterator[tuple[CodeRange, Disass
         if "0x" in operands and (target := _TARGET.search(operands)):
             real = int(target[0], 16) - starts[number] + piece.address
             operands = f"{operands[: target.start()]}{real & 0xFFFFFFFF:#x}"
-        encoding = first + (second or "")
-        yield piece, Disassembled(piece.address + offset, encoding, mnemonic, operands)
+        yield piece, Disassembled(piece.address + offset, first + second, mnemonic, operands)
     if end < len(image):
         raise ToolError(
             f"{OBJDUMP} printed {end:,} of {len(image):,} bytes of code and said nothing of the "
@@ -137,19 +136,19 @@ def disassemble(ranges: Sequence[CodeRange]) -> Iterator[tuple[CodeRange, Disass
         )
 
 
-def _coprocessor(first: str, second: str | None) -> int | None:
+def _coprocessor(first: str, second: str) -> int | None:
     """The number of the coprocessor, 0 to 7, that an encoding is.
 
     objdump prints these as instructions of old coprocessors (FPA, Maverick) or not at all; the
     numbers from 8 on are those of the FPU and of Helium.
     """
-    if second is None or first[0] not in "ef" or first[1] not in "cde":
+    if not second or first[0] not in "ef" or first[1] not in "cde":
         return None
     number = int(second, 16) >> 8 & 15
     return number if number < 8 else None
 
 
-def _objdump(image: bytes) -> Iterator[str]:
+def _objdump(image: bytes) -> str:
     tool = shutil.which(OBJDUMP)
     if tool is None:
         raise ToolError(
@@ -169,4 +168,4 @@ def _objdump(image: bytes) -> Iterator[str]:
             f"{OBJDUMP} failed ({reason[0] if reason else 'no reason given'}): binutils 2.35 or"
             " newer is needed, which knows Armv8.1-M."
         )
-    yield from result.stdout.splitlines()
+    return result.stdout
