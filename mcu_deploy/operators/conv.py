@@ -56,9 +56,13 @@ def integer_sums(call: Call) -> Array:
     """The accumulators of a quantized convolution with its bias, in int64."""
     xq, wq = call.type(0).scaling, call.type(1).scaling
     _, w_zero = wq.broadcast(call.type(1).rank)
-    # Exact in float64: no partial sum of 8-bit products leaves 2**53 (and matmul is fast there).
-    x = call.value(0).astype(np.float64) - xq.zero_point[0]
-    w = call.value(1).astype(np.float64) - w_zero
+    # Matmul is fast in floats, which are exact as long as no partial sum leaves their mantissa:
+    # those of 8-bit products never leave that of float64.
+    largest = math.prod(high - low for low, high in (call.type(n).dtype.range for n in (0, 1)))
+    fits = largest * math.prod(call.type(1).shape[1:]) < 2**24
+    real = "float32" if fits else "float64"
+    x = call.value(0).astype(real) - float(xq.zero_point[0])
+    w = call.value(1).astype(real) - w_zero.astype(real)
     sums, bias = convolved(call, x, w).astype(np.int64), call.optional(2)
     return sums if bias is None else sums + along_channels(call, bias).astype(np.int64)
 
