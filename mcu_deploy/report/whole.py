@@ -21,7 +21,6 @@ from mcu_deploy.report.model import (
     NetworkReport,
     PricedTime,
 )
-from mcu_deploy.report.page import notebook
 from mcu_deploy.report.tables import Table, Tabled, number
 from mcu_deploy.toolchain import MemoryUse
 
@@ -97,6 +96,8 @@ class Report(Tabled):
 
     def html_under(self, table: Table) -> str:
         """Pictures of memory and rows of layers as HTML for a notebook, under a table."""
+        from mcu_deploy.report.page import notebook  # of a page, which few builds are shown on
+
         return notebook.fragment(table, self.networks, self.options.optimize_for)
 
 

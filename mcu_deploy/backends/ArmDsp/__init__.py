@@ -5,13 +5,12 @@ Its kernels are assembler, made for each layer's shape; they are in `kernels/`, 
 
 from __future__ import annotations
 
-from mcu_deploy.backends.ArmDsp.clamp import assemble
+import functools
+
 from mcu_deploy.backends.interface import Backend, BackendBase, Proposals, SubgraphView, Target
-from mcu_deploy.backends.isa import clamps
 from mcu_deploy.backends.kit import families
 
 _KERNELS = f"{__name__}.kernels"
-_ASKING = clamps.asking(assemble, "dsp")
 
 
 class ArmDsp(BackendBase):
@@ -21,10 +20,18 @@ class ArmDsp(BackendBase):
     id = "ArmDsp"
     rank = 200
     cores = ("cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "cortex-m85")
-    operators = families.operators(_KERNELS)
+
+    # Its kernels are loaded where somebody asks for them.
+    @functools.cached_property
+    def operators(self) -> tuple[str, ...]:  # type: ignore[override]
+        return families.operators(_KERNELS)
 
     def propose(self, view: SubgraphView, target: Target) -> Proposals:
-        return families.propose(_KERNELS, view, target, _lacks(target), _ASKING)
+        from mcu_deploy.backends.ArmDsp.clamp import assemble
+        from mcu_deploy.backends.isa import clamps
+
+        asking = clamps.asking(assemble, "dsp")
+        return families.propose(_KERNELS, view, target, _lacks(target), asking)
 
 
 def _lacks(target: Target) -> str:

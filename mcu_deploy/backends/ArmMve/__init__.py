@@ -6,13 +6,12 @@ What it lacks ArmDsp and CpuRef compute.
 
 from __future__ import annotations
 
-from mcu_deploy.backends.ArmMve.clamp import assemble
+import functools
+
 from mcu_deploy.backends.interface import Backend, BackendBase, Proposals, SubgraphView, Target
-from mcu_deploy.backends.isa import clamps
 from mcu_deploy.backends.kit import families
 
 _KERNELS = f"{__name__}.kernels"
-_ASKING = clamps.asking(assemble, "mve")
 
 
 class ArmMve(BackendBase):
@@ -21,10 +20,18 @@ class ArmMve(BackendBase):
     id = "ArmMve"
     rank = 100
     cores = ("cortex-m55", "cortex-m85")
-    operators = families.operators(_KERNELS)
+
+    # Its kernels are loaded where somebody asks for them.
+    @functools.cached_property
+    def operators(self) -> tuple[str, ...]:  # type: ignore[override]
+        return families.operators(_KERNELS)
 
     def propose(self, view: SubgraphView, target: Target) -> Proposals:
-        return families.propose(_KERNELS, view, target, _lacks(target), _ASKING)
+        from mcu_deploy.backends.ArmMve.clamp import assemble
+        from mcu_deploy.backends.isa import clamps
+
+        asking = clamps.asking(assemble, "mve")
+        return families.propose(_KERNELS, view, target, _lacks(target), asking)
 
 
 def _lacks(target: Target) -> str:

@@ -69,7 +69,7 @@ class Linear:
     def is_uniform(self) -> bool:
         """Whether all filters have one factor."""
         of = self.factors if self.fixed is None else self.fixed
-        return len(np.unique(of, axis=0)) == 1
+        return bool((of == of[:1]).all())
 
     @property
     def zero_points(self) -> tuple[int, int]:
