@@ -18,6 +18,9 @@ def _forms(name: str, roles: str) -> Iterator[str]:
     first = {"E": "r2", "e": "r4"}.get(roles[0], "q0")
     if name.startswith(_NEVER_VECTORS):
         yield f"{first}, q1, r3"
+    elif name.startswith("vcmp"):
+        yield from (f"{c}, q0, q1" for c in ("lt", "eq", "ne", "ge", "gt", "le"))
+        yield from ("gt, q0, r3", "lt, q1, r3")
     elif name.startswith("vdup"):
         yield "q3, r3"
     elif name.startswith("vmov.i"):
@@ -93,6 +96,8 @@ _CONTROL = (
     "vpst; vmovt q0, q1",
     "vctp.8 r11; vpst; vmladavat.s8 r4, q1, q2",
     "vpstt; vaddt.i32 q0, q1, q2; vmladavt.s8 r2, q1, q2",
+    "vcmp.f32 eq, q0, q0; vpstt; vcmpt.f32 lt, q0, q1; vmovt q0, q1",
+    "mov r0, #3; dlstp.32 lr, r0; 1: vcmp.f32 gt, q0, q1; vpst; vmovt q0, q1; letp lr, 1b",
     "vpsttt; vaddt.i32 q0, q1, q2; vldrbt.u8 q1, [r9]; vaddt.i8 q2, q0, q1",
     "vpstttt; vaddt.i32 q0, q1, q2; vaddt.i8 q1, q0, q1; veort q2, q0, q1; vstrbt.8 q2, [r9]",
     "mov r0, #3; dls lr, r0; 1: add r1, r1, r2; le lr, 1b",

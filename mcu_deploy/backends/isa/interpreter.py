@@ -299,7 +299,8 @@ def _statement(
     text = meaning.statement.format(
         *joined, A=address, N=count, words=", ".join(written), values=", ".join(read), P=active
     )
-    if active != "0xFFFF" and memory is None and len(values[0]) == 4 and meaning.roles[0] in "db":
+    is_vector = bool(values) and len(values[0]) == 4 and meaning.roles[0] in "db"
+    if active != "0xFFFF" and memory is None and is_vector:
         text = f"w = {joined[0]}; {text}; {joined[0]} = lanes.merged({active}, w, ({joined[0]}))"
     base = operands[0] if operands else None
     if isinstance(base, Moving):
@@ -375,7 +376,7 @@ def _values(operand: Operand, labels: Mapping[Label, int]) -> list[_Value]:
             return [_Value(labels[operand])]
         case bool() | int():
             return [_Value(operand & _WORD)]
-    return [_Value("0")]
+    return [_Value(repr(operand))]  # a condition
 
 
 def _words(register: Register) -> tuple[str, ...]:

@@ -220,6 +220,27 @@ def floats(operation: str, *operands: Vector) -> Words:
     return tuple([_quiet(_flushed(of(*values))) for values in zip(*lanes, strict=True)])
 
 
+_RELATIONS: Mapping[str, Callable[[float, float], bool]] = {
+    "eq": lambda a, b: a == b,
+    "ne": lambda a, b: a != b,
+    "ge": lambda a, b: a >= b,
+    "lt": lambda a, b: not a >= b,
+    "gt": lambda a, b: a > b,
+    "le": lambda a, b: not a > b,
+}
+
+
+def compared(condition: str, a: Vector, b: Vector) -> int:
+    """The predicate of float32 elements: lt and le are what ge and gt are not, with NaN too."""
+    of = _RELATIONS[condition]
+    pairs = zip(elements(a, 4, False), elements(b, 4, False), strict=True)
+    return sum(
+        0xF << 4 * n
+        for n, (x, y) in enumerate(pairs)
+        if of(f32.number(_flushed(x)), f32.number(_flushed(y)))
+    )
+
+
 def float_of(vector: Words, signed: bool) -> Words:
     return tuple([f32.of(value) for value in elements(vector, 4, signed)])
 

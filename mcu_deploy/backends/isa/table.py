@@ -139,7 +139,8 @@ _ROWS = (
     Row("v{ld,st}r{b,h,w}{,t} vst4{0,1,2,3} vmladav{,a}{,t} vaddv{,a}{,t} v{max,min}v{,t}"
         " vmla{,s}{,t} vfmas{,t} v{max,min}{,t} v{,q}{,r}{,d}mulh{,t} v{,q}{add,sub}t vqadd vqsub"
         " v{,r}sh{l,r}{,t} vand{,t} vorr{,t} veor{,t} vbic{,t} vmvn{,t} vdup{,t} v{i,d}dup{,t}"
-        " vmovl{b,t}{,t} v{,q}mov{,u}n{b,t}{,t} v{,q}{,r}shr{,u}n{b,t}{,t} vmult vfmat vmovt",
+        " vmovl{b,t}{,t} v{,q}mov{,u}n{b,t}{,t} v{,q}{,r}shr{,u}n{b,t}{,t} vmult vfmat vcmpt"
+        " vmovt",
         _UNKNOWN, Feature.MVE),
     Row("hlt setend eret hvc smc bxj rfe{,ia,db} srs{,ia,db} dcps{1,2,3} crc32{,c}{b,h,w} setpan"
         " pldw enterx leavex", _UNKNOWN, Feature.NOT_M),

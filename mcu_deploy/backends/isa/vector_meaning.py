@@ -147,6 +147,7 @@ VECTOR_MEANINGS: dict[str, Meaning] = {
        for of in ("add", "sub", "mul")},
     **{f"v{of}.f32": Meaning("buu", f"{{0}} = lanes.floats({of!r}, ({{0}}), ({{1}}), ({{2}}))")
        for of in ("fma", "fmas")},
+    "vcmp.f32": Meaning("cuu", "p0 = lanes.compared({0}, ({1}), ({2})) & {P}"),
     "vcvt.f32.s32": Meaning("du", "{0} = lanes.float_of(({1}), True)"),
     "vcvt.f32.u32": Meaning("du", "{0} = lanes.float_of(({1}), False)"),
     "vcvtn.s32.f32": Meaning("du", "{0} = lanes.nearest(({1}))"),
