@@ -36,6 +36,7 @@ import arm_mve_pool_cases
 import arm_mve_sum_cases
 import arm_mve_table_cases
 import arm_mve_tflite
+import float_mve_cases
 import numpy as np
 import onnx
 from branchy import residual
@@ -199,6 +200,7 @@ NETS = (
     _of_arm_mve("sum", arm_mve_sum_cases, [arm_mve_sum_cases.GOLDEN]),
     _of_arm_mve("broadcast", arm_mve_broadcast_cases, [arm_mve_broadcast_cases.GOLDEN]),
     _of_arm_mve("table", arm_mve_table_cases, [arm_mve_table_cases.GOLDEN]),
+    *(_of_arm_mve(f"float_{f}", float_mve_cases, c) for f, c in float_mve_cases.GOLDEN.items()),
 )
 
 

@@ -1,0 +1,69 @@
+"""Convolutions and fully connected layers of float32: some pixels times four filters.
+
+Any kernel, stride, dilation, padding, groups and number of channels. Sums begin with the bias and
+go along the rows of the kernel, its columns and the channels, each product added with one rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, NATURAL, assembly, proposal
+from mcu_deploy.backends.floats.layers import Product, read
+from mcu_deploy.backends.floats.tiles import packed
+from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
+from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa.mve.float_rows import LONGEST_SIDE, SCRATCH_BYTES, description
+from mcu_deploy.backends.isa.mve.float_tiles import LANES, Plan, Tiles
+from mcu_deploy.backends.kit import overlap
+
+OPERATORS = ("Conv", "Gemm", "MatMul")
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A convolution, or rows times a constant matrix."""
+    product = read(node)
+    if isinstance(product, str):
+        return product
+    if product.is_depthwise:
+        return ""
+    window = product.window
+    if window.padded and max(window.kernel) > LONGEST_SIDE:
+        return f"a side of its kernel is longer than {LONGEST_SIDE}"
+    plan = Plan.of(product)
+    rows, columns = window.kernel
+    stem, title = f"dense_{product.depth}x{product.filters}_f32_mve", "dense, vectors of float32"
+    if node.op == "Conv":
+        stem = f"conv{rows}x{columns}_{product.channels}x{product.filters}_f32_mve"
+        title = f"conv{rows}x{columns}, vectors of float32"
+    return [
+        proposal(
+            view.part([node.node.id]), node.target, stem, assemble(plan),
+            lambda: (Constant("weights", packed(product, plan.vectors, LANES)),), title,
+            macs=node.macs, constant_bytes=plan.stream_bytes, scratch_bytes=SCRATCH_BYTES,
+            in_place=overlap.fact(node, 0, plan.demand),
+            layouts=CHANNELS_LAST if node.op == "Conv" else NATURAL,
+        )
+    ]  # fmt: skip
+
+
+def assemble(plan: Plan) -> Assembly:
+    """The kernel: image, output, the stream of weights, scratch."""
+    code = assembly()
+    _describe(code, plan.product)
+    Tiles(code, plan).assemble()
+    return code
+
+
+def _describe(code: Assembly, product: Product) -> None:
+    code.note("y[p][f] = clamp(bias[f] + sum of window[p][k] * w[f][k]), float32; k: row, column,")
+    code.note("channel, in this order, each product added with one rounding; what lies outside of")
+    code.note("the image is left out. x: [row][column][channel], y: [p][f].")
+    code.note(
+        "weights, of some filters at a time: their biases, then their weights of each k; four "
+        "filters are a vector."
+    )
+    code.note(
+        f"{description()} In place: the windows of a tile are read for some filters, whose outputs "
+        "are written, then for the next ones."
+    )

@@ -1,0 +1,59 @@
+"""Depthwise convolutions of float32: some pixels times four channels. Any kernel, stride, dilation,
+padding and number of channels; sums begin with the bias and go along the rows of the kernel, and of
+some columns at a time along the columns, each product added with one rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, assembly, proposal
+from mcu_deploy.backends.floats.layers import Product, read
+from mcu_deploy.backends.floats.tiles import packed_by_channels
+from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
+from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa.mve.float_channels import LANES, Depthwise, sizes_of
+from mcu_deploy.backends.isa.mve.float_rows import LONGEST_SIDE, SCRATCH_BYTES, description
+from mcu_deploy.backends.kit import overlap
+
+OPERATORS = ("Conv",)
+
+_MOST_PIXELS = 6
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A depthwise convolution by itself."""
+    product = read(node)
+    if isinstance(product, str):
+        return product
+    if not product.is_depthwise:
+        return ""
+    rows, columns = product.window.kernel
+    if rows > LONGEST_SIDE:
+        return f"its kernel has more than {LONGEST_SIDE} rows"
+    code, kernel = assemble(product)
+    weights = packed_by_channels(product, LANES)
+    made = proposal(
+        view.part([node.node.id]), node.target,
+        f"depthwise{rows}x{columns}_{product.channels}_f32_mve", code,
+        (Constant("weights", weights),), f"depthwise{rows}x{columns}, vectors of float32",
+        macs=node.macs, constant_bytes=weights.nbytes, scratch_bytes=SCRATCH_BYTES,
+        in_place=overlap.fact(node, 0, kernel.demand), layouts=CHANNELS_LAST,
+    )  # fmt: skip
+    return [made]
+
+
+def assemble(product: Product) -> tuple[Assembly, Depthwise]:
+    """The kernel: image, output, the stream of weights, scratch."""
+    code, window = assembly(), product.window
+    code.note("y[p][c] = clamp(bias[c] + sum of window[p][k][c] * w[k][c]), float32; each product")
+    code.note("is added with one rounding, and what lies outside of the image is left out.")
+    code.note("x: [row][column][channel], y: [p][c].")
+    code.note("weights, of four channels: their biases, then their weights of each k.")
+    code.note(
+        f"{description()} In place: the windows of a tile are read for some channels, whose "
+        "outputs are written, then for the next ones."
+    )
+    sizes = sizes_of(window, _MOST_PIXELS, has_weights=True)
+    kernel = Depthwise(code, window, product.channels, sizes, product.clamp)
+    kernel.assemble()
+    return code, kernel

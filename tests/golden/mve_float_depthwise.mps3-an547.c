@@ -1,0 +1,341 @@
+/* network_mve_float_depthwise.c: a neural network, made by mcu-deploy.
+ *
+ *   source model  floats, SHA-256
+ *                 1dd0b01a42dc585ead852ec03321d61f635fdc59edf81d437c0ffccf171b9595
+ *   constants     320 bytes, as a file: SHA-256
+ *                 dd23872bb6b45010b5dedb49683aebc9a7859618c986f6385632ebaa7694f650
+ *   workspace     1,504 bytes
+ *   layers        3 with 1,620 multiply-accumulates
+ *
+ * Everything is static but the descriptor _mcu_network_mve_float_depthwise, at the end. To compile
+ * this file by hand, in its folder, to the same bytes:
+ *
+ *   arm-none-eabi-gcc -mcpu=cortex-m55 -mthumb -mfpu=auto -mfloat-abi=hard -std=c99 \
+ *       -ffunction-sections -fdata-sections -fno-common -O2 -ffp-contract=off -fno-math-errno \
+ *       -frandom-seed=mve_float_depthwise -I include -c network_mve_float_depthwise.c -o \
+ *       network_mve_float_depthwise.o
+ *
+ * The workspace: what lies where, in bytes, and from which layer to which it is needed.
+ *
+ *   offset  bytes   from      to  holds
+ *        0    720  input       0  x
+ *      720    720      0       1  of1
+ *        0    720      1       2  of3
+ *     1440     52      1       1  scratch of depthwise_1
+ *      720    720      2  output  y
+ *
+ * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
+ * axes lie in memory, where that is another one.
+ */
+#include "network_mve_float_depthwise.h"
+
+#include "mcu/internal.h"
+
+/* ---- Constants ---- */
+
+/* The assembler takes the file in as it is (from another folder: with -I FOLDER). The arrays are
+ * declared extern, as a static array without an initializer would be one of zeros; the names that
+ * the assembler gives them are local to the object. Where there is no .incbin, and for -flto, build
+ * with --weights array. */
+__asm__(".pushsection .rodata._mcu_mve_float_depthwise_weights, \"a\", %progbits\n"
+        ".balign 16\n"
+        ".type _mcu_mve_float_depthwise_weights, %object\n"
+        ".size _mcu_mve_float_depthwise_weights, 320\n"
+        "_mcu_mve_float_depthwise_weights:\n"
+        ".incbin \"network_mve_float_depthwise.weights.bin\"\n"
+        ".popsection");
+/* clang-format off */
+#define MCU_CONSTANT(name, type, elements, offset, bytes)                      \
+    extern const type name[elements];                                          \
+    __asm__(".set " #name ", _mcu_mve_float_depthwise_weights + " #offset "\n" \
+            ".type " #name ", %object\n"                                       \
+            ".size " #name ", " #bytes)
+MCU_CONSTANT(_mcu_mve_float_depthwise_depthwise_1_weights, float, 80, 0, 320);
+#undef MCU_CONSTANT
+/* clang-format on */
+
+/* ---- Kernels ---- */
+
+/* Those in assembly are one string each, some longer than C99 wants compilers to take. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+#endif
+
+MCU_FUNCTION void _mcu_mve_float_depthwise_reorder_30x6_float32(const float *x, float *y) {
+    for (int32_t i0 = 0; i0 < 30; i0++) {
+        for (int32_t i1 = 0; i1 < 6; i1++) {
+            *y++ = x[i0 + i1 * 30];
+        }
+    }
+}
+
+/* y[p][c] = clamp(bias[c] + sum of window[p][k][c] * w[k][c]), float32; each product
+ * is added with one rounding, and what lies outside of the image is left out.
+ * x: [row][column][channel], y: [p][c].
+ * weights, of four channels: their biases, then their weights of each k.
+ * scratch, in words: where image and output go on, the stream, the next row, its number, what is
+ * left of rows, tiles, groups and filters; of the rows of a window that are outside the bytes of
+ * their weights in front and behind, how many are inside, the way back over these. In place: the
+ * windows of a tile are read for some channels, whose outputs are written, then for the next
+ * ones. */
+MCU_KERNEL void _mcu_mve_float_depthwise_depthwise3x3_6_f32_mve(const float *x MCU_UNUSED,
+                                                                float *y MCU_UNUSED,
+                                                                const float *weights MCU_UNUSED,
+                                                                uint8_t *scratch MCU_UNUSED) {
+    /* clang-format off */
+    __asm__(".syntax unified\n"
+            "    push {r4-r7, lr}\n"
+            "    vpush {d8-d15}\n"
+            "    mov r3, r3\n"                      /* frame, scratch */
+            "    str r1, [r3, #4]\n"                /* y, [frame, #4] */
+            "    str r2, [r3, #8]\n"                /* constants, [frame, #8] */
+            "    sub r0, r0, #168\n"                /* x, x, #168 */
+            "    str r0, [r3]\n"                    /* x, [frame] */
+            "    str r0, [r3, #12]\n"               /* x, [frame, #12] */
+            "    movw r2, #1\n"                     /* free, #1 */
+            "    rsb r2, r2, #0\n"                  /* free, free, #0 */
+            "    str r2, [r3, #16]\n"               /* free, [frame, #16] */
+            "    movw r2, #5\n"                     /* free, #5 */
+            "    str r2, [r3, #20]\n"               /* free, [frame, #20] */
+            "1:\n"
+            /* The next row of the output. */
+            "    ldr r5, [r3, #12]\n"               /* row, [frame, #12] */
+            "    movw r4, #5\n"                     /* by, #5 */
+            "    add r2, r5, #144\n"                /* free, row, #144 */
+            "    str r2, [r3, #12]\n"               /* free, [frame, #12] */
+            "    ldr r2, [r3, #16]\n"               /* number, [frame, #16] */
+            "    rsb r1, r2, #0\n"                  /* above, number, #0 */
+            "    sub r0, r4, r2\n"                  /* inside, by, number */
+            "    add r2, r2, #1\n"                  /* number, number, #1 */
+            "    str r2, [r3, #16]\n"               /* number, [frame, #16] */
+            "    cmp r1, #0\n"                      /* above, #0 */
+            "    it lt\n"
+            "    movlt r1, #0\n"                    /* above, #0 */
+            "    cmp r1, #3\n"                      /* above, #3 */
+            "    it gt\n"
+            "    movgt r1, #3\n"                    /* above, #3 */
+            "    cmp r0, #0\n"                      /* inside, #0 */
+            "    it lt\n"
+            "    movlt r0, #0\n"                    /* inside, #0 */
+            "    cmp r0, #3\n"                      /* inside, #3 */
+            "    it gt\n"
+            "    movgt r0, #3\n"                    /* inside, #3 */
+            "    movw r4, #48\n"                    /* by, #48 */
+            "    rsb r2, r0, #3\n"                  /* free, inside, #3 */
+            "    mul r2, r2, r4\n"                  /* free, free, by */
+            "    str r2, [r3, #40]\n"               /* free, [frame, #40] */
+            "    mul r2, r1, r4\n"                  /* free, above, by */
+            "    movw r4, #144\n"                   /* by, #144 */
+            "    sub r0, r0, r1\n"                  /* inside, inside, above */
+            "    mla r5, r1, r4, r5\n"              /* row, above, by, row */
+            "    str r0, [r3, #44]\n"               /* inside, [frame, #44] */
+            "    mul r4, r0, r4\n"                  /* by, inside, by */
+            "    str r5, [r3]\n"                    /* row, [frame] */
+            /* 6 pixels, four channels at a time. */
+            "    ldr r0, [r3]\n"                    /* block, [frame] */
+            "    ldr r1, [r3, #4]\n"                /* out, [frame, #4] */
+            "    str r2, [r3, #36]\n"               /* free, [frame, #36] */
+            "    add r2, r0, #144\n"                /* free, block, #144 */
+            "    str r2, [r3]\n"                    /* free, [frame] */
+            "    add r2, r1, #144\n"                /* free, out, #144 */
+            "    str r4, [r3, #48]\n"               /* by, [frame, #48] */
+            "    str r2, [r3, #4]\n"                /* free, [frame, #4] */
+            "    ldr r2, [r3, #8]\n"                /* stream_at, [frame, #8] */
+            "    ldr r4, [r3, #44]\n"               /* inside, [frame, #44] */
+            "    ldr r5, [r3, #36]\n"               /* skipped, [frame, #36] */
+            "    ldr r6, [r3, #40]\n"               /* behind, [frame, #40] */
+            "    movw r7, #6\n"                     /* channels, #6 */
+            "    dlstp.32 lr, r7\n"                 /* rounds_left, channels */
+            "2:\n"
+            "    vldrw.u32 q0, [r2], #16\n"         /* sum0, [stream_at], #16 */
+            "    vmov q1, q0\n"                     /* sum1, sum0 */
+            "    mov r7, r0\n"                      /* at, block */
+            "    vmov q2, q0\n"                     /* sum2, sum0 */
+            "    add r2, r2, r5\n"                  /* stream_at, stream_at, skipped */
+            "    vmov q3, q0\n"                     /* sum3, sum0 */
+            "    mov r12, r4\n"                     /* rows_left, inside */
+            "    vmov q4, q0\n"                     /* sum4, sum0 */
+            "    vmov q5, q0\n"                     /* sum5, sum0 */
+            "4:\n"
+            "    vldrw.u32 q6, [r2], #16\n"         /* weights0, [stream_at], #16 */
+            "    subs r12, r12, #1\n"               /* rows_left, rows_left, #1 */
+            "    vldrw.u32 q7, [r7, #24]\n"         /* column0, [at, #24] */
+            "    vfma.f32 q1, q7, q6\n"             /* sum1, column0, weights0 */
+            "    vldrw.u32 q7, [r7, #48]\n"         /* column0, [at, #48] */
+            "    vfma.f32 q2, q7, q6\n"             /* sum2, column0, weights0 */
+            "    vldrw.u32 q7, [r7, #72]\n"         /* column0, [at, #72] */
+            "    vfma.f32 q3, q7, q6\n"             /* sum3, column0, weights0 */
+            "    vldrw.u32 q7, [r7, #96]\n"         /* column0, [at, #96] */
+            "    vfma.f32 q4, q7, q6\n"             /* sum4, column0, weights0 */
+            "    vldrw.u32 q7, [r7, #120]\n"        /* column0, [at, #120] */
+            "    vfma.f32 q5, q7, q6\n"             /* sum5, column0, weights0 */
+            "    vldrw.u32 q6, [r2], #16\n"         /* weights0, [stream_at], #16 */
+            "    vldrw.u32 q7, [r7, #24]\n"         /* column0, [at, #24] */
+            "    vfma.f32 q0, q7, q6\n"             /* sum0, column0, weights0 */
+            "    vldrw.u32 q7, [r7, #48]\n"         /* column0, [at, #48] */
+            "    vfma.f32 q1, q7, q6\n"             /* sum1, column0, weights0 */
+            "    vldrw.u32 q7, [r7, #72]\n"         /* column0, [at, #72] */
+            "    vfma.f32 q2, q7, q6\n"             /* sum2, column0, weights0 */
+            "    vldrw.u32 q7, [r7, #96]\n"         /* column0, [at, #96] */
+            "    vfma.f32 q3, q7, q6\n"             /* sum3, column0, weights0 */
+            "    vldrw.u32 q7, [r7, #120]\n"        /* column0, [at, #120] */
+            "    vfma.f32 q4, q7, q6\n"             /* sum4, column0, weights0 */
+            "    vldrw.u32 q7, [r7, #144]\n"        /* column0, [at, #144] */
+            "    vfma.f32 q5, q7, q6\n"             /* sum5, column0, weights0 */
+            "    vldrw.u32 q6, [r2], #16\n"         /* weights0, [stream_at], #16 */
+            "    vldrw.u32 q7, [r7, #48]\n"         /* column0, [at, #48] */
+            "    vfma.f32 q0, q7, q6\n"             /* sum0, column0, weights0 */
+            "    vldrw.u32 q7, [r7, #72]\n"         /* column0, [at, #72] */
+            "    vfma.f32 q1, q7, q6\n"             /* sum1, column0, weights0 */
+            "    vldrw.u32 q7, [r7, #96]\n"         /* column0, [at, #96] */
+            "    vfma.f32 q2, q7, q6\n"             /* sum2, column0, weights0 */
+            "    vldrw.u32 q7, [r7, #120]\n"        /* column0, [at, #120] */
+            "    vfma.f32 q3, q7, q6\n"             /* sum3, column0, weights0 */
+            "    vldrw.u32 q7, [r7, #144]\n"        /* column0, [at, #144] */
+            "    vfma.f32 q4, q7, q6\n"             /* sum4, column0, weights0 */
+            "    add r7, r7, #144\n"                /* at, at, #144 */
+            "    bne 4b\n"
+            "    vmov.i32 q7, #0\n"                 /* column0, #0 */
+            "    add r2, r2, r6\n"                  /* stream_at, stream_at, behind */
+            "    vmax.s32 q0, q0, q7\n"             /* sum0, sum0, column0 */
+            "    vstrw.32 q0, [r1]\n"               /* sum0, [out] */
+            "    vmax.s32 q1, q1, q7\n"             /* sum1, sum1, column0 */
+            "    vstrw.32 q1, [r1, #24]\n"          /* sum1, [out, #24] */
+            "    vmax.s32 q2, q2, q7\n"             /* sum2, sum2, column0 */
+            "    vstrw.32 q2, [r1, #48]\n"          /* sum2, [out, #48] */
+            "    vmax.s32 q3, q3, q7\n"             /* sum3, sum3, column0 */
+            "    vstrw.32 q3, [r1, #72]\n"          /* sum3, [out, #72] */
+            "    vmax.s32 q4, q4, q7\n"             /* sum4, sum4, column0 */
+            "    vstrw.32 q4, [r1, #96]\n"          /* sum4, [out, #96] */
+            "    vmax.s32 q5, q5, q7\n"             /* sum5, sum5, column0 */
+            "    vstrw.32 q5, [r1, #120]\n"         /* sum5, [out, #120] */
+            "    add r0, r0, #16\n"                 /* block, block, #16 */
+            "    add r1, r1, #16\n"                 /* out, out, #16 */
+            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    ldr r2, [r3, #20]\n"               /* free, [frame, #20] */
+            "    subs r2, r2, #1\n"                 /* free, free, #1 */
+            "    str r2, [r3, #20]\n"               /* free, [frame, #20] */
+            "    bne 1b\n"
+            "    vpop {d8-d15}\n"
+            "    pop {r4-r7, pc}\n");
+    /* clang-format on */
+}
+
+MCU_FUNCTION void _mcu_mve_float_depthwise_reorder_6x30_float32(const float *x, float *y) {
+    for (int32_t i0 = 0; i0 < 6; i0++) {
+        for (int32_t i1 = 0; i1 < 30; i1++) {
+            *y++ = x[i0 + i1 * 6];
+        }
+    }
+}
+
+/* ---- The layers, in the order of execution ---- */
+
+/* clang-format off */
+static void _mcu_mve_float_depthwise_layers(mcu_instance_t *instance) {
+    uint8_t *const ws = instance->workspace;
+
+    /* reshape_1_reorder: Reorder, of1 reordered: float32[1,6,5,6] -> float32[1,6,5,6] NHWC */
+    float *const x = (float *)(ws + 0);
+    float *const reshape_1_reorder = (float *)(ws + 720);
+    MCU_LAYER(0, _mcu_mve_float_depthwise_reorder_30x6_float32(x, reshape_1_reorder));
+
+    /* depthwise_1: Conv, layer0 (2 nodes):
+     * float32[1,6,5,6] NHWC -> float32[1,6,5,6] NHWC; 1,620 MACs */
+    float *const depthwise_1 = (float *)(ws + 0);
+    uint8_t *const depthwise_1_scratch = (uint8_t *)(ws + 1440);
+    MCU_LAYER(1, _mcu_mve_float_depthwise_depthwise3x3_6_f32_mve(
+        reshape_1_reorder, depthwise_1, _mcu_mve_float_depthwise_depthwise_1_weights,
+        depthwise_1_scratch));
+
+    /* depthwise_1_reorder: Reorder, of3 reordered: float32[1,6,5,6] NHWC -> float32[1,6,5,6] */
+    float *const depthwise_1_reorder = (float *)(ws + 720);
+    MCU_LAYER(2, _mcu_mve_float_depthwise_reorder_6x30_float32(depthwise_1, depthwise_1_reorder));
+}
+
+/* clang-format on */
+
+static int32_t _mcu_mve_float_depthwise_run_func(void *args, void *arg_type_ids, int32_t num_args,
+                                                 void *out_ret_value, void *out_ret_tcode,
+                                                 void *resource_handle) {
+    (void)out_ret_value;
+    (void)out_ret_tcode;
+    const mcu_model_t *const model = &_mcu_network_mve_float_depthwise;
+    const int32_t status =
+        _mcu_run_begin(model, NULL, args, arg_type_ids, num_args, resource_handle);
+    if (status != MCU_OK) {
+        return status;
+    }
+    _mcu_mve_float_depthwise_layers(resource_handle);
+    return _mcu_run_end(model, NULL, args, resource_handle);
+}
+
+/* ---- The descriptor ---- */
+
+static const int64_t _mcu_mve_float_depthwise_input0_shape[1] = {180};
+static const mcu_tensor_info_t _mcu_mve_float_depthwise_inputs[1] = {
+    {
+        .name = "x",
+        .shape = _mcu_mve_float_depthwise_input0_shape,
+        .place = {0, 0, 720},
+        .scale = 0.0F,
+        .zero_point = 0,
+        .ndim = 1,
+        .dtype = {kDLFloat, 32, 1},
+    },
+};
+
+static const int64_t _mcu_mve_float_depthwise_output0_shape[1] = {180};
+static const mcu_tensor_info_t _mcu_mve_float_depthwise_outputs[1] = {
+    {
+        .name = "y",
+        .shape = _mcu_mve_float_depthwise_output0_shape,
+        .place = {720, 0, 720},
+        .scale = 0.0F,
+        .zero_point = 0,
+        .ndim = 1,
+        .dtype = {kDLFloat, 32, 1},
+    },
+};
+
+/* clang-format off */
+/* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
+static const mcu_region_t _mcu_mve_float_depthwise_regions[3] = {
+    {720, 0, 720}, /* 0 */
+    {0,   0, 720}, /* 1 */
+    {720, 0, 720}, /* 2 */
+};
+
+/* Of each layer: its first output in the table above, and how many it has. */
+static const mcu_layer_info_t _mcu_mve_float_depthwise_layer_infos[3] = {
+    {0, 1}, {1, 1}, {2, 1},
+};
+/* clang-format on */
+
+const mcu_model_t _mcu_network_mve_float_depthwise = {
+    .run_func = _mcu_mve_float_depthwise_run_func,
+    .num_input_tensors = 1,
+    .num_output_tensors = 1,
+    .abi_version = MCU_MODEL_ABI_VERSION,
+    .workspace_size = MCU_MVE_FLOAT_DEPTHWISE_WORKSPACE_SIZE,
+    .workspace_alignment = MCU_MVE_FLOAT_DEPTHWISE_WORKSPACE_ALIGNMENT,
+    .num_layers = 3,
+    .name = "mve_float_depthwise",
+    .inputs = _mcu_mve_float_depthwise_inputs,
+    .outputs = _mcu_mve_float_depthwise_outputs,
+    .layers = _mcu_mve_float_depthwise_layer_infos,
+    .layer_outputs = _mcu_mve_float_depthwise_regions,
+    .extra_pools = NULL,
+    .partitions = NULL,
+    .kept = NULL,
+    .states = NULL,
+    .num_extra_pools = 0,
+    .num_partitions = 0,
+    .num_kept = 0,
+    .num_states = 0,
+    .private_place = {0, 0, 0},
+    .pointers = {0, 0, 0},
+    .hot = NULL,
+    .num_hot = 0,
+    .release_func = NULL,
+};

@@ -1,0 +1,78 @@
+"""ArmMve's kernels of float32, run by the interpreter of instructions: within what the contract
+allows of the oracle, nothing touched beside what is theirs, NaN where the oracle has it, and the
+distances that let an output lie on an input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import float_mve_cases
+import numpy as np
+import pytest
+from float_mve_cases import INF, RELU, RELU6, Case, conv
+from kernel_runs import Run, runs
+
+from mcu_deploy.agreement.rules import Rule
+from mcu_deploy.backends.isa.interpreter import Fault
+from mcu_deploy.options import Options
+
+_OPTIONS = Options(backends=("ArmMve", "CpuRef"), optimize_for="speed")
+_EVERY = 3  # of the cases in the sample
+# The share of the largest value that the contract allows where a sum is no longer than 1,000 terms.
+_CLOSE = Rule("share", 1e-5)
+
+
+def _layers(cases: list[Case], tmp_path: Path, inputs: np.ndarray | None = None) -> list[Run]:
+    path = float_mve_cases.model(cases, tmp_path / "cases.onnx")
+    if inputs is None:
+        inputs = np.load(float_mve_cases.sample(path))["x"][0]
+    found = [
+        run for run in runs(path, [inputs], board="mps3-an547", options=_OPTIONS)
+        if run.choice.workload.backend == "ArmMve"
+    ]  # fmt: skip
+    assert len(found) == len(cases)
+    return found
+
+
+@pytest.mark.parametrize("family", sorted(float_mve_cases.FAMILIES))
+def test_kernels_agree_with_the_oracle(
+    family: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    every = 1 if request.config.getoption("--all") else _EVERY
+    tight = 0
+    for run in _layers(list(float_mve_cases.FAMILIES[family])[::every], tmp_path):
+        result = run.result()
+        values, oracle = (np.frombuffer(of, np.float32) for of in (result, run.output))
+        assert not _CLOSE.broken(values, oracle).any(), run.name
+        for place in run.choice.workload.in_place:
+            assert run.result(place) == result, f"{run.name}: {place}"
+            try:
+                tight += run.result(place, 4) != result
+            except Fault:
+                tight += 1
+    assert tight, "no distance is as small as it may be"
+
+
+_NAN = float("nan")
+_OF_NAN = (
+    conv((3, 4, 6), 5, (3, 3), clamp=RELU),
+    conv((6, 5, 4), 6, (3, 3), group=6, clamp=RELU6),
+    conv((9, 2, 3), 4, (1, 1), clamp=(-1.0, INF)),
+    Case("Gemm", (2, 7), ((7, 5), (5,)), clamp=(-INF, 0.5)),
+    Case("AveragePool", (4, 4, 6), (), {"kernel_shape": (2, 2)}, RELU),
+    Case("MaxPool", (5, 4, 6), (), {"kernel_shape": (3, 2), "pads": (1, 0, 1, 1)}),
+    Case("Add", (3, 5, 7), (None,), clamp=RELU),
+    Case("Mul", (3, 5, 7), (None,), clamp=RELU6),
+)
+
+
+@pytest.mark.parametrize("odd", [_NAN, -_NAN, INF, -INF])
+def test_nan_and_infinity_go_where_the_oracle_has_them(odd: float, tmp_path: Path) -> None:
+    """Through clamps and maxima too, whatever their sign."""
+    path = float_mve_cases.model(_OF_NAN, tmp_path / "cases.onnx")
+    inputs = np.load(float_mve_cases.sample(path))["x"][0]
+    inputs[::11] = odd
+    for run in _layers(list(_OF_NAN), tmp_path, inputs):
+        values, oracle = (np.frombuffer(of, np.float32) for of in (run.result(), run.output))
+        assert not _CLOSE.broken(values, oracle).any(), run.name
+        assert not np.isnan(odd) or np.isnan(oracle).any(), run.name
