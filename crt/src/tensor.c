@@ -19,7 +19,7 @@ size_t mcu_tensor_bytes(const DLTensor *tensor) {
     if (tensor == NULL || tensor->ndim < 0 || (tensor->shape == NULL && tensor->ndim > 0)) {
         return 0;
     }
-    uint32_t bytes = ((uint32_t)tensor->dtype.bits * tensor->dtype.lanes + 7U) >> 3;
+    uint32_t elements = 1;
     for (int32_t d = 0; d < tensor->ndim; ++d) {
         int64_t extent = tensor->shape[d];
         if (extent < 0 || extent > (int64_t)UINT32_MAX) {
@@ -27,11 +27,13 @@ size_t mcu_tensor_bytes(const DLTensor *tensor) {
         }
         /* 32 x 32 to 64 bits: the product shows an overflow without a division. (An overflow that
          * a later extent of 0 would take back gives 0 all the same.) */
-        uint64_t product = (uint64_t)bytes * (uint32_t)extent;
+        uint64_t product = (uint64_t)elements * (uint32_t)extent;
         if (product > UINT32_MAX) {
             return 0;
         }
-        bytes = (uint32_t)product;
+        elements = (uint32_t)product;
     }
-    return bytes;
+    uint64_t bits = (uint64_t)elements * ((uint32_t)tensor->dtype.bits * tensor->dtype.lanes);
+    uint64_t bytes = (bits + 7U) >> 3;
+    return bytes <= UINT32_MAX ? (uint32_t)bytes : 0U;
 }

@@ -128,13 +128,13 @@ class _Sample:
             rules = layer_rules(graph, node)
             for edge in node.writes:
                 crc, type_, oracle = crcs.get(edge), graph.type(edge), self.values[edge]
-                if crc is None or zlib.crc32(type_.to_memory(oracle).tobytes()) == crc.crc:
+                if crc is None or zlib.crc32(type_.stored(oracle).tobytes()) == crc.crc:
                     continue
                 self.run.again(self.device, self.network)
                 raw = self.device.read_layer_output(
                     self.network.name, self.run.inputs, crc.layer, crc.output
                 )
-                value = type_.from_memory(np.frombuffer(raw, type_.dtype.numpy))
+                value = type_.from_bytes(raw)
                 wrong = rules[edge].broken(value, oracle)
                 if wrong.any():
                     step = steps[crc.layer]

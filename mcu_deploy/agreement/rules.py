@@ -2,7 +2,7 @@
 
 Integers: every bit, as long as only integers lie before them. A sum of float32 depends on the order
 of its terms, and a function of the C library on the library: behind one of these a quantized value
-may lie one step away. float32: a share of the tensor's largest magnitude.
+may lie one step away. float32: a share of the tensor's largest magnitude; narrower floats: a step.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from mcu_deploy import operators
 from mcu_deploy.backends.layer import layer_of
 from mcu_deploy.files.arrays import Array
-from mcu_deploy.ir import EdgeId, Graph, Node
+from mcu_deploy.ir import DType, EdgeId, Graph, Node
 
 BITS, STEP, SHARE = "bits", "step", "share"
 # Of the largest magnitude; the second one where a sum is longer than so many terms.
@@ -74,7 +74,10 @@ def layer_rules(graph: Graph, node: Node) -> dict[EdgeId, Rule]:
 
 
 def _rule(graph: Graph, edge: EdgeId, before: _Before) -> Rule:
-    if graph.type(edge).dtype.is_float:
+    dtype = graph.type(edge).dtype
+    if dtype.is_narrow and dtype.wide is DType.FLOAT32:
+        return Rule(SHARE, dtype.step if before.loose else 0.0)
+    if dtype.is_float:
         return Rule(SHARE, _FLOAT_LONG if before.terms > _LONG else _FLOAT)
     return ONE_STEP if before.loose else EQUAL
 

@@ -100,7 +100,10 @@ class Tensor:
         )
 
     def _converted(self, array: Array) -> Array:
-        kinds = {"f": "fiu", "i": "iu", "u": "iu", "b": "b"}[self.dtype.kind]
+        type_ = DType(self.dtype.name)
+        kinds = {"f": "fiu", "i": "iu", "u": "iu", "b": "b"}[type_.wide.numpy.kind]
+        if array.dtype == self.dtype:
+            return array
         if array.dtype.kind not in kinds:
             how = (
                 "It is quantized: give integers, as its quantize() makes them of real numbers."
@@ -110,8 +113,8 @@ class Tensor:
             raise RequestError(
                 f"The input {self.called} is {self}, and {array.dtype} was given. {how}"
             )
-        if self.dtype.kind in "iu" and array.size:
-            least, most = DType(self.dtype.name).range
+        if kinds == "iu" and array.size:
+            least, most = type_.range
             low, high = int(array.min()), int(array.max())
             if low < least or high > most:
                 raise RequestError(

@@ -81,7 +81,7 @@ class Operand:
     def memory(self) -> npt.NDArray[Any]:
         """A constant's value as it lies in memory."""
         assert self.constant is not None
-        return self.type.to_memory(self.constant)
+        return self.type.stored(self.constant)
 
 
 @dataclass(frozen=True)

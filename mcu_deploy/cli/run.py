@@ -101,7 +101,7 @@ def _show(
     for index in range(len(results)):
         for key, value in stacked.items():
             flat = value[index].reshape(-1)
-            shown = ", ".join(f"{v:g}" for v in flat[:12])
+            shown = ", ".join(f"{v:g}" for v in flat[:12].tolist())
             more = "" if flat.size <= 12 else f", ... ({flat.size} values)"
             out.print(escape(f"sample {index} {key}: {shown}{more}"))
     if output is not None:
@@ -114,8 +114,10 @@ def _save(arrays: dict[str, Array], path: Path) -> None:
 
     import numpy as np
 
+    from mcu_deploy.ir import DType
     from mcu_deploy.output import write_file
 
     buffer = io.BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    plain = {name: value.view(DType.of(value.dtype).in_files) for name, value in arrays.items()}
+    np.savez(buffer, **plain)  # type: ignore[arg-type]
     write_file(path, buffer.getvalue())

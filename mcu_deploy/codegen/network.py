@@ -251,7 +251,7 @@ def _entries(graph: Graph, plan: Plan, prefix: str, functions: list[Function]) -
 def _state(graph: Graph, plan: Plan, state: State, index: int, symbols: Symbols) -> _State:
     initial = "NULL"
     if state.initial is not None and state.initial.any():
-        value = graph.type(state.input).to_memory(state.initial)
+        value = graph.type(state.input).stored(state.initial)
         initial = symbols.constant(Constant(f"state{index}", value))
     return _State(tensors.info(graph, plan, state.input, index, state.name), initial)
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from mcu_deploy.codegen import constants, describe, names
 from mcu_deploy.codegen.symbols import Symbols
 from mcu_deploy.codegen.text import fill, table
-from mcu_deploy.ir import DType, EdgeId, Graph
+from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan import InPool, InSlot, Place, Plan
 
 POOL_POINTER = 15  # MCU_POOL_POINTER of model.h
-_DL_CODES = {"int": "kDLInt", "uint": "kDLUInt", "float": "kDLFloat", "bool": "kDLBool"}
+_DL_CODES = {0: "kDLInt", 1: "kDLUInt", 2: "kDLFloat", 4: "kDLBfloat", 6: "kDLBool"}
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,6 @@ def info(
         scale = constants.float_literal(quantization.scales[0])
         zero_point = quantization.zero_point[0]
         real = describe.real_value(quantization)
-    kind = "bool" if type_.dtype is DType.BOOL else type_.dtype.value.rstrip("0123456789")
     place = plan.place(edge)
     return InfoMembers(
         index=index,
@@ -56,8 +55,8 @@ def info(
         bytes=type_.bytes,
         scale=scale,
         zero_point=zero_point,
-        code=_DL_CODES[kind],
-        bits=8 * type_.dtype.bytes,
+        code=_DL_CODES.get(type_.dtype.dlpack, f"kDL{type_.dtype.value.capitalize()}"),
+        bits=type_.dtype.bits,
         is_callers=isinstance(place, InSlot) and place.caller,
     )
 

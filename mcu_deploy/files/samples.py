@@ -12,7 +12,7 @@ import numpy as np
 from mcu_deploy.errors import RequestError, one_line
 from mcu_deploy.files.arrays import Array, ArrayFile, Header
 from mcu_deploy.files.given import is_file, why_no_file
-from mcu_deploy.ir import EdgeId, Graph
+from mcu_deploy.ir import EdgeId, Graph, TensorType
 
 _MOST_SAMPLES = 1 << 20
 _INPUT = re.compile(r"in[0-9]+")
@@ -38,12 +38,12 @@ class Samples:
 class SampleFile:
     """A file of samples that fits a graph, of which nothing was read but headers.
 
-    names: of the arrays for the inputs; shapes: of the inputs.
+    names: of the arrays for the inputs; types: of the inputs.
     """
 
     path: Path
     names: tuple[str, ...]
-    shapes: tuple[tuple[int, ...], ...]
+    types: tuple[TensorType, ...]
     count: int
 
     def __len__(self) -> int:
@@ -55,13 +55,15 @@ class SampleFile:
             yield ()
             return
         arrays = ArrayFile(self.path)
-        rows = (self._rows(arrays, *of) for of in zip(self.names, self.shapes, strict=True))
+        rows = (self._rows(arrays, *of) for of in zip(self.names, self.types, strict=True))
         yield from zip(*rows, strict=True)
 
-    def _rows(self, arrays: ArrayFile, name: str, shape: tuple[int, ...]) -> Iterator[Array]:
-        if arrays.header(name).shape == shape:
-            return iter([arrays.read(name)])
-        return arrays.rows(name)
+    def _rows(self, arrays: ArrayFile, name: str, type_: TensorType) -> Iterator[Array]:
+        whole = arrays.header(name).shape == type_.shape
+        rows = iter([arrays.read(name)]) if whole else arrays.rows(name)
+        if type_.dtype.in_files == type_.dtype.numpy:
+            return rows
+        return (np.ascontiguousarray(row).view(type_.dtype.numpy) for row in rows)
 
 
 def load_samples(path: str | Path, graph: Graph, edges: Sequence[EdgeId] | None = None) -> Samples:
@@ -99,7 +101,7 @@ def open_samples(
         raise RequestError(f"{file} holds {count:,} samples; at most {_MOST_SAMPLES:,} can be run.")
     if count == 0:
         raise RequestError(f"{file} holds no sample: its arrays have a first axis of size 0.")
-    return SampleFile(file, tuple(names), tuple(graph.type(e).shape for e in wanted), count)
+    return SampleFile(file, tuple(names), tuple(graph.type(e) for e in wanted), count)
 
 
 def _names(file: Path, arrays: ArrayFile, inputs: Sequence[str]) -> Sequence[str]:
@@ -155,10 +157,14 @@ def _count(file: Path, header: Header, graph: Graph, edge: EdgeId) -> int:
             f"{graph.edge_name(edge)!r}; it must be [samples, "
             f"{', '.join(map(str, type_.shape))}]."
         )
-    if header.dtype != type_.dtype.numpy:
+    wanted = type_.dtype.in_files
+    if header.dtype != wanted:
+        how = "quantized inputs are given as integers"
+        if wanted != type_.dtype.numpy:
+            how = f"files hold this type's bits, as array.view(np.{wanted}) gives them"
         raise RequestError(
             f"{file} has {header.dtype} for input {graph.edge_name(edge)!r}, which is "
-            f"{type_.dtype.value}. Convert the array; quantized inputs are given as integers."
+            f"{type_.dtype.value}. Convert the array; {how}."
         )
     return 1 if header.shape == type_.shape else header.shape[0]
 
@@ -173,8 +179,12 @@ def random_samples(
 
     def one(edge: int) -> Array:
         type_ = graph.type(edge)
-        if type_.dtype.is_float:
+        if type_.dtype.wide.is_float:
             return generator.standard_normal(type_.shape).astype(type_.dtype.numpy)
+        if type_.dtype.is_packed:
+            return generator.integers(*type_.dtype.range, type_.shape, endpoint=True).astype(
+                type_.dtype.numpy
+            )
         if not type_.dtype.is_integer:
             return generator.integers(0, 2, type_.shape).astype(type_.dtype.numpy)
         low, high = type_.dtype.range if type_.dtype.bytes == 1 else (0, 100)

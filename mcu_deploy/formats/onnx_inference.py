@@ -21,6 +21,7 @@ _COMPUTED: Mapping[tuple[str, str], tuple[int, ...]] = {
     ("BatchNormalization", "spatial"): (1,),
     ("BatchNormalization", "training_mode"): (0,),
     ("LayerNormalization", "stash_type"): (onnx.TensorProto.FLOAT,),
+    ("Range", "stash_type"): (onnx.TensorProto.FLOAT,),
     ("QuantizeLinear", "precision"): (0, onnx.TensorProto.FLOAT),
 }
 

@@ -28,6 +28,21 @@ _DTYPES: Mapping[int, DType] = {
     TensorProto.UINT64: DType.UINT64,
     TensorProto.FLOAT: DType.FLOAT32,
     TensorProto.DOUBLE: DType.FLOAT64,
+    TensorProto.FLOAT16: DType.FLOAT16,
+    TensorProto.BFLOAT16: DType.BFLOAT16,
+}
+# Numbers of newer versions of onnx than the oldest that is taken.
+_DTYPES_SINCE = {
+    "FLOAT8E4M3FN": DType.FLOAT8_E4M3FN,
+    "FLOAT8E4M3FNUZ": DType.FLOAT8_E4M3FNUZ,
+    "FLOAT8E5M2": DType.FLOAT8_E5M2,
+    "FLOAT8E5M2FNUZ": DType.FLOAT8_E5M2FNUZ,
+    "FLOAT8E8M0": DType.FLOAT8_E8M0FNU,
+    "FLOAT4E2M1": DType.FLOAT4_E2M1FN,
+    "INT4": DType.INT4,
+    "UINT4": DType.UINT4,
+    "INT2": DType.INT2,
+    "UINT2": DType.UINT2,
 }
 
 
@@ -70,9 +85,10 @@ def type_of(type_: onnx.TypeProto | None) -> TensorType:
 
 def array_of(tensor: onnx.TensorProto) -> Value:
     """A constant. Raises Untyped, or ModelError where it is damaged."""
-    _dtype(tensor.data_type)
+    dtype = _dtype(tensor.data_type)
     try:
-        return np.asarray(numpy_helper.to_array(tensor))
+        # Older versions of onnx give narrow types as others.
+        return np.asarray(numpy_helper.to_array(tensor)).astype(dtype.numpy, copy=False)
     except (ValueError, TypeError) as error:
         raise ModelError(
             f"The constant {tensor.name!r} is damaged ({reason(error)}). Export the model again."
@@ -80,11 +96,14 @@ def array_of(tensor: onnx.TensorProto) -> Value:
 
 
 def _dtype(code: int) -> DType:
-    if code not in _DTYPES:
-        # Damaged files may hold any number.
-        known = dict(zip(TensorProto.DataType.values(), TensorProto.DataType.keys(), strict=True))
-        raise Untyped(
-            f"has elements of type {known.get(code, f'number {code}')}, which no backend computes; "
-            "convert the model to float32 or to integers of 8 bits or more"
-        )
-    return _DTYPES[code]
+    if code in _DTYPES:
+        return _DTYPES[code]
+    # Damaged files may hold any number.
+    known = dict(zip(TensorProto.DataType.values(), TensorProto.DataType.keys(), strict=True))
+    name = known.get(code, f"number {code}")
+    if name in _DTYPES_SINCE:
+        return _DTYPES_SINCE[name]
+    raise Untyped(
+        f"has elements of type {name}, which no backend computes; "
+        "convert the model to float32 or to integers of 8 bits or more"
+    )

@@ -2,69 +2,15 @@
 
 from __future__ import annotations
 
-import enum
 import math
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-
-class DType(enum.Enum):
-    """Element types, by numpy's names."""
-
-    BOOL = "bool"
-    INT8 = "int8"
-    UINT8 = "uint8"
-    INT16 = "int16"
-    UINT16 = "uint16"
-    INT32 = "int32"
-    UINT32 = "uint32"
-    INT64 = "int64"
-    UINT64 = "uint64"
-    FLOAT32 = "float32"
-    FLOAT64 = "float64"
-
-    @property
-    def numpy(self) -> np.dtype[Any]:
-        return np.dtype(self.value)
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of one element."""
-        return int(self.numpy.itemsize)
-
-    @property
-    def is_integer(self) -> bool:
-        return self.value.startswith(("int", "uint"))
-
-    @property
-    def is_float(self) -> bool:
-        return self.value.startswith("float")
-
-    @property
-    def c_type(self) -> str:
-        """The C99 type of one element."""
-        names = {"float32": "float", "float64": "double", "bool": "uint8_t"}
-        return names.get(self.value, f"{self.value}_t")
-
-    @property
-    def range(self) -> tuple[int, int]:
-        """Smallest and largest value of an integer type."""
-        return _range(self.value)
-
-    @classmethod
-    def of(cls, dtype: npt.DTypeLike) -> DType:
-        """The DType of a numpy dtype. Raises ValueError for types that no device knows."""
-        return cls(np.dtype(dtype).name)
-
-
-@cache
-def _range(integer: str) -> tuple[int, int]:
-    info = np.iinfo(integer)
-    return int(info.min), int(info.max)
+from mcu_deploy.ir.dtypes import Buffer, DType
 
 
 @dataclass(frozen=True)
@@ -143,7 +89,7 @@ class TensorType:
 
     @property
     def bytes(self) -> int:
-        return self.elements * self.dtype.bytes
+        return self.dtype.size(self.elements)
 
     @property
     def is_quantized(self) -> bool:
@@ -168,13 +114,22 @@ class TensorType:
         return self.shape == other.shape and self.memory_axes() == other.memory_axes()
 
     def to_memory(self, value: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """A logical array as it lies in memory (physical shape, C order)."""
+        """A logical array in the order in which it lies in memory (physical shape, C order)."""
         return np.asarray(np.transpose(value, self.order), order="C")
 
     def from_memory(self, value: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The logical array of one that lies in memory in this type's layout."""
         inverse = tuple(int(axis) for axis in np.argsort(self.order))
         return np.transpose(value.reshape(self.physical_shape), inverse)
+
+    def stored(self, value: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """A logical array as what a C program holds of it: in memory order, narrow types as the
+        integers that their bits are."""
+        return self.dtype.to_memory(self.to_memory(value))
+
+    def from_bytes(self, raw: Buffer) -> npt.NDArray[Any]:
+        """The logical array of a tensor's bytes in this type's layout."""
+        return self.from_memory(self.dtype.from_memory(raw, (self.elements,)))
 
     def __str__(self) -> str:
         text = f"{self.dtype.value}[{','.join(str(d) for d in self.shape)}]"

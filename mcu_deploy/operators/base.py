@@ -92,7 +92,8 @@ class Operator:
     integer form), "real" (dequantize, compute in float32, quantize), or None (it stays a float
     operator). moves: of an operator that moves elements and changes none, which of a node's inputs
     (`inputs[moves]`) the outputs' elements are from. It copies bytes, whatever scale they have, and
-    is one integer node where these inputs and the outputs are quantized alike.
+    is one integer node where these inputs and the outputs are quantized alike. copies: of one that
+    besides reads none of these elements' values and writes no others.
 
     view: its result may be the bytes of its first input, seen otherwise. elementwise: each element
     of its result is made of that of the first input at the same place; broadcasts: of those of all
@@ -110,6 +111,7 @@ class Operator:
     quantized: str | None = None
     domain: str = ""
     moves: slice | None = None
+    copies: bool = False
     view: bool = False
     elementwise: bool = False
     broadcasts: bool = False

@@ -181,5 +181,13 @@ OPERATORS = (
     binary("Div", _div),
     *(unary(name) for name in UNARY),
     Operator("Clip", _clip, quantized="native", elementwise=True, exact=True, real_parameters=True),
-    Operator("Identity", _identity, quantized="native", moves=FIRST, view=True, elementwise=True),
+    Operator(
+        "Identity",
+        _identity,
+        quantized="native",
+        moves=FIRST,
+        view=True,
+        elementwise=True,
+        copies=True,
+    ),
 )

@@ -77,8 +77,8 @@ def _trilu(call: Call) -> list[Array]:
 
 
 OPERATORS = (
-    Operator("Expand", _expand, moves=FIRST),
-    Operator("Tile", _tile, moves=FIRST),
+    Operator("Expand", _expand, moves=FIRST, copies=True),
+    Operator("Tile", _tile, moves=FIRST, copies=True),
     Operator("ConstantOfShape", _constant_of_shape),
     Operator("Range", _range),
     Operator("OneHot", _one_hot),

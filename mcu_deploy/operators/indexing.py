@@ -105,8 +105,8 @@ def _scattered(call: Call, at: Sequence[Array], updates: Array) -> Array:
 
 
 OPERATORS = (
-    Operator("GatherElements", _gather_elements, moves=FIRST),
-    Operator("GatherND", _gather_nd, moves=FIRST),
+    Operator("GatherElements", _gather_elements, moves=FIRST, copies=True),
+    Operator("GatherND", _gather_nd, moves=FIRST, copies=True),
     Operator("ScatterElements", _scatter_elements),
     Operator("Scatter", _scatter_elements),
     Operator("ScatterND", _scatter_nd),

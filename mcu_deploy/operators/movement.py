@@ -83,12 +83,12 @@ def _pad(call: Call) -> list[Array]:
 
 OPERATORS = (
     *(
-        Operator(name, _reshape, moves=FIRST, view=True)
+        Operator(name, _reshape, moves=FIRST, copies=True, view=True)
         for name in ("Reshape", "Flatten", "Squeeze", "Unsqueeze")
     ),
     # mcu-deploy's own: another memory order of the same logical tensor.
     Operator("Reorder", lambda call: [call.value(0)], domain="mcu", moves=FIRST),
-    Operator("Transpose", _transpose, moves=FIRST, view=True),
-    Operator("Concat", _concat, moves=slice(None)),
+    Operator("Transpose", _transpose, moves=FIRST, view=True, copies=True),
+    Operator("Concat", _concat, moves=slice(None), copies=True),
     Operator("Pad", _pad, moves=slice(0, 3, 2)),
 )

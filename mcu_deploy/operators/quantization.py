@@ -1,12 +1,12 @@
-"""QuantizeLinear-13 and DequantizeLinear-13, -21: the borders between real and quantized edges."""
+"""QuantizeLinear-25, DequantizeLinear-25 and older: borders between real and quantized edges."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array, dequantize, quantize, quantized
+from mcu_deploy.arithmetic import Array, dequantize, narrow, quantize, quantized
 from mcu_deploy.errors import UnsupportedError
-from mcu_deploy.ir import Quantization, TensorType
+from mcu_deploy.ir import DType, Quantization, TensorType
 from mcu_deploy.operators.base import Call, Operator
 
 
@@ -48,16 +48,43 @@ def _of_blocks(call: Call) -> tuple[Array, Array]:
     return _spread(call, scale.astype(np.float32)), _spread(call, zeros)
 
 
+def _along(call: Call, value: Array) -> Array:
+    """Scales or zero points, of a tensor, of slices or of blocks, as they meet the elements."""
+    if has_blocks(call):
+        return _spread(call, value)
+    shape = [1] * call.type(0).rank
+    if value.size > 1:
+        shape[int(call.attributes.get("axis", 1))] = value.size
+    return value.reshape(shape)
+
+
 def _quantize(call: Call) -> list[Array]:
     result = call.results[0]
+    if result.dtype.is_narrow:
+        return [_quantize_narrow(call, result.dtype)]
     if has_blocks(call):
         return [quantized(call.value(0), *_of_blocks(call), result.dtype)]
     quantization = call_quantization(call, result.rank)
     return [quantize(call.value(0), TensorType(result.dtype, result.shape, quantization))]
 
 
+def _quantize_narrow(call: Call, dtype: DType) -> Array:
+    """To integers of fewer than 8 bits, or to a narrow float, which has no zero point."""
+    scale, given = _along(call, call.value(1).astype(np.float32)), call.optional(2)
+    if dtype.wide is DType.FLOAT32:
+        with np.errstate(all="ignore"):
+            # ONNX adds the zero point, 0, which leaves no -0.
+            quotient = call.value(0).astype(np.float32) / scale + np.float32(0)
+        return narrow.rounded(quotient, dtype, bool(call.attributes.get("saturate", 1)))
+    zero = np.zeros((), np.int64) if given is None else _along(call, given.astype(np.int64))
+    return quantized(call.value(0), scale, zero, dtype)
+
+
 def _dequantize(call: Call) -> list[Array]:
     x = call.type(0)
+    if x.dtype.is_narrow:
+        real = narrow.widened(call.value(0), x.dtype).astype(np.float32)
+        return [real * _along(call, call.value(1).astype(np.float32))]
     if has_blocks(call):
         scale, zero = _of_blocks(call)
         return [(call.value(0).astype(np.int64) - zero).astype(np.float32) * scale]

@@ -82,7 +82,7 @@ def _col2im(call: Call) -> list[Array]:
 
 
 OPERATORS = (
-    Operator("ReverseSequence", _reverse_sequence, moves=slice(0, 1)),
+    Operator("ReverseSequence", _reverse_sequence, moves=slice(0, 1), copies=True),
     Operator("MaxUnpool", _max_unpool),
     Operator("Col2Im", _col2im),
 )

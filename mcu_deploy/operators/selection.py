@@ -226,8 +226,8 @@ def _resize(call: Call) -> list[Array]:
 
 
 OPERATORS = (
-    Operator("Slice", _slice, moves=FIRST),
-    Operator("Split", _split, moves=FIRST),
-    Operator("Gather", _gather, moves=FIRST),
+    Operator("Slice", _slice, moves=FIRST, copies=True),
+    Operator("Split", _split, moves=FIRST, copies=True),
+    Operator("Gather", _gather, moves=FIRST, copies=True),
     Operator("Resize", _resize, moves=FIRST),
 )

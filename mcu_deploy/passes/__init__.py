@@ -27,6 +27,7 @@ from mcu_deploy.passes import (
     taps,
     thinning,
     weights,
+    widening,
 )
 
 Pass = Callable[[Graph], Graph]
@@ -39,6 +40,7 @@ def passes(*, fuse: bool = True) -> tuple[tuple[str, Pass], ...]:
     lose channels, or kernels taps.
     """
     return (
+        ("widen narrow types", widening.widen),
         ("annotate quantization", quantization.annotate),
         ("remove identities", identities.remove),
         ("move integers", moves.commute),

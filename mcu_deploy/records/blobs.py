@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mcu_deploy.ir.dtypes import DType
 from mcu_deploy.ir.graph import freeze
-from mcu_deploy.ir.types import DType
 from mcu_deploy.records.form import Malformed, enumeration, integer, listed, shown
 
 _DTYPE = enumeration(DType)

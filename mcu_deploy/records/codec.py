@@ -12,8 +12,8 @@ from typing import Any, Union
 
 import numpy as np
 
+from mcu_deploy.ir.dtypes import DType
 from mcu_deploy.ir.graph import Node, NodeId
-from mcu_deploy.ir.types import DType
 from mcu_deploy.records.blobs import Writer, decode_array, encode_array
 from mcu_deploy.records.form import (
     PLAIN,

@@ -107,7 +107,7 @@ static void tensor_bytes_do_not_overflow(void) {
     } cases[] = {
         {{0}, 0, {kDLFloat, 32, 1}, 4},
         {{2, 3, 5}, 3, {kDLInt, 8, 1}, 30},
-        {{7}, 1, {kDLInt, 4, 1}, 7}, /* DLPack: each element fills whole bytes */
+        {{7}, 1, {kDLInt, 4, 1}, 4}, /* DLPack: packed, unless a flag says otherwise */
         {{3}, 1, {kDLFloat, 32, 4}, 48},
         {{65535, 65537}, 2, {kDLInt, 8, 1}, UINT32_MAX},
         {{65536, 65536}, 2, {kDLInt, 8, 1}, 0},

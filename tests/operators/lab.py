@@ -25,7 +25,7 @@ from mcu_deploy.boards import load_board
 from mcu_deploy.compiled import Network
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import McuDeployError
-from mcu_deploy.ir import Graph
+from mcu_deploy.ir import DType, Graph
 from mcu_deploy.options import Options
 
 Array = npt.NDArray[Any]
@@ -185,7 +185,11 @@ def run_built(
     executable: Path, compiled: Sequence[Compiled], inputs: Sequence[Sequence[Array]]
 ) -> list[tuple[int, list[Array]]]:
     """For each network the status of a run with these inputs, and the outputs."""
-    given = b"".join(np.ascontiguousarray(value).tobytes() for v in inputs for value in v)
+    given = b"".join(
+        DType.of(value.dtype).to_memory(np.ascontiguousarray(value)).tobytes()
+        for v in inputs
+        for value in v
+    )
     result = subprocess.run(
         [str(executable)], input=given, capture_output=True, check=False, timeout=300
     )
@@ -198,7 +202,7 @@ def run_built(
         for edge in item.graph.outputs:
             type_ = item.graph.type(edge)
             raw = result.stdout[at : at + type_.bytes]
-            outputs.append(np.frombuffer(raw, dtype=type_.dtype.numpy).reshape(type_.shape))
+            outputs.append(type_.dtype.from_memory(raw, type_.shape))
             at += type_.bytes
         found.append((status, outputs))
     assert at == len(result.stdout)
@@ -242,7 +246,7 @@ def check_device(compiled: Compiled, device: Sequence[Array]) -> None:
     for actual, wanted in zip(device, compiled.expected, strict=True):
         assert actual.dtype == wanted.dtype
         assert actual.shape == wanted.shape
-        if wanted.dtype.kind == "f":
+        if DType.of(wanted.dtype).wide.is_float:
             error = relative_error(actual, wanted)
             assert error <= compiled.case.tolerance, f"relative error {error:g}"
         else:

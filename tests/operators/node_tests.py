@@ -21,6 +21,7 @@ from onnx import numpy_helper
 from operators.lab import Array, Case, Compiled, compile_case, relative_error
 
 from mcu_deploy.errors import McuDeployError
+from mcu_deploy.ir import DType
 
 
 @dataclass(frozen=True)
@@ -134,14 +135,21 @@ def compile_node_test(test: NodeTest, folder: Path, index: int) -> Compiled | st
     return refusal
 
 
+# A step of the types whose results others compute otherwise, and round then.
+_STEPS = {DType.FLOAT16: 2.0**-10, DType.BFLOAT16: 2.0**-7}
+
+
 def check_outputs(test: NodeTest, actual: list[Array], tolerance: float = 1e-5) -> None:
-    """Integers and booleans as ONNX wants them exactly, floats within the tolerance."""
+    """Floats within the tolerance, or a step of theirs; what has 8 bits or fewer exactly, as
+    integers and booleans."""
     assert len(actual) == len(test.outputs)
     for found, wanted in zip(actual, test.outputs, strict=True):
         assert found.shape == wanted.shape
         assert found.dtype == wanted.dtype
-        if wanted.dtype.kind == "f":
+        dtype = DType.of(wanted.dtype)
+        if dtype.wide.is_float and dtype.bits >= 16:
             error = relative_error(found, wanted)
-            assert error <= tolerance, f"relative error {error:g}"
+            assert error <= max(tolerance, _STEPS.get(dtype, 0.0)), f"relative error {error:g}"
         else:
-            assert np.array_equal(found, wanted), "integers differ"
+            alike = dtype.to_memory(found), dtype.to_memory(wanted)
+            assert np.array_equal(*alike), "integers or bits differ"

@@ -42,7 +42,7 @@ _ELSEWHERE = {
     ("BitCast", "to"): "in the type",
     ("EyeLike", "dtype"): "in the type",
     ("Split", "split"): "in the shapes",
-    ("Range", "stash_type"): "of float16, which is refused",
+    ("Range", "stash_type"): "refused by formats/onnx_inference.py",
     ("BatchNormalization", "spatial"): "refused by formats/onnx_inference.py",
     ("BatchNormalization", "training_mode"): "refused by formats/onnx_inference.py",
     ("LayerNormalization", "stash_type"): "refused by formats/onnx_inference.py",

@@ -127,17 +127,19 @@ def test_axes_that_are_computed_are_the_reason(path: Path) -> None:
 
 
 def test_types_are_told_once_with_operators(path: Path) -> None:
-    half = np.ones(4, np.float16)
+    complex_ = np.ones(4, np.complex64)
     nodes = [
         FOO,
-        node("Cast", ["x"], ["h"], to=TensorProto.FLOAT16),
+        node("Cast", ["x"], ["h"], to=TensorProto.COMPLEX64),
         node("Add", ["h", "a"], ["h2"]),
         node("Mul", ["h2", "b"], ["h3"]),
         node("Cast", ["h3"], ["y"], to=FLOAT),
     ]
-    lines = refused(path, nodes, {"x": [1, 4]}, ["f", "y"], {"a": half, "b": half})
+    lines = refused(path, nodes, {"x": [1, 4]}, ["f", "y"], {"a": complex_, "b": complex_})
     assert "vendor::Foo" in lines[1]
-    assert lines[-1].startswith("  3 tensors, 'a', 'b' and 'h': each has elements of type FLOAT16")
+    assert lines[-1].startswith(
+        "  3 tensors, 'a', 'b' and 'h': each has elements of type COMPLEX64"
+    )
 
 
 def test_operators_inside_of_graphs_are_told_with_those_outside(path: Path) -> None:

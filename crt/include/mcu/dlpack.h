@@ -20,11 +20,23 @@ typedef struct {
     int32_t device_id;
 } DLDevice;
 
-typedef enum { kDLInt = 0U, kDLUInt = 1U, kDLFloat = 2U, kDLBool = 6U } DLDataTypeCode;
+typedef enum {
+    kDLInt = 0U,
+    kDLUInt = 1U,
+    kDLFloat = 2U,
+    kDLBfloat = 4U,
+    kDLBool = 6U,
+    kDLFloat8_e4m3fn = 10U,
+    kDLFloat8_e4m3fnuz = 11U,
+    kDLFloat8_e5m2 = 12U,
+    kDLFloat8_e5m2fnuz = 13U,
+    kDLFloat8_e8m0fnu = 14U,
+    kDLFloat4_e2m1fn = 17U
+} DLDataTypeCode;
 
 typedef struct {
     uint8_t code;   /* a DLDataTypeCode */
-    uint8_t bits;   /* of one lane */
+    uint8_t bits;   /* of one lane; of fewer than 8 several share a byte, from its lowest bits */
     uint16_t lanes; /* 1 for everything here */
 } DLDataType;
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcu_deploy.errors import DeviceError, one_line
+from mcu_deploy.ir import DType
 
 
 class Type(enum.IntEnum):
@@ -303,9 +304,6 @@ def unpack_partition(payload: bytes) -> tuple[int, int, str]:
     return inputs, outputs, data.text()
 
 
-_DTYPE_LETTERS = {0: "i", 1: "u", 2: "f"}
-
-
 def unpack_tensor(payload: bytes) -> TensorInfo:
     """The reply to DESCRIBE_TENSOR."""
     data = _Payload(payload, "DESCRIBE_TENSOR reply")
@@ -314,13 +312,11 @@ def unpack_tensor(payload: bytes) -> TensorInfo:
     (zero_point,) = data.fields("i")
     shape = data.fields(f"{ndim}I")
     name = data.text()
-    if code == 6 and bits == 8:
-        dtype = np.dtype("?")
-    elif code in _DTYPE_LETTERS and bits in ((16, 32, 64) if code == 2 else (8, 16, 32, 64)):
-        dtype = np.dtype(f"<{_DTYPE_LETTERS[code]}{bits // 8}")
-    else:
+    type_ = DType.of_dlpack(code, bits)
+    if type_ is None:
         raise data.broken(f"has the element type {code} of {bits} bits")
-    if math.prod(shape) * dtype.itemsize != size:
+    dtype = type_.numpy.newbyteorder("<")
+    if type_.size(math.prod(shape)) != size:
         raise data.broken(f"has the shape {shape} of {dtype} in {size} bytes")
     return TensorInfo(name, dtype, shape, scale, zero_point, size)
 

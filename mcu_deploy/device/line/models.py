@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mcu_deploy.device.line import messages
 from mcu_deploy.device.line.messages import TensorInfo, TensorKind, Type
 from mcu_deploy.errors import DeviceError, RequestError
+from mcu_deploy.ir import DType
 
 Array = NDArray[np.generic]
 
@@ -95,13 +96,14 @@ class Signature:
 
 def unpack_array(tensor: TensorInfo, data: bytes) -> Array:
     """The array whose bytes these are. Raises DeviceError where they are too many or too few."""
-    if len(data) != math.prod(tensor.shape) * np.dtype(tensor.dtype).itemsize:
+    dtype = DType.of(tensor.dtype)
+    if len(data) != dtype.size(math.prod(tensor.shape)):
         raise DeviceError(
             f"The device sent {len(data)} bytes of the tensor {tensor.name!r}, which has the shape "
             f"{list(tensor.shape)} of {tensor.dtype}. The firmware is damaged: build and load it "
             "again."
         )
-    return np.frombuffer(data, tensor.dtype).reshape(tensor.shape)
+    return dtype.from_memory(data, tensor.shape)
 
 
 def pack_array(tensor: TensorInfo, array: Array, what: str) -> bytes:
@@ -111,7 +113,8 @@ def pack_array(tensor: TensorInfo, array: Array, what: str) -> bytes:
             f"{what} is {tensor.dtype} of shape {tensor.shape}; {array.dtype} of shape "
             f"{array.shape} was given."
         )
-    return np.ascontiguousarray(array, dtype=tensor.dtype).tobytes()
+    ordered = np.ascontiguousarray(array, dtype=tensor.dtype)
+    return DType.of(tensor.dtype).to_memory(ordered).tobytes()
 
 
 def find_tensor(tensors: Sequence[TensorInfo], name: str, message: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, rule, view
 from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, pointwise
 from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.backends.kit.narrow import Access, write
 from mcu_deploy.ir import DType
 
 
@@ -33,16 +34,36 @@ def _supports(layer: Layer) -> Support:
 
 def _cast(layer: Layer) -> Workload:
     source, target = layer.input(0).type.dtype, layer.output.type.dtype
-    expression = Expression("a")
-    if target is DType.BOOL and source is not DType.BOOL:
-        expression = Expression("(uint8_t)(a != 0)")
-    elif source.is_float and target.is_integer:
-        result = f"({target.c_type})({from_real(source, target, 'a')})"
-        expression = Expression(result, headers=("stdint.h",))
-    elif target is not source:
-        expression = Expression(f"({target.c_type})a")
+    kind = f"{source.value}_{target.value}"
     # CastLike's other input says the type alone.
-    return pointwise(layer, f"{source.value}_{target.value}", expression, (0,))
+    if not target.is_narrow:
+        return pointwise(layer, kind, _converted(source.wide, target), (0,), widens=True)
+    middle = target.wide
+    if middle is not DType.FLOAT32 and source.wide.is_float:
+        middle = DType.INT32  # of which the low bits are kept
+    saturate = target is not source and bool(layer.attributes.get("saturate", 1))
+    mode = str(layer.attributes.get("round_mode", "up"))
+
+    def store(index: str, value: str) -> Access:
+        return write(target, "y", index, value, saturate, mode)
+
+    return pointwise(layer, kind, _converted(source.wide, middle), (0,), store, widens=True)
+
+
+def _converted(source: DType, target: DType) -> Expression:
+    """`a` of one type that C has as another one."""
+    if target is DType.BOOL and source is not DType.BOOL:
+        return Expression("(uint8_t)(a != 0)")
+    if source.is_float and target.is_integer:
+        result = f"({target.c_type})({from_real(source, target, 'a')})"
+        return Expression(result, headers=("stdint.h",))
+    return Expression("a" if target is source else f"({target.c_type})a")
+
+
+def _layout(layer: Layer) -> LayoutRule:
+    """Packed elements have no other order than their own."""
+    packed = layer.input(0).type.dtype.is_packed or layer.output.type.dtype.is_packed
+    return LayoutRule.NATURAL if packed else LayoutRule.SAME
 
 
 def _supports_bits(layer: Layer) -> Support:
@@ -53,6 +74,6 @@ def _supports_bits(layer: Layer) -> Support:
 
 
 KERNELS = (
-    *(Kernel(op, _supports, rule(LayoutRule.SAME), _cast) for op in ("Cast", "CastLike")),
+    *(Kernel(op, _supports, _layout, _cast) for op in ("Cast", "CastLike")),
     Kernel("BitCast", _supports_bits, rule(LayoutRule.SAME), lambda layer: view()),
 )

@@ -109,7 +109,7 @@ def _concat(layer: Layer) -> Workload:
         else:
             arguments.append(constant_argument(len(constants)))
             ordered = replace(operand.type, layout=y.type.layout)
-            constants.append(Constant("part", ordered.to_memory(operand.constant)))
+            constants.append(Constant("part", ordered.stored(operand.constant)))
     return workload(
         layer, function, (*arguments, OUTPUT), tuple(constants), headers=("string.h",),
         in_place=_concat_in_place(layer, outer, [size for _, size in parts]),

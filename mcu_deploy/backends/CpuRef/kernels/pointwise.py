@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import nothing, render, workload
 from mcu_deploy.backends.interface import CFunction, InPlace, Layer, Workload
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import OUTPUT, passed, pointer
+from mcu_deploy.backends.kit.narrow import Access, plain, read
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import Loops, broadcast_loops
 from mcu_deploy.ir import DType
@@ -27,13 +28,6 @@ class Expression:
     lines: tuple[str, ...] = ()
     helpers: tuple[CFunction, ...] = ()
     headers: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Element:
-    ctype: str
-    name: str
-    source: str
 
 
 def element_names(count: int) -> tuple[str, ...]:
@@ -57,28 +51,38 @@ def broadcasts(layer: Layer) -> bool:
 
 
 def pointwise(
-    layer: Layer, kind: str, expression: Expression, indices: Sequence[int] | None = None
-) -> Workload:
-    """The workload that computes an expression of the layer's inputs (of these, where given)."""
+    layer: Layer, kind: str, expression: Expression, indices: Sequence[int] | None = None,
+    store: Callable[[str, str], Access] | None = None, widens: bool = False,
+) -> Workload:  # fmt: skip
+    """The workload that computes an expression of the layer's inputs (of these, where given).
+
+    store: of a layer of one operand, how the result is stored at an index, where that is not plain.
+    widens: whether elements of narrow types are read as what computes for them.
+    """
     y = layer.output
     chosen = tuple(range(len(layer.inputs)) if indices is None else indices)
     operands = [layer.input(index) for index in chosen]
     if not y.type.elements:
         return nothing(layer)
     loops = broadcast_loops(y.type, tuple(o.type for o in operands))
-    elements, parameters = [], []
+    elements, parameters, helpers = [], [], [*expression.helpers]
     for k, (operand, name) in enumerate(zip(operands, element_names(len(operands)), strict=True)):
-        elements.append(_Element(operand.type.dtype.c_type, name, f"x{k}[{loops.index(k)}]"))
+        dtype, array, index = operand.type.dtype, f"x{k}", loops.index(k)
+        element = read(dtype, array, index) if widens else plain(dtype, array, index)
+        elements.append((element.ctype, name, element.text))
+        helpers += element.helpers
         parameters.append(pointer(operand, f"x{k}"))
     arguments, constants = passed(layer, chosen)
+    stored = store(loops.index(), expression.result) if store else None
+    helpers += stored.helpers if stored else ()
     body = render(
         "pointwise.c.j2", extents=loops.extents, elements=elements, lines=expression.lines,
-        result=expression.result,
+        result=expression.result, store=stored.text if stored else "",
     )  # fmt: skip
     name = stem(layer.op.lower(), kind, *loops.extents)
     function = CFunction(name, (*parameters, pointer(y, "y", const=False)), body)
     return workload(
-        layer, function, (*arguments, OUTPUT), constants, expression.helpers,
+        layer, function, (*arguments, OUTPUT), constants, tuple(dict.fromkeys(helpers)),
         expression.headers, _in_place(layer, chosen, loops),
     )  # fmt: skip
 
@@ -86,6 +90,8 @@ def pointwise(
 def _in_place(layer: Layer, indices: Sequence[int], loops: Loops) -> tuple[InPlace, ...]:
     """How closely the output may follow each operand."""
     y = layer.output.type
+    if any(o.type.dtype.is_packed for o in (layer.output, *map(layer.input, indices))):
+        return ()
     ends = (np.arange(y.elements) + 1) * y.dtype.bytes
     facts: list[InPlace] = []
     for index, steps in zip(indices, loops.steps, strict=True):
