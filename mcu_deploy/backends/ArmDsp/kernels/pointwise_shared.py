@@ -23,7 +23,7 @@ from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, Su
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.dsp import nests
 from mcu_deploy.backends.isa.dsp.core import Tile
-from mcu_deploy.backends.isa.dsp.entered_loop import STEP_BYTES, Loop, Steps
+from mcu_deploy.backends.isa.dsp.entered_loop import STEP_BYTES, EnteredLoop, Steps
 from mcu_deploy.backends.isa.dsp.sized_groups import SizedGroups
 from mcu_deploy.backends.isa.dsp.widening import widen
 from mcu_deploy.backends.quantized.layers import Convolution, read
@@ -110,7 +110,7 @@ def assemble(layer: Convolution, way: Way) -> Assembly:
         groups.assemble(code)
         return code
     tile = Tile(code, product)
-    loop, state = Loop(code, product, tile), tile.taps
+    loop, state = EnteredLoop(code, product, tile), tile.taps
     x, y, weights, scratch = code.arguments("x y weights scratch")
     activations = code.register("first_taps", kind=Kind.SINGLE)
     for line in product.description():
@@ -194,7 +194,7 @@ def assemble(layer: Convolution, way: Way) -> Assembly:
 
 
 def _begin(
-    code: Assembly, loop: Loop, arguments: Sequence[Register], activations: Register
+    code: Assembly, loop: EnteredLoop, arguments: Sequence[Register], activations: Register
 ) -> None:
     """The numbers to where they are needed."""
     x, y, weights, scratch = arguments

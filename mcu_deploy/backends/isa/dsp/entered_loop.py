@@ -30,7 +30,7 @@ class Steps(DenseProduct):
         return (self.pairs // 2 - 1) % self.steps + 1
 
 
-class Loop:
+class EnteredLoop:
     """The six sums: see core.py.
 
     entries: of the steps, and behind the last one. In S registers, entry: where the first round

@@ -15,7 +15,7 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
 from mcu_deploy.backends.isa.dsp import nests
 from mcu_deploy.backends.isa.dsp.core import Tile
-from mcu_deploy.backends.isa.dsp.entered_loop import STEP_BYTES, Loop, Steps
+from mcu_deploy.backends.isa.dsp.entered_loop import STEP_BYTES, EnteredLoop, Steps
 from mcu_deploy.backends.isa.dsp.nests import TapGroup
 from mcu_deploy.backends.isa.dsp.outputs import SLOT_BYTES, InSlots
 from mcu_deploy.backends.isa.dsp.pixel_groups import MOST_BYTES, MOST_TILES
@@ -84,7 +84,7 @@ class SizedGroups:
     def assemble(self, code: Assembly) -> None:
         product = self.product
         tile, runs = Tile(code, product), -(-self.all_tiles // self.tiles)
-        loop = Loop(code, product, tile)
+        loop = EnteredLoop(code, product, tile)
         first, end, group_end, size = code.registers(
             "first_taps taps_end group_end weights_bytes", kind=Kind.SINGLE
         )
@@ -199,7 +199,7 @@ def _last(code: Assembly, held: Register, last: Label, ready: Label) -> None:
         code.b(ready)
 
 
-def _begin(code: Assembly, loop: Loop, kept: tuple[Register, ...]) -> None:
+def _begin(code: Assembly, loop: EnteredLoop, kept: tuple[Register, ...]) -> None:
     """The numbers to where they are needed. kept: where the taps and the group end, the bytes of
     two filters' weights, where the state and the stream are."""
     x, y, weights, scratch = code.arguments("x y weights scratch")
