@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -14,14 +15,16 @@ PAGE = ROOT.parent / "docs" / "pipeline.md"
 MOST_AT_THE_TOP = 12
 
 
-def _imports(tree: ast.Module, modules: Mapping[str, Path]) -> Iterator[str]:
-    """The modules that a module names in an import, wherever that stands in it."""
+def _imports(tree: ast.Module, package: str, modules: Mapping[str, Path]) -> Iterator[str]:
+    """The modules that a module of a package names in an import, wherever that stands in it."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)
-        elif isinstance(node, ast.ImportFrom) and node.module in modules:
-            inner = [f"{node.module}.{alias.name}" for alias in node.names]
-            yield from (name if name in modules else node.module for name in inner)
+        elif isinstance(node, ast.ImportFrom):
+            base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            inner = [f"{base}.{alias.name}" for alias in node.names]
+            found = [name if name in modules else base for name in inner]
+            yield from (name for name in found if name in modules)
 
 
 def _graph(root: Path) -> dict[str, set[str]]:
@@ -30,10 +33,12 @@ def _graph(root: Path) -> dict[str, set[str]]:
     for path in sorted(root.rglob("*.py")):
         parts = path.relative_to(root.parent).with_suffix("").parts
         modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return {
-        name: set(_imports(ast.parse(path.read_text(encoding="utf-8")), modules)) - {name}
-        for name, path in modules.items()
-    }
+    graph = {}
+    for name, path in modules.items():
+        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        graph[name] = set(_imports(tree, package, modules)) - {name}
+    return graph
 
 
 def _circle(graph: Mapping[str, set[str]]) -> list[str]:
@@ -103,6 +108,10 @@ def test_a_circle_is_found_wherever_the_import_stands(tmp_path: Path) -> None:
     (package / "__init__.py").write_text("import p.a\n")
     (package / "a.py").write_text("def f():\n    from p import b\n")
     (package / "b.py").write_text("if TYPE_CHECKING:\n    from p.a import f\n")
+    assert set(_circle(_graph(package))) == {"p.a", "p.b"}
+    (package / "b.py").write_text("from . import a\n")
+    assert set(_circle(_graph(package))) == {"p.a", "p.b"}
+    (package / "b.py").write_text("from .a import f\n")
     assert set(_circle(_graph(package))) == {"p.a", "p.b"}
 
 
