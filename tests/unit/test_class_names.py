@@ -11,18 +11,22 @@ import mcu_deploy
 PACKAGE = Path(mcu_deploy.__file__).parent
 
 _OF_A_CORE = "the same part of a kernel, for the words of one core and the vectors of another"
+_OF_FLOATS = "the same part of a kernel, for floats and for bytes"
 _OF_A_KERNEL = "what a kernel's own file calls its part, which no other file imports"
 _OF_THREE = "one interface: a model's, and those of cores that issue one, two, and vectors"
 # The name of a class, and the reason why it stands for several.
 TWICE = {
+    "Average": _OF_FLOATS,
     "Block": _OF_A_KERNEL,
     "Blocks": _OF_A_KERNEL,
+    "Depthwise": _OF_FLOATS,
     "Frame": "of the line what the protocol calls one; of a kernel its stack's",
     "Gather": _OF_A_CORE,
     "Issue": _OF_THREE,
     "Kernel": "of each room the one word for what it makes",
     "Lines": _OF_A_CORE,
     "Loops": _OF_A_KERNEL,
+    "Maximum": _OF_FLOATS,
     "Memory": "of a board a stretch of addresses; in assembly the operand that stands in brackets",
     "Outputs": _OF_A_CORE,
     "Pipeline": _OF_THREE,
@@ -30,12 +34,14 @@ TWICE = {
     "Registers": "in assembly a list in braces; of a kernel those that its code names",
     "Rounding": "of each family the words that its kernels round by",
     "Row": _OF_A_KERNEL,
+    "Rows": _OF_A_KERNEL,
     "Scaling": _OF_A_KERNEL,
     "Shape": "of an instruction what its time depends on; of a function what it is made for",
     "Steps": _OF_A_KERNEL,
     "Strips": "a layer in strips, and two layers in them",
     "Sums": _OF_A_CORE,
     "Tile": _OF_A_CORE,
+    "Tiles": _OF_FLOATS,
     "Window": "an operator's, and the same one in a kernel's registers",
     "Windows": _OF_A_CORE,
 }

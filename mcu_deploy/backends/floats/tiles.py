@@ -20,7 +20,7 @@ from mcu_deploy.operators.windows import Window
 
 
 @dataclass(frozen=True)
-class Run:
+class TileRun:
     """Words of a window's row that are neighbours in the image, of the pixels that have them
     inside. at: bytes behind where the row begins; tap: of the row, from which on weights are met;
     taps: how many."""
@@ -36,7 +36,7 @@ class Tile:
     """So many pixels of a row, and the runs of a row of their windows."""
 
     pixels: int
-    runs: tuple[Run, ...]
+    runs: tuple[TileRun, ...]
 
 
 def tiles(
@@ -70,7 +70,7 @@ def inside(window: Window, axis: int, at: int) -> list[int]:
     return [k for k in range(window.kernel[axis]) if 0 <= begin + k * step < size]
 
 
-def _runs(window: Window, channels: int, depth: int, begin: int, size: int) -> Iterator[Run]:
+def _runs(window: Window, channels: int, depth: int, begin: int, size: int) -> Iterator[TileRun]:
     of = [{*inside(window, 1, begin + n)} for n in range(size)]
     step = window.dilations[1]
     has_neighbours = step == 1 and depth == channels
@@ -83,7 +83,7 @@ def _runs(window: Window, channels: int, depth: int, begin: int, size: int) -> I
             continue
         together = len(numbers) if has_neighbours else 1
         for tap in numbers[::together]:
-            yield Run(tap * step * channels * BYTES, tap, together, pixels)
+            yield TileRun(tap * step * channels * BYTES, tap, together, pixels)
 
 
 def rows_inside(window: Window) -> list[int]:

@@ -14,7 +14,7 @@ from mcu_deploy.backends.floats.tiles import packed
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.mve.float_rows import LONGEST_SIDE, SCRATCH_BYTES, description
-from mcu_deploy.backends.isa.mve.float_tiles import LANES, Plan, Tiles
+from mcu_deploy.backends.isa.mve.float_tiles import LANES, TilePlan, Tiles
 from mcu_deploy.backends.kit import overlap
 
 OPERATORS = ("Conv", "Gemm", "MatMul")
@@ -30,7 +30,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     window = product.window
     if window.padded and max(window.kernel) > LONGEST_SIDE:
         return f"a side of its kernel is longer than {LONGEST_SIDE}"
-    plan = Plan.of(product)
+    plan = TilePlan.of(product)
     rows, columns = window.kernel
     stem, title = f"dense_{product.depth}x{product.filters}_f32_mve", "dense, vectors of float32"
     if node.op == "Conv":
@@ -47,7 +47,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     ]  # fmt: skip
 
 
-def assemble(plan: Plan) -> Assembly:
+def assemble(plan: TilePlan) -> Assembly:
     """The kernel: image, output, the stream of weights, scratch."""
     code = assembly()
     _describe(code, plan.product)

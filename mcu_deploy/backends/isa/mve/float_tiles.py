@@ -15,7 +15,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 from mcu_deploy.backends.floats.layers import BYTES, Product
-from mcu_deploy.backends.floats.tiles import Run, Tile, demand, divided, tiles
+from mcu_deploy.backends.floats.tiles import Tile, TileRun, demand, divided, tiles
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.mve.float_clamp import clamp
 from mcu_deploy.backends.isa.mve.float_rows import (
@@ -40,7 +40,7 @@ _VECTORS = 8
 
 
 @dataclass(frozen=True)
-class Plan:
+class TilePlan:
     """sizes: of a row's tiles; vectors: of filters of a group at a time, how many."""
 
     product: Product
@@ -48,7 +48,7 @@ class Plan:
     vectors: tuple[int, ...]
 
     @classmethod
-    def of(cls, product: Product) -> Plan:
+    def of(cls, product: Product) -> TilePlan:
         count = -(-product.filters // product.groups // LANES)
         pixels = product.window.output[1]
         if pixels == 1:
@@ -81,7 +81,7 @@ class Plan:
 class Tiles:
     """The kernel: image, output, the stream of weights, scratch."""
 
-    def __init__(self, code: Assembly, plan: Plan) -> None:
+    def __init__(self, code: Assembly, plan: TilePlan) -> None:
         self._code, self._plan, self._product = code, plan, plan.product
         product = plan.product
         row = product.weights[0, :, 0].size * VECTOR
@@ -231,7 +231,7 @@ class Tiles:
         if left:
             code.offset(self._weights, left * VECTOR * vectors, self._free)
 
-    def _run(self, run: Run, words: int, sums: Sequence[Sequence[Register]]) -> None:
+    def _run(self, run: TileRun, words: int, sums: Sequence[Sequence[Register]]) -> None:
         if words <= _MOST_STRAIGHT:
             self._straight(run, words, sums)
             return
@@ -240,7 +240,7 @@ class Tiles:
             self._straight(run, turn, sums)
         self._straight(run, words % turn, sums)
 
-    def _straight(self, run: Run, words: int, sums: Sequence[Sequence[Register]]) -> None:
+    def _straight(self, run: TileRun, words: int, sums: Sequence[Sequence[Register]]) -> None:
         """So many words of each window, two at a time."""
         code, count = self._code, len(sums[0])
         for first in range(0, words, 2):
