@@ -281,3 +281,13 @@ def test_that_function_takes_little_longer_than_one_of_a_size(
     assert code.time(LATE) < 1.15 * pointwise.assemble(layer).time(LATE)
     # Of steps, tiles, filters.
     assert code.longest_loop(layer.pixels // 3) <= 896
+
+
+def test_windows_that_are_gathered_one_after_the_other_wait_for_their_code_once(
+    tmp_path: Path,
+) -> None:
+    """Five tiles are, and then multiplied, which takes the cache from what gathers."""
+    kernel = Kernel(_layer(Case((3, 24, 24), 16, zeros=(-128, -128)), tmp_path))
+    assert kernel.tiles_together > 4
+    code = convolution.assemble(kernel)
+    assert code.waited_for_code(FLASH) < 0.08 * code.cycles

@@ -51,6 +51,7 @@ class Assembly:
         self._items: list[Item] = []
         self._runs: list[tuple[float, float]] = []  # of each item how often, and its cycles
         self._loops: list[Loop] = []  # by items
+        self._rows: list[Loop] = []  # parts of loops, by items
         self._reads: list[Reads] = []
         self._timings = timings
         self._times = 1.0
@@ -165,7 +166,8 @@ class Assembly:
             for n, item in enumerate(items) if isinstance(item, Instruction)
         ]  # fmt: skip
         loops = [
-            replace(loop, first=of[loop.first], last=of[loop.last + 1] - 1) for loop in self._loops
+            replace(loop, first=of[loop.first], last=of[loop.last + 1] - 1)
+            for loop in (*self._loops, *self._rows)
         ]
         return waiting(code, loops, reads, memory)
 
@@ -271,6 +273,14 @@ class Assembly:
         if times > 1 and len(self._items) > first:
             self._loops.append(Loop(first, len(self._items) - 1, outside, times))
         self._times = outside
+
+    @contextmanager
+    def in_row(self, times: float) -> Iterator[None]:
+        """Instructions of a loop that run so often, one round behind the other, before what else
+        the loop has runs once. For the price alone, which then knows that they wait once."""
+        first = len(self._items)
+        yield
+        self._rows.append(Loop(first, len(self._items) - 1, self._times / times, times))
 
     @contextmanager
     def rarely(self) -> Iterator[None]:

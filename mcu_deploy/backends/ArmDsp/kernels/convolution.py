@@ -159,25 +159,27 @@ def _assembled(asked: _Asked) -> Assembly:
     columns, rows, step, stride = code.registers("tile_columns tile_rows step tile_stride")
     at = code.register("at")
     with code.repeat(tiles.count, "b"):
-        code.add(at, tile.taps, frame.at("source"))
-        first, *others = windows.downs
-        code.ldmia(at, [source, column, row, columns, rows, step, first, stride])
-        code.cmp(column, columns)
-        code.it("lo")
-        code.cmplo(row, rows)
-        code.bhs(slow)
-        with code.times(1 - share):
-            code.mov(windows.sources[0], source)
-            code.add(column, column, stride)
-            for one, next_ in pairwise([*windows.sources, source]):
-                code.add(next_, one, step)
-            for down in others:
-                code.mov(down, first)
-            code.strd(source, column, frame["source"])
-        code.place(ready)
+        with code.in_row(kernel.tiles_together):
+            code.add(at, tile.taps, frame.at("source"))
+            first, *others = windows.downs
+            code.ldmia(at, [source, column, row, columns, rows, step, first, stride])
+            code.cmp(column, columns)
+            code.it("lo")
+            code.cmplo(row, rows)
+            code.bhs(slow)
+            with code.times(1 - share):
+                code.mov(windows.sources[0], source)
+                code.add(column, column, stride)
+                for one, next_ in pairwise([*windows.sources, source]):
+                    code.add(next_, one, step)
+                for down in others:
+                    code.mov(down, first)
+                code.strd(source, column, frame["source"])
+            code.place(ready)
+            if kernel.tiles_together > 1:
+                go_on, multiply, finished = (code.label() for _ in range(3))
+                window_groups.gather(code, kernel, names, go_on)
         if kernel.tiles_together > 1:
-            go_on, multiply, finished = (code.label() for _ in range(3))
-            window_groups.gather(code, kernel, names, go_on)
             code.place(multiply)
             window_groups.multiply(code, kernel, names, finished)
             code.place(go_on)

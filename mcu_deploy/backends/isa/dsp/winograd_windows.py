@@ -196,7 +196,6 @@ def transform(code: Assembly, shape: Shape, coverage: Coverage, names: Windows) 
             code.vmov(*names.kept_pitches, names.pitch, names.three_pitches)
         code.place(ready)
         _channels(code, shape, names)
-        code.note("To the next window, two columns on, or at the end of the row to the next row.")
         code.vmov(frame, names.kept)
         code.add(state, frame, AT["source"])
         moves = last_column, last_row, wrap, target_wrap, first_column, names.pitch, target_pitch
@@ -263,6 +262,7 @@ def _channels(code: Assembly, shape: Shape, names: Windows) -> None:
                 code.add(into, into, shape.step_bytes - of_chunk)
             code.vmov(end, names.channels_end)
             code.cmp(source, end)
+    code.note("To the next window, two columns on, or at the end of the row to the next row.")
     code.sub(into, into, (shape.position_bytes if shape.chunks > 1 else of_chunk) - 4)
 
 
