@@ -1,4 +1,4 @@
-"""ArmMve: int8 layers for cores with Helium, the M-profile vector extension of Armv8.1-M.
+"""ArmMve: int8 and float32 layers for cores with Helium, the vectors of Armv8.1-M.
 
 Its kernels are assembler, made for each layer's shape; they are in `kernels/`, one file a family.
 What it lacks ArmDsp and CpuRef compute.

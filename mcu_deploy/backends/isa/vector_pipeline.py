@@ -13,7 +13,8 @@ cycle later. Sources, all public, none of it measured here:
 Assumed, as the guide to the core's optimisation could not be read: LDM and STM take a cycle and one
 for each two words; a word that is loaded is there in two cycles; a branch that is taken takes two
 cycles more; LE takes nothing, and three cycles when its loop is left; a gather takes a cycle an
-element; no two instructions are issued together; vectors may lie at any address of their elements.
+element; floats are compared in the time in which they are added; no two instructions are issued
+together; vectors may lie at any address of their elements.
 Code and data answer at once. Of a Cortex-M85 there is no model: these timings stand for its own.
 """
 
