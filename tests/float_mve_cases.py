@@ -191,6 +191,9 @@ POOLS = (
     Case("MaxPool", (7, 9, 9), (), {"kernel_shape": (3, 3), "strides": (2, 2), "pads": _ONE}),
     Case("MaxPool", (130, 4, 6), (), {"kernel_shape": (3, 3), "dilations": (1, 2)}),
     Case("GlobalMaxPool", (10, 5, 3)),
+    Case("GlobalAveragePool", (3, 40, 61)),
+    Case("ReduceMean", (13, 6, 5), (), {"axes": (2, 3), "keepdims": 0}),
+    Case("ReduceMean", (4, 21), (), {"axes": (-1,)}),
     Case("MaxPool", (8, 21), (), {"kernel_shape": (3,), "strides": (2,)}),
 )  # fmt: skip
 SUMS = (
@@ -201,7 +204,21 @@ SUMS = (
     Case("Mul", (35,), ((1,),), clamp=(-0.5, 0.25)),
     Case("Add", (4, 11), ((),)),
 )
+ACTIVATIONS = (
+    Case("Relu", (3, 5, 7)),
+    Case("LeakyRelu", (41,), (), {"alpha": 0.3}),
+    Case("HardSigmoid", (2, 9), (), {"alpha": 0.4}),
+    Case("HardSwish", (6, 5, 5)),
+    Case("Clip", (33,), ((), ())),
+)
+CHANNELS = (
+    Case("Add", (8, 5, 6), ((8, 1, 1),), clamp=RELU),
+    Case("Mul", (7, 4, 3), ((1, 7, 1, 1),)),
+    Case("Sub", (5, 6), ((6,),), batch=3),
+    Case("Mul", (35,), ((35,),), clamp=(-0.5, 0.25)),
+)
 FAMILIES = {
+    "activations": ACTIVATIONS, "channels": CHANNELS,
     "convolutions": CONVOLUTIONS, "dense": DENSE, "depthwise": DEPTHWISE, "pools": POOLS,
     "sums": SUMS,
 }  # fmt: skip
@@ -213,6 +230,7 @@ BLOCK = conv((16, 32, 32), 16, (3, 3), clamp=RELU)
 ROW = Case("Gemm", (1, 640), ((640, 128), (128,)), clamp=RELU)
 STRIPS = DEPTHWISE[0]
 GOLDEN = {
+    "activation": [ACTIVATIONS[3]],
     "convolution": [conv((6, 5, 6), 7, (3, 3), clamp=RELU6)],
     "dense": [Case("Gemm", (1, 18), ((18, 21), (21,)), clamp=RELU)],
     "depthwise": [_depthwise(6, (5, 6), (3, 3), clamp=RELU)],

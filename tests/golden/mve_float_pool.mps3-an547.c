@@ -111,24 +111,24 @@ MCU_KERNEL void _mcu_mve_float_pool_avg_pool2x2_6_f32_mve(const float *x MCU_UNU
             "    dlstp.32 lr, r4\n"                 /* rounds_left, channels */
             "2:\n"
             "    vmov.i32 q0, #0\n"                 /* sum0, #0 */
-            "    mov r5, r0\n"                      /* at, block */
+            "    mov r4, r0\n"                      /* at, block */
             "    vmov.i32 q1, #0\n"                 /* sum1, #0 */
-            "    mov r4, #2\n"                      /* rows_left, #2 */
+            "    movw r5, #2\n"                     /* rows_left, #2 */
             "    vmov.i32 q2, #0\n"                 /* sum2, #0 */
             "4:\n"
-            "    vldrw.u32 q3, [r5], #24\n"         /* column0, [at], #24 */
+            "    vldrw.u32 q3, [r4], #24\n"         /* column0, [at], #24 */
             "    vadd.f32 q0, q0, q3\n"             /* sum0, sum0, column0 */
-            "    vldrw.u32 q3, [r5], #24\n"         /* column1, [at], #24 */
+            "    vldrw.u32 q3, [r4], #24\n"         /* column1, [at], #24 */
             "    vadd.f32 q0, q0, q3\n"             /* sum0, sum0, column1 */
-            "    vldrw.u32 q3, [r5], #24\n"         /* column2, [at], #24 */
+            "    vldrw.u32 q3, [r4], #24\n"         /* column2, [at], #24 */
             "    vadd.f32 q1, q1, q3\n"             /* sum1, sum1, column2 */
-            "    vldrw.u32 q3, [r5], #24\n"         /* column0, [at], #24 */
+            "    vldrw.u32 q3, [r4], #24\n"         /* column0, [at], #24 */
             "    vadd.f32 q1, q1, q3\n"             /* sum1, sum1, column0 */
-            "    vldrw.u32 q3, [r5], #24\n"         /* column1, [at], #24 */
+            "    vldrw.u32 q3, [r4], #24\n"         /* column1, [at], #24 */
             "    vadd.f32 q2, q2, q3\n"             /* sum2, sum2, column1 */
-            "    vldrw.u32 q3, [r5], #24\n"         /* column2, [at], #24 */
+            "    vldrw.u32 q3, [r4], #24\n"         /* column2, [at], #24 */
             "    vadd.f32 q2, q2, q3\n"             /* sum2, sum2, column2 */
-            "    subs r4, r4, #1\n"                 /* rows_left, rows_left, #1 */
+            "    subs r5, r5, #1\n"                 /* rows_left, rows_left, #1 */
             "    bne 4b\n"
             "    ldr r4, [r2]\n"                    /* reciprocal, [stream_at] */
             "    add r0, r0, #16\n"                 /* block, block, #16 */
@@ -185,42 +185,42 @@ MCU_KERNEL void _mcu_mve_float_pool_max_pool2x2_6_f32_mve(const float *x MCU_UNU
             "    dlstp.32 lr, r3\n"                 /* rounds_left, channels */
             "2:\n"
             "    vdup.32 q0, r5\n"                  /* sum0, lowest */
-            "    mov r4, r0\n"                      /* at, block */
+            "    mov r3, r0\n"                      /* at, block */
             "    vdup.32 q1, r5\n"                  /* sum1, lowest */
-            "    mov r3, #2\n"                      /* rows_left, #2 */
+            "    movw r4, #2\n"                     /* rows_left, #2 */
             "    vdup.32 q2, r5\n"                  /* sum2, lowest */
             "4:\n"
             "    vcmp.f32 eq, q0, q0\n"             /* eq, sum0, sum0 */
-            "    vldrw.u32 q3, [r4], #24\n"         /* column0, [at], #24 */
+            "    vldrw.u32 q3, [r3], #24\n"         /* column0, [at], #24 */
             "    vpstt\n"
             "    vcmpt.f32 lt, q0, q3\n"            /* lt, sum0, column0 */
             "    vmovt q0, q3\n"                    /* sum0, column0 */
             "    vcmp.f32 eq, q0, q0\n"             /* eq, sum0, sum0 */
-            "    vldrw.u32 q3, [r4], #24\n"         /* column1, [at], #24 */
+            "    vldrw.u32 q3, [r3], #24\n"         /* column1, [at], #24 */
             "    vpstt\n"
             "    vcmpt.f32 lt, q0, q3\n"            /* lt, sum0, column1 */
             "    vmovt q0, q3\n"                    /* sum0, column1 */
             "    vcmp.f32 eq, q1, q1\n"             /* eq, sum1, sum1 */
-            "    vldrw.u32 q3, [r4], #24\n"         /* column2, [at], #24 */
+            "    vldrw.u32 q3, [r3], #24\n"         /* column2, [at], #24 */
             "    vpstt\n"
             "    vcmpt.f32 lt, q1, q3\n"            /* lt, sum1, column2 */
             "    vmovt q1, q3\n"                    /* sum1, column2 */
             "    vcmp.f32 eq, q1, q1\n"             /* eq, sum1, sum1 */
-            "    vldrw.u32 q3, [r4], #24\n"         /* column0, [at], #24 */
+            "    vldrw.u32 q3, [r3], #24\n"         /* column0, [at], #24 */
             "    vpstt\n"
             "    vcmpt.f32 lt, q1, q3\n"            /* lt, sum1, column0 */
             "    vmovt q1, q3\n"                    /* sum1, column0 */
             "    vcmp.f32 eq, q2, q2\n"             /* eq, sum2, sum2 */
-            "    vldrw.u32 q3, [r4], #24\n"         /* column1, [at], #24 */
+            "    vldrw.u32 q3, [r3], #24\n"         /* column1, [at], #24 */
             "    vpstt\n"
             "    vcmpt.f32 lt, q2, q3\n"            /* lt, sum2, column1 */
             "    vmovt q2, q3\n"                    /* sum2, column1 */
             "    vcmp.f32 eq, q2, q2\n"             /* eq, sum2, sum2 */
-            "    vldrw.u32 q3, [r4], #24\n"         /* column2, [at], #24 */
+            "    vldrw.u32 q3, [r3], #24\n"         /* column2, [at], #24 */
             "    vpstt\n"
             "    vcmpt.f32 lt, q2, q3\n"            /* lt, sum2, column2 */
             "    vmovt q2, q3\n"                    /* sum2, column2 */
-            "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */
+            "    subs r4, r4, #1\n"                 /* rows_left, rows_left, #1 */
             "    bne 4b\n"
             "    vstrw.32 q0, [r1]\n"               /* sum0, [out] */
             "    add r0, r0, #16\n"                 /* block, block, #16 */

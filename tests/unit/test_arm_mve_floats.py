@@ -63,6 +63,8 @@ _OF_NAN = (
     Case("MaxPool", (5, 4, 6), (), {"kernel_shape": (3, 2), "pads": (1, 0, 1, 1)}),
     Case("Add", (3, 5, 7), (None,), clamp=RELU),
     Case("Mul", (3, 5, 7), (None,), clamp=RELU6),
+    Case("Add", (5, 3, 7), ((5, 1, 1),), clamp=RELU),
+    *float_mve_cases.ACTIVATIONS,
 )
 
 

@@ -91,7 +91,7 @@ def _convolution(layer: Layer) -> Product | str:
     groups = int(layer.attributes.get("group", 1))
     is_pixelwise = {*window.kernel, *window.strides} == {1} and not window.padded
     if is_pixelwise:
-        window = _row_of(x.shape[0] * math.prod(window.input))
+        window = row_of(x.shape[0] * math.prod(window.input))
     elif x.shape[0] > 1:
         return "it takes one image"
     filters = w.type.shape[0]
@@ -115,11 +115,12 @@ def _dense(layer: Layer) -> Product | str:
     if offsets.size not in (1, outputs):
         return "it takes a bias for each output, not one for each row too"
     offsets = np.broadcast_to(offsets.reshape(-1), (outputs,))
-    window = _row_of(math.prod(x.shape[:-1]))
+    window = row_of(math.prod(x.shape[:-1]))
     return _product(layer, matrix[:, :, None, None], offsets, taps, 1, window)
 
 
-def _row_of(pixels: int) -> Window:
+def row_of(pixels: int) -> Window:
+    """Of pixels that are read one by one."""
     one = (1, 1)
     return Window(one, one, one, (0, 0), (0, 0), (1, pixels), (1, pixels))
 

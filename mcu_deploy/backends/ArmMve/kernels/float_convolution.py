@@ -28,8 +28,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if product.is_depthwise:
         return ""
     window = product.window
-    if window.padded and max(window.kernel) > LONGEST_SIDE:
-        return f"a side of its kernel is longer than {LONGEST_SIDE}"
+    if window.padded_axes[0] and window.kernel[0] > LONGEST_SIDE:
+        return f"its kernel has more than {LONGEST_SIDE} rows, some of which lie outside"
     plan = TilePlan.of(product)
     rows, columns = window.kernel
     stem, title = f"dense_{product.depth}x{product.filters}_f32_mve", "dense, vectors of float32"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, assembly, proposal
 from mcu_deploy.backends.floats.layers import Product, read
 from mcu_deploy.backends.floats.tiles import packed_by_channels
-from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
+from mcu_deploy.backends.interface import Constant, Layer, LayoutRule, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.mve.float_channels import LANES, Depthwise, sizes_of
 from mcu_deploy.backends.isa.mve.float_rows import LONGEST_SIDE, SCRATCH_BYTES, description
@@ -28,18 +28,27 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if not product.is_depthwise:
         return ""
     rows, columns = product.window.kernel
-    if rows > LONGEST_SIDE:
-        return f"its kernel has more than {LONGEST_SIDE} rows"
+    if rows > LONGEST_SIDE and product.window.padded_axes[0]:
+        return f"its kernel has more than {LONGEST_SIDE} rows, some of which lie outside"
+    stem = f"depthwise{rows}x{columns}_{product.channels}_f32_mve"
+    return [
+        proposal_of(view, node, product, stem, f"depthwise{rows}x{columns}, vectors of float32")
+    ]
+
+
+def proposal_of(
+    view: SubgraphView, node: Layer, product: Product, stem: str, title: str, operand: int = 0,
+    layouts: tuple[LayoutRule, ...] = CHANNELS_LAST,
+) -> Proposal:  # fmt: skip
+    """A layer that is such a convolution of one of its operands."""
     code, kernel = assemble(product)
     weights = packed_by_channels(product, LANES)
-    made = proposal(
-        view.part([node.node.id]), node.target,
-        f"depthwise{rows}x{columns}_{product.channels}_f32_mve", code,
-        (Constant("weights", weights),), f"depthwise{rows}x{columns}, vectors of float32",
+    return proposal(
+        view.part([node.node.id]), node.target, stem, code, (Constant("weights", weights),), title,
         macs=node.macs, constant_bytes=weights.nbytes, scratch_bytes=SCRATCH_BYTES,
-        in_place=overlap.fact(node, 0, kernel.demand), layouts=CHANNELS_LAST,
+        in_place=overlap.fact(node, operand, kernel.demand), layouts=layouts,
+        operands={"x": operand},
     )  # fmt: skip
-    return [made]
 
 
 def assemble(product: Product) -> tuple[Assembly, Depthwise]:

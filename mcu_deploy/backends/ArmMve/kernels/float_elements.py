@@ -27,12 +27,11 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     a, b, y = node.input(0), node.input(1), node.output.type
     if reason := types_refusal(a.type, b.type, y):
         return reason
-    numbers = [operand.type.elements == 1 for operand in (a, b)]
-    for operand, is_number in zip((a, b), numbers, strict=True):
-        if operand.type.shape != y.shape and not is_number:
-            return "it takes tensors of one shape, or a number"
-    if not y.elements or numbers[0]:
-        return "it takes no number in front of a tensor"
+    numbers = [False, b.type.elements == 1 and y.elements > 1]
+    if a.type.shape != y.shape or not (b.type.shape == y.shape or numbers[1]):
+        return "it takes two tensors of one shape, a number behind one, or one for each channel"
+    if not y.elements:
+        return "there is nothing to compute"
     how = "_number" * numbers[1]
     bounds = node.call.activation
     limits = "_clamped" * bool(np.isfinite(bounds).any())

@@ -159,7 +159,7 @@ class Channels(ABC):
                 code.cmp(self._left, 0)
                 code.beq(done)
         elif kernel > 1:
-            code.mov(self._left, kernel)
+            code.number(self._left, kernel)
         with code.repeat(rows.average) if kernel > 1 else nullcontext():
             self._row(tile, is_last=kernel == 1)
             if kernel > 1:

@@ -12,16 +12,16 @@ from mcu_deploy.backends.isa import Assembly, Register
 
 def clamp(
     code: Assembly, bounds: tuple[float, float], of: Sequence[Register], vector: Register,
-    number: Register,
+    number: Register, *, are_computed: bool = True,
 ) -> None:  # fmt: skip
-    """vector, number: free registers.
+    """vector, number: free registers; are_computed: of floats that are as they were loaded, false.
 
     What is below 0 is a negative integer too, and the NaN that vectors of floats compute is a
     positive one. Otherwise elements are replaced where the bound is crossed, which NaN never does.
     The upper bound comes last, as it holds where bounds cross.
     """
     low, high = bounds
-    if low == 0:
+    if low == 0 and are_computed:
         code.vmov_i32(vector, 0)
         for one in of:
             code.vmax_s32(one, one, vector)

@@ -184,7 +184,7 @@ class Tiles:
                 code.cmp(self._left, 0)
                 code.beq(done)
         elif is_loop:
-            code.mov(self._left, rows)
+            code.number(self._left, rows)
         with code.repeat(self._rows.average) if is_loop else nullcontext():
             self._row(tile, sums)
             for n in range(tile.pixels):

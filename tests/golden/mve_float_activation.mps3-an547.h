@@ -1,0 +1,62 @@
+/* network_mve_float_activation.h: for programs that run the network, made by mcu-deploy.
+ *
+ *   source model  floats, SHA-256
+ *                 37904390ad470fda67331b3d77db42a8a442997d2db8580052371720135a6faa
+ *   workspace     608 bytes
+ *   layers        1 with 0 multiply-accumulates
+ *
+ * Inputs, in the order of the arguments of mcu_instance_run and mcu_run:
+ *   0: x: float[150], 600 bytes
+ * Outputs:
+ *   0: y: float[150], 600 bytes
+ *
+ * Tensors are compact and row-major: the last index runs fastest.
+ */
+#ifndef MCU_NETWORK_MVE_FLOAT_ACTIVATION_H
+#define MCU_NETWORK_MVE_FLOAT_ACTIVATION_H
+
+#include "mcu/runtime.h"
+
+#if MCU_MODEL_ABI_VERSION != 3
+#error "network_mve_float_activation is for ABI 3 of mcu/model.h: build it again"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What each instance needs in RAM for its tensors, in bytes, and how that block must be aligned:
+ *     MCU_ALIGNED(MCU_MVE_FLOAT_ACTIVATION_WORKSPACE_ALIGNMENT)
+ *     static uint8_t workspace[MCU_MVE_FLOAT_ACTIVATION_WORKSPACE_SIZE];
+ * For an array of your own, which may be larger, behind its definition:
+ *     MCU_MVE_FLOAT_ACTIVATION_CHECK_WORKSPACE(array);
+ * For the arena of mcu_run, as crt/arena/arena.c is compiled:
+ *     MCU_MVE_FLOAT_ACTIVATION_CHECK_ARENA(MCU_ARENA_NUM_PAGES, MCU_ARENA_PAGE_SIZE_LOG2); */
+#define MCU_MVE_FLOAT_ACTIVATION_WORKSPACE_SIZE      608U
+#define MCU_MVE_FLOAT_ACTIVATION_WORKSPACE_ALIGNMENT 16U
+/* clang-format off */
+#define MCU_MVE_FLOAT_ACTIVATION_CHECK_WORKSPACE(array) \
+    MCU_STATIC_ASSERT(sizeof(array) >= MCU_MVE_FLOAT_ACTIVATION_WORKSPACE_SIZE, \
+                      array##_is_too_small_for_mve_float_activation)
+#define MCU_MVE_FLOAT_ACTIVATION_ARENA_PAGES(page_size_log2) \
+    ((MCU_MVE_FLOAT_ACTIVATION_WORKSPACE_SIZE + (1UL << (page_size_log2)) - 1UL) >> (page_size_log2))
+#define MCU_MVE_FLOAT_ACTIVATION_CHECK_ARENA(num_pages, page_size_log2) \
+    MCU_STATIC_ASSERT((num_pages) >= MCU_MVE_FLOAT_ACTIVATION_ARENA_PAGES(page_size_log2), \
+                      the_arena_is_too_small_for_mve_float_activation)
+/* clang-format on */
+
+/* Inputs and outputs: the bytes of each and, where it is quantized as a whole, its scale and zero
+ * point: real value = scale * (q - zero point). */
+#define MCU_MVE_FLOAT_ACTIVATION_INPUT_0_BYTES  600U
+#define MCU_MVE_FLOAT_ACTIVATION_OUTPUT_0_BYTES 600U
+
+/* The model, for mcu_instance_init and mcu_run. */
+#define mcu_network_mve_float_activation (&_mcu_network_mve_float_activation)
+
+extern const mcu_model_t _mcu_network_mve_float_activation;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MCU_NETWORK_MVE_FLOAT_ACTIVATION_H */
