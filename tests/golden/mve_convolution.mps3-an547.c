@@ -61,12 +61,33 @@ MCU_CONSTANT(_mcu_mve_convolution_conv_1_weights, uint32_t, 282, 0, 1128);
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 #endif
 
-MCU_FUNCTION void _mcu_mve_convolution_reorder_36x4_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 36; i0++) {
-        for (int32_t i1 = 0; i1 < 4; i1++) {
-            *y++ = x[i0 + i1 * 36];
-        }
-    }
+/* y[m][c][r] = x[m][r][c]: 1 times 4 rows of 36.
+ * 8 neighbours of the input at a time; in the other one they are 4 bytes apart. */
+MCU_KERNEL void _mcu_mve_convolution_reorder_1x4x36x1_mve(const int8_t *x MCU_UNUSED,
+                                                          int8_t *y MCU_UNUSED) {
+    /* clang-format off */
+    __asm__(".syntax unified\n"
+            "    push {r4, lr}\n"
+            "    mov r4, #0\n"                      /* elements_of_row, #0 */
+            "    vidup.u16 q0, r4, #1\n"            /* offsets, elements_of_row, #1 */
+            "    movw r2, #4\n"                     /* bytes_apart, #4 */
+            "    vmul.i16 q0, q0, r2\n"             /* offsets, offsets, bytes_apart */
+            "    movw r3, #4\n"                     /* rows_left, #4 */
+            "1:\n"
+            "    mov r2, r1\n"                      /* place, y */
+            "    movw r4, #36\n"                    /* elements_of_row, #36 */
+            "    dlstp.16 lr, r4\n"                 /* rounds_left, elements_of_row */
+            "2:\n"
+            "    vldrb.u16 q1, [r0], #8\n"          /* elements, [x], #8 */
+            "    vstrb.16 q1, [r2, q0]\n"           /* elements, [place, offsets] */
+            "    add r2, r2, #32\n"                 /* place, place, #32 */
+            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    sub r0, r0, #4\n"                  /* x, x, #4 */
+            "    add r1, r1, #1\n"                  /* y, y, #1 */
+            "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */
+            "    bne 1b\n"
+            "    pop {r4, pc}\n");
+    /* clang-format on */
 }
 
 /* y[p][f] = sat(round(float(sum) * factor[f]) + zero), with sum = bias[f] + sum of
@@ -301,12 +322,33 @@ MCU_KERNEL void _mcu_mve_convolution_conv3x3_4x20_mve(const int8_t *x MCU_UNUSED
     /* clang-format on */
 }
 
-MCU_FUNCTION void _mcu_mve_convolution_reorder_20x36_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 20; i0++) {
-        for (int32_t i1 = 0; i1 < 36; i1++) {
-            *y++ = x[i0 + i1 * 20];
-        }
-    }
+/* y[m][c][r] = x[m][r][c]: 1 times 36 rows of 20.
+ * 8 neighbours of the output at a time; in the other one they are 20 bytes apart. */
+MCU_KERNEL void _mcu_mve_convolution_reorder_1x36x20x1_mve(const int8_t *x MCU_UNUSED,
+                                                           int8_t *y MCU_UNUSED) {
+    /* clang-format off */
+    __asm__(".syntax unified\n"
+            "    push {r4, lr}\n"
+            "    mov r4, #0\n"                      /* elements_of_row, #0 */
+            "    vidup.u16 q0, r4, #1\n"            /* offsets, elements_of_row, #1 */
+            "    movw r2, #20\n"                    /* bytes_apart, #20 */
+            "    vmul.i16 q0, q0, r2\n"             /* offsets, offsets, bytes_apart */
+            "    movw r3, #20\n"                    /* rows_left, #20 */
+            "1:\n"
+            "    mov r2, r0\n"                      /* place, x */
+            "    movw r4, #36\n"                    /* elements_of_row, #36 */
+            "    dlstp.16 lr, r4\n"                 /* rounds_left, elements_of_row */
+            "2:\n"
+            "    vldrb.u16 q1, [r2, q0]\n"          /* elements, [place, offsets] */
+            "    add r2, r2, #160\n"                /* place, place, #160 */
+            "    vstrb.16 q1, [r1], #8\n"           /* elements, [y], #8 */
+            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    sub r1, r1, #4\n"                  /* y, y, #4 */
+            "    add r0, r0, #1\n"                  /* x, x, #1 */
+            "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */
+            "    bne 1b\n"
+            "    pop {r4, pc}\n");
+    /* clang-format on */
 }
 
 /* ---- The layers, in the order of execution ---- */
@@ -318,7 +360,7 @@ static void _mcu_mve_convolution_layers(mcu_instance_t *instance) {
     /* reshape_1_reorder: Reorder, x0 reordered: int8[1,4,6,6] -> int8[1,4,6,6] NHWC */
     int8_t *const int8 = (int8_t *)(ws + 0);
     int8_t *const reshape_1_reorder = (int8_t *)(ws + 512);
-    MCU_LAYER(0, _mcu_mve_convolution_reorder_36x4_int8(int8, reshape_1_reorder));
+    MCU_LAYER(0, _mcu_mve_convolution_reorder_1x4x36x1_mve(int8, reshape_1_reorder));
 
     /* conv_1: Conv, Conv_5 (5 nodes): int8[1,4,6,6] NHWC -> int8[1,20,6,6] NHWC; 25,920 MACs */
     int8_t *const conv_1 = (int8_t *)(ws + 672);
@@ -328,7 +370,7 @@ static void _mcu_mve_convolution_layers(mcu_instance_t *instance) {
 
     /* conv_1_reorder: Reorder, y0 reordered: int8[1,20,6,6] NHWC -> int8[1,20,6,6] */
     int8_t *const conv_1_reorder = (int8_t *)(ws + 0);
-    MCU_LAYER(2, _mcu_mve_convolution_reorder_20x36_int8(conv_1, conv_1_reorder));
+    MCU_LAYER(2, _mcu_mve_convolution_reorder_1x36x20x1_mve(conv_1, conv_1_reorder));
 }
 
 /* clang-format on */

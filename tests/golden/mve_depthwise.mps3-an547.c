@@ -60,12 +60,33 @@ MCU_CONSTANT(_mcu_mve_depthwise_depthwise_1_stream, uint32_t, 152, 0, 608);
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 #endif
 
-MCU_FUNCTION void _mcu_mve_depthwise_reorder_35x20_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 35; i0++) {
-        for (int32_t i1 = 0; i1 < 20; i1++) {
-            *y++ = x[i0 + i1 * 35];
-        }
-    }
+/* y[m][c][r] = x[m][r][c]: 1 times 20 rows of 35.
+ * 8 neighbours of the input at a time; in the other one they are 20 bytes apart. */
+MCU_KERNEL void _mcu_mve_depthwise_reorder_1x20x35x1_mve(const int8_t *x MCU_UNUSED,
+                                                         int8_t *y MCU_UNUSED) {
+    /* clang-format off */
+    __asm__(".syntax unified\n"
+            "    push {r4, lr}\n"
+            "    mov r4, #0\n"                      /* elements_of_row, #0 */
+            "    vidup.u16 q0, r4, #1\n"            /* offsets, elements_of_row, #1 */
+            "    movw r2, #20\n"                    /* bytes_apart, #20 */
+            "    vmul.i16 q0, q0, r2\n"             /* offsets, offsets, bytes_apart */
+            "    movw r3, #20\n"                    /* rows_left, #20 */
+            "1:\n"
+            "    mov r2, r1\n"                      /* place, y */
+            "    movw r4, #35\n"                    /* elements_of_row, #35 */
+            "    dlstp.16 lr, r4\n"                 /* rounds_left, elements_of_row */
+            "2:\n"
+            "    vldrb.u16 q1, [r0], #8\n"          /* elements, [x], #8 */
+            "    vstrb.16 q1, [r2, q0]\n"           /* elements, [place, offsets] */
+            "    add r2, r2, #160\n"                /* place, place, #160 */
+            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    sub r0, r0, #5\n"                  /* x, x, #5 */
+            "    add r1, r1, #1\n"                  /* y, y, #1 */
+            "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */
+            "    bne 1b\n"
+            "    pop {r4, pc}\n");
+    /* clang-format on */
 }
 
 /* y[i][j][c] = sat(round(float(sum) * factor[c]) + zero), with sum = bias[c] +
@@ -396,12 +417,33 @@ MCU_KERNEL void _mcu_mve_depthwise_depthwise3x3_20_mve(const int8_t *x MCU_UNUSE
     /* clang-format on */
 }
 
-MCU_FUNCTION void _mcu_mve_depthwise_reorder_20x35_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 20; i0++) {
-        for (int32_t i1 = 0; i1 < 35; i1++) {
-            *y++ = x[i0 + i1 * 20];
-        }
-    }
+/* y[m][c][r] = x[m][r][c]: 1 times 35 rows of 20.
+ * 8 neighbours of the output at a time; in the other one they are 20 bytes apart. */
+MCU_KERNEL void _mcu_mve_depthwise_reorder_1x35x20x1_mve(const int8_t *x MCU_UNUSED,
+                                                         int8_t *y MCU_UNUSED) {
+    /* clang-format off */
+    __asm__(".syntax unified\n"
+            "    push {r4, lr}\n"
+            "    mov r4, #0\n"                      /* elements_of_row, #0 */
+            "    vidup.u16 q0, r4, #1\n"            /* offsets, elements_of_row, #1 */
+            "    movw r2, #20\n"                    /* bytes_apart, #20 */
+            "    vmul.i16 q0, q0, r2\n"             /* offsets, offsets, bytes_apart */
+            "    movw r3, #20\n"                    /* rows_left, #20 */
+            "1:\n"
+            "    mov r2, r0\n"                      /* place, x */
+            "    movw r4, #35\n"                    /* elements_of_row, #35 */
+            "    dlstp.16 lr, r4\n"                 /* rounds_left, elements_of_row */
+            "2:\n"
+            "    vldrb.u16 q1, [r2, q0]\n"          /* elements, [place, offsets] */
+            "    add r2, r2, #160\n"                /* place, place, #160 */
+            "    vstrb.16 q1, [r1], #8\n"           /* elements, [y], #8 */
+            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    sub r1, r1, #5\n"                  /* y, y, #5 */
+            "    add r0, r0, #1\n"                  /* x, x, #1 */
+            "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */
+            "    bne 1b\n"
+            "    pop {r4, pc}\n");
+    /* clang-format on */
 }
 
 /* ---- The layers, in the order of execution ---- */
@@ -413,7 +455,7 @@ static void _mcu_mve_depthwise_layers(mcu_instance_t *instance) {
     /* reshape_1_reorder: Reorder, x0 reordered: int8[1,20,7,5] -> int8[1,20,7,5] NHWC */
     int8_t *const int8 = (int8_t *)(ws + 0);
     int8_t *const reshape_1_reorder = (int8_t *)(ws + 1552);
-    MCU_LAYER(0, _mcu_mve_depthwise_reorder_35x20_int8(int8, reshape_1_reorder));
+    MCU_LAYER(0, _mcu_mve_depthwise_reorder_1x20x35x1_mve(int8, reshape_1_reorder));
 
     /* depthwise_1: Conv, Conv_5 (5 nodes):
      * int8[1,20,7,5] NHWC -> int8[1,20,7,5] NHWC; 6,300 MACs */
@@ -425,7 +467,7 @@ static void _mcu_mve_depthwise_layers(mcu_instance_t *instance) {
 
     /* depthwise_1_reorder: Reorder, y0 reordered: int8[1,20,7,5] NHWC -> int8[1,20,7,5] */
     int8_t *const depthwise_1_reorder = (int8_t *)(ws + 0);
-    MCU_LAYER(2, _mcu_mve_depthwise_reorder_20x35_int8(depthwise_1, depthwise_1_reorder));
+    MCU_LAYER(2, _mcu_mve_depthwise_reorder_1x35x20x1_mve(depthwise_1, depthwise_1_reorder));
 }
 
 /* clang-format on */

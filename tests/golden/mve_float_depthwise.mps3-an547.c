@@ -61,12 +61,33 @@ MCU_CONSTANT(_mcu_mve_float_depthwise_depthwise_1_weights, float, 80, 0, 320);
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 #endif
 
-MCU_FUNCTION void _mcu_mve_float_depthwise_reorder_30x6_float32(const float *x, float *y) {
-    for (int32_t i0 = 0; i0 < 30; i0++) {
-        for (int32_t i1 = 0; i1 < 6; i1++) {
-            *y++ = x[i0 + i1 * 30];
-        }
-    }
+/* y[m][c][r] = x[m][r][c]: 1 times 6 rows of 30.
+ * 4 neighbours of the input at a time; in the other one they are 24 bytes apart. */
+MCU_KERNEL void _mcu_mve_float_depthwise_reorder_1x6x30x4_mve(const float *x MCU_UNUSED,
+                                                              float *y MCU_UNUSED) {
+    /* clang-format off */
+    __asm__(".syntax unified\n"
+            "    push {r4, lr}\n"
+            "    mov r2, #0\n"                      /* elements_of_row, #0 */
+            "    vidup.u32 q0, r2, #1\n"            /* offsets, elements_of_row, #1 */
+            "    movw r2, #24\n"                    /* bytes_apart, #24 */
+            "    vmul.i32 q0, q0, r2\n"             /* offsets, offsets, bytes_apart */
+            "    movw r4, #6\n"                     /* rows_left, #6 */
+            "1:\n"
+            "    mov r3, r1\n"                      /* place, y */
+            "    movw r2, #30\n"                    /* elements_of_row, #30 */
+            "    dlstp.32 lr, r2\n"                 /* rounds_left, elements_of_row */
+            "2:\n"
+            "    vldrw.u32 q1, [r0], #16\n"         /* elements, [x], #16 */
+            "    vstrw.32 q1, [r3, q0]\n"           /* elements, [place, offsets] */
+            "    add r3, r3, #96\n"                 /* place, place, #96 */
+            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    sub r0, r0, #8\n"                  /* x, x, #8 */
+            "    add r1, r1, #4\n"                  /* y, y, #4 */
+            "    subs r4, r4, #1\n"                 /* rows_left, rows_left, #1 */
+            "    bne 1b\n"
+            "    pop {r4, pc}\n");
+    /* clang-format on */
 }
 
 /* y[p][c] = clamp(bias[c] + sum of window[p][k][c] * w[k][c]), float32; each product
@@ -221,12 +242,33 @@ MCU_KERNEL void _mcu_mve_float_depthwise_depthwise3x3_6_f32_mve(const float *x M
     /* clang-format on */
 }
 
-MCU_FUNCTION void _mcu_mve_float_depthwise_reorder_6x30_float32(const float *x, float *y) {
-    for (int32_t i0 = 0; i0 < 6; i0++) {
-        for (int32_t i1 = 0; i1 < 30; i1++) {
-            *y++ = x[i0 + i1 * 6];
-        }
-    }
+/* y[m][c][r] = x[m][r][c]: 1 times 30 rows of 6.
+ * 4 neighbours of the output at a time; in the other one they are 24 bytes apart. */
+MCU_KERNEL void _mcu_mve_float_depthwise_reorder_1x30x6x4_mve(const float *x MCU_UNUSED,
+                                                              float *y MCU_UNUSED) {
+    /* clang-format off */
+    __asm__(".syntax unified\n"
+            "    push {r4, lr}\n"
+            "    mov r2, #0\n"                      /* elements_of_row, #0 */
+            "    vidup.u32 q0, r2, #1\n"            /* offsets, elements_of_row, #1 */
+            "    movw r2, #24\n"                    /* bytes_apart, #24 */
+            "    vmul.i32 q0, q0, r2\n"             /* offsets, offsets, bytes_apart */
+            "    movw r4, #6\n"                     /* rows_left, #6 */
+            "1:\n"
+            "    mov r3, r0\n"                      /* place, x */
+            "    movw r2, #30\n"                    /* elements_of_row, #30 */
+            "    dlstp.32 lr, r2\n"                 /* rounds_left, elements_of_row */
+            "2:\n"
+            "    vldrw.u32 q1, [r3, q0]\n"          /* elements, [place, offsets] */
+            "    add r3, r3, #96\n"                 /* place, place, #96 */
+            "    vstrw.32 q1, [r1], #16\n"          /* elements, [y], #16 */
+            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    sub r1, r1, #8\n"                  /* y, y, #8 */
+            "    add r0, r0, #4\n"                  /* x, x, #4 */
+            "    subs r4, r4, #1\n"                 /* rows_left, rows_left, #1 */
+            "    bne 1b\n"
+            "    pop {r4, pc}\n");
+    /* clang-format on */
 }
 
 /* ---- The layers, in the order of execution ---- */
@@ -238,7 +280,7 @@ static void _mcu_mve_float_depthwise_layers(mcu_instance_t *instance) {
     /* reshape_1_reorder: Reorder, of1 reordered: float32[1,6,5,6] -> float32[1,6,5,6] NHWC */
     float *const x = (float *)(ws + 0);
     float *const reshape_1_reorder = (float *)(ws + 720);
-    MCU_LAYER(0, _mcu_mve_float_depthwise_reorder_30x6_float32(x, reshape_1_reorder));
+    MCU_LAYER(0, _mcu_mve_float_depthwise_reorder_1x6x30x4_mve(x, reshape_1_reorder));
 
     /* depthwise_1: Conv, layer0 (2 nodes):
      * float32[1,6,5,6] NHWC -> float32[1,6,5,6] NHWC; 1,620 MACs */
@@ -250,7 +292,7 @@ static void _mcu_mve_float_depthwise_layers(mcu_instance_t *instance) {
 
     /* depthwise_1_reorder: Reorder, of3 reordered: float32[1,6,5,6] NHWC -> float32[1,6,5,6] */
     float *const depthwise_1_reorder = (float *)(ws + 720);
-    MCU_LAYER(2, _mcu_mve_float_depthwise_reorder_6x30_float32(depthwise_1, depthwise_1_reorder));
+    MCU_LAYER(2, _mcu_mve_float_depthwise_reorder_1x30x6x4_mve(depthwise_1, depthwise_1_reorder));
 }
 
 /* clang-format on */

@@ -64,12 +64,32 @@ MCU_CONSTANT(_mcu_mve_float_pool_avg_pool_1_reciprocals, float, 1, 0, 4);
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 #endif
 
-MCU_FUNCTION void _mcu_mve_float_pool_reorder_24x6_float32(const float *x, float *y) {
-    for (int32_t i0 = 0; i0 < 24; i0++) {
-        for (int32_t i1 = 0; i1 < 6; i1++) {
-            *y++ = x[i0 + i1 * 24];
-        }
-    }
+/* y[m][c][r] = x[m][r][c]: 1 times 6 rows of 24.
+ * 4 neighbours of the input at a time; in the other one they are 24 bytes apart. */
+MCU_KERNEL void _mcu_mve_float_pool_reorder_1x6x24x4_mve(const float *x MCU_UNUSED,
+                                                         float *y MCU_UNUSED) {
+    /* clang-format off */
+    __asm__(".syntax unified\n"
+            "    push {r4, lr}\n"
+            "    mov r2, #0\n"                      /* elements_of_row, #0 */
+            "    vidup.u32 q0, r2, #1\n"            /* offsets, elements_of_row, #1 */
+            "    movw r2, #24\n"                    /* bytes_apart, #24 */
+            "    vmul.i32 q0, q0, r2\n"             /* offsets, offsets, bytes_apart */
+            "    movw r4, #6\n"                     /* rows_left, #6 */
+            "1:\n"
+            "    mov r3, r1\n"                      /* place, y */
+            "    movw r2, #24\n"                    /* elements_of_row, #24 */
+            "    dlstp.32 lr, r2\n"                 /* rounds_left, elements_of_row */
+            "2:\n"
+            "    vldrw.u32 q1, [r0], #16\n"         /* elements, [x], #16 */
+            "    vstrw.32 q1, [r3, q0]\n"           /* elements, [place, offsets] */
+            "    add r3, r3, #96\n"                 /* place, place, #96 */
+            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    add r1, r1, #4\n"                  /* y, y, #4 */
+            "    subs r4, r4, #1\n"                 /* rows_left, rows_left, #1 */
+            "    bne 1b\n"
+            "    pop {r4, pc}\n");
+    /* clang-format on */
 }
 
 /* y[p][c] = the average of window[p][k][c], float32, of what lies inside of the image.
@@ -236,12 +256,33 @@ MCU_KERNEL void _mcu_mve_float_pool_max_pool2x2_6_f32_mve(const float *x MCU_UNU
     /* clang-format on */
 }
 
-MCU_FUNCTION void _mcu_mve_float_pool_reorder_6x6_float32(const float *x, float *y) {
-    for (int32_t i0 = 0; i0 < 6; i0++) {
-        for (int32_t i1 = 0; i1 < 6; i1++) {
-            *y++ = x[i0 + i1 * 6];
-        }
-    }
+/* y[m][c][r] = x[m][r][c]: 1 times 6 rows of 6.
+ * 4 neighbours of the input at a time; in the other one they are 24 bytes apart. */
+MCU_KERNEL void _mcu_mve_float_pool_reorder_1x6x6x4_mve(const float *x MCU_UNUSED,
+                                                        float *y MCU_UNUSED) {
+    /* clang-format off */
+    __asm__(".syntax unified\n"
+            "    push {r4, lr}\n"
+            "    mov r2, #0\n"                      /* elements_of_row, #0 */
+            "    vidup.u32 q0, r2, #1\n"            /* offsets, elements_of_row, #1 */
+            "    movw r2, #24\n"                    /* bytes_apart, #24 */
+            "    vmul.i32 q0, q0, r2\n"             /* offsets, offsets, bytes_apart */
+            "    movw r4, #6\n"                     /* rows_left, #6 */
+            "1:\n"
+            "    mov r3, r1\n"                      /* place, y */
+            "    movw r2, #6\n"                     /* elements_of_row, #6 */
+            "    dlstp.32 lr, r2\n"                 /* rounds_left, elements_of_row */
+            "2:\n"
+            "    vldrw.u32 q1, [r0], #16\n"         /* elements, [x], #16 */
+            "    vstrw.32 q1, [r3, q0]\n"           /* elements, [place, offsets] */
+            "    add r3, r3, #96\n"                 /* place, place, #96 */
+            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    sub r0, r0, #8\n"                  /* x, x, #8 */
+            "    add r1, r1, #4\n"                  /* y, y, #4 */
+            "    subs r4, r4, #1\n"                 /* rows_left, rows_left, #1 */
+            "    bne 1b\n"
+            "    pop {r4, pc}\n");
+    /* clang-format on */
 }
 
 /* ---- The layers, in the order of execution ---- */
@@ -253,7 +294,7 @@ static void _mcu_mve_float_pool_layers(mcu_instance_t *instance) {
     /* reshape_1_reorder: Reorder, of1 reordered: float32[1,6,4,6] -> float32[1,6,4,6] NHWC */
     float *const of0 = (float *)(ws + 0);
     float *const reshape_1_reorder = (float *)(ws + 1264);
-    MCU_LAYER(0, _mcu_mve_float_pool_reorder_24x6_float32(of0, reshape_1_reorder));
+    MCU_LAYER(0, _mcu_mve_float_pool_reorder_1x6x24x4_mve(of0, reshape_1_reorder));
 
     /* avg_pool_1: AveragePool, layer0: float32[1,6,4,6] NHWC -> float32[1,6,2,3] NHWC */
     float *const avg_pool_1 = (float *)(ws + 1216);
@@ -265,7 +306,7 @@ static void _mcu_mve_float_pool_layers(mcu_instance_t *instance) {
     /* reshape_3_reorder: Reorder, of5 reordered: float32[1,6,4,6] -> float32[1,6,4,6] NHWC */
     float *const of4 = (float *)(ws + 576);
     float *const reshape_3_reorder = (float *)(ws + 0);
-    MCU_LAYER(2, _mcu_mve_float_pool_reorder_24x6_float32(of4, reshape_3_reorder));
+    MCU_LAYER(2, _mcu_mve_float_pool_reorder_1x6x24x4_mve(of4, reshape_3_reorder));
 
     /* max_pool_1: MaxPool, layer1: float32[1,6,4,6] NHWC -> float32[1,6,2,3] NHWC */
     float *const max_pool_1 = (float *)(ws + 640);
@@ -275,11 +316,11 @@ static void _mcu_mve_float_pool_layers(mcu_instance_t *instance) {
 
     /* avg_pool_1_reorder: Reorder, of2 reordered: float32[1,6,2,3] NHWC -> float32[1,6,2,3] */
     float *const avg_pool_1_reorder = (float *)(ws + 0);
-    MCU_LAYER(4, _mcu_mve_float_pool_reorder_6x6_float32(avg_pool_1, avg_pool_1_reorder));
+    MCU_LAYER(4, _mcu_mve_float_pool_reorder_1x6x6x4_mve(avg_pool_1, avg_pool_1_reorder));
 
     /* max_pool_1_reorder: Reorder, of6 reordered: float32[1,6,2,3] NHWC -> float32[1,6,2,3] */
     float *const max_pool_1_reorder = (float *)(ws + 144);
-    MCU_LAYER(5, _mcu_mve_float_pool_reorder_6x6_float32(max_pool_1, max_pool_1_reorder));
+    MCU_LAYER(5, _mcu_mve_float_pool_reorder_1x6x6x4_mve(max_pool_1, max_pool_1_reorder));
 }
 
 /* clang-format on */

@@ -61,12 +61,33 @@ MCU_CONSTANT(_mcu_mve_pointwise_conv_1_weights, uint32_t, 362, 0, 1448);
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 #endif
 
-MCU_FUNCTION void _mcu_mve_pointwise_reorder_9x52_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 9; i0++) {
-        for (int32_t i1 = 0; i1 < 52; i1++) {
-            *y++ = x[i0 + i1 * 9];
-        }
-    }
+/* y[m][c][r] = x[m][r][c]: 1 times 52 rows of 9.
+ * 8 neighbours of the output at a time; in the other one they are 9 bytes apart. */
+MCU_KERNEL void _mcu_mve_pointwise_reorder_1x52x9x1_mve(const int8_t *x MCU_UNUSED,
+                                                        int8_t *y MCU_UNUSED) {
+    /* clang-format off */
+    __asm__(".syntax unified\n"
+            "    push {r4, lr}\n"
+            "    mov r4, #0\n"                      /* elements_of_row, #0 */
+            "    vidup.u16 q0, r4, #1\n"            /* offsets, elements_of_row, #1 */
+            "    movw r2, #9\n"                     /* bytes_apart, #9 */
+            "    vmul.i16 q0, q0, r2\n"             /* offsets, offsets, bytes_apart */
+            "    movw r3, #9\n"                     /* rows_left, #9 */
+            "1:\n"
+            "    mov r2, r0\n"                      /* place, x */
+            "    movw r4, #52\n"                    /* elements_of_row, #52 */
+            "    dlstp.16 lr, r4\n"                 /* rounds_left, elements_of_row */
+            "2:\n"
+            "    vldrb.u16 q1, [r2, q0]\n"          /* elements, [place, offsets] */
+            "    add r2, r2, #72\n"                 /* place, place, #72 */
+            "    vstrb.16 q1, [r1], #8\n"           /* elements, [y], #8 */
+            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    sub r1, r1, #4\n"                  /* y, y, #4 */
+            "    add r0, r0, #1\n"                  /* x, x, #1 */
+            "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */
+            "    bne 1b\n"
+            "    pop {r4, pc}\n");
+    /* clang-format on */
 }
 
 /* y[p][f] = sat(round(float(sum) * factor[f]) + zero), with sum = bias[f] + sum of
@@ -276,12 +297,33 @@ MCU_KERNEL void _mcu_mve_pointwise_conv1x1_52x20_mve(const int8_t *x MCU_UNUSED,
     /* clang-format on */
 }
 
-MCU_FUNCTION void _mcu_mve_pointwise_reorder_20x9_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 20; i0++) {
-        for (int32_t i1 = 0; i1 < 9; i1++) {
-            *y++ = x[i0 + i1 * 20];
-        }
-    }
+/* y[m][c][r] = x[m][r][c]: 1 times 9 rows of 20.
+ * 8 neighbours of the input at a time; in the other one they are 9 bytes apart. */
+MCU_KERNEL void _mcu_mve_pointwise_reorder_1x9x20x1_mve(const int8_t *x MCU_UNUSED,
+                                                        int8_t *y MCU_UNUSED) {
+    /* clang-format off */
+    __asm__(".syntax unified\n"
+            "    push {r4, lr}\n"
+            "    mov r4, #0\n"                      /* elements_of_row, #0 */
+            "    vidup.u16 q0, r4, #1\n"            /* offsets, elements_of_row, #1 */
+            "    movw r2, #9\n"                     /* bytes_apart, #9 */
+            "    vmul.i16 q0, q0, r2\n"             /* offsets, offsets, bytes_apart */
+            "    movw r3, #9\n"                     /* rows_left, #9 */
+            "1:\n"
+            "    mov r2, r1\n"                      /* place, y */
+            "    movw r4, #20\n"                    /* elements_of_row, #20 */
+            "    dlstp.16 lr, r4\n"                 /* rounds_left, elements_of_row */
+            "2:\n"
+            "    vldrb.u16 q1, [r0], #8\n"          /* elements, [x], #8 */
+            "    vstrb.16 q1, [r2, q0]\n"           /* elements, [place, offsets] */
+            "    add r2, r2, #72\n"                 /* place, place, #72 */
+            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    sub r0, r0, #4\n"                  /* x, x, #4 */
+            "    add r1, r1, #1\n"                  /* y, y, #1 */
+            "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */
+            "    bne 1b\n"
+            "    pop {r4, pc}\n");
+    /* clang-format on */
 }
 
 /* ---- The layers, in the order of execution ---- */
@@ -293,7 +335,7 @@ static void _mcu_mve_pointwise_layers(mcu_instance_t *instance) {
     /* reshape_1_reorder: Reorder, x0 reordered: int8[1,52,3,3] -> int8[1,52,3,3] NHWC */
     int8_t *const int8 = (int8_t *)(ws + 416);
     int8_t *const reshape_1_reorder = (int8_t *)(ws + 0);
-    MCU_LAYER(0, _mcu_mve_pointwise_reorder_9x52_int8(int8, reshape_1_reorder));
+    MCU_LAYER(0, _mcu_mve_pointwise_reorder_1x52x9x1_mve(int8, reshape_1_reorder));
 
     /* conv_1: Conv, p0 (5 nodes): int8[1,52,3,3] NHWC -> int8[1,20,3,3] NHWC; 9,360 MACs */
     int8_t *const conv_1 = (int8_t *)(ws + 688);
@@ -303,7 +345,7 @@ static void _mcu_mve_pointwise_layers(mcu_instance_t *instance) {
 
     /* conv_1_reorder: Reorder, p0 reordered: int8[1,20,3,3] NHWC -> int8[1,20,3,3] */
     int8_t *const conv_1_reorder = (int8_t *)(ws + 0);
-    MCU_LAYER(2, _mcu_mve_pointwise_reorder_20x9_int8(conv_1, conv_1_reorder));
+    MCU_LAYER(2, _mcu_mve_pointwise_reorder_1x9x20x1_mve(conv_1, conv_1_reorder));
 }
 
 /* clang-format on */

@@ -59,12 +59,32 @@ MCU_CONSTANT(_mcu_mve_pool_avg_pool_1_constants, uint32_t, 11, 0, 44);
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 #endif
 
-MCU_FUNCTION void _mcu_mve_pool_reorder_16x6_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 16; i0++) {
-        for (int32_t i1 = 0; i1 < 6; i1++) {
-            *y++ = x[i0 + i1 * 16];
-        }
-    }
+/* y[m][c][r] = x[m][r][c]: 1 times 6 rows of 16.
+ * 8 neighbours of the input at a time; in the other one they are 6 bytes apart. */
+MCU_KERNEL void _mcu_mve_pool_reorder_1x6x16x1_mve(const int8_t *x MCU_UNUSED,
+                                                   int8_t *y MCU_UNUSED) {
+    /* clang-format off */
+    __asm__(".syntax unified\n"
+            "    push {r4, lr}\n"
+            "    mov r4, #0\n"                      /* elements_of_row, #0 */
+            "    vidup.u16 q0, r4, #1\n"            /* offsets, elements_of_row, #1 */
+            "    movw r2, #6\n"                     /* bytes_apart, #6 */
+            "    vmul.i16 q0, q0, r2\n"             /* offsets, offsets, bytes_apart */
+            "    movw r3, #6\n"                     /* rows_left, #6 */
+            "1:\n"
+            "    mov r2, r1\n"                      /* place, y */
+            "    movw r4, #16\n"                    /* elements_of_row, #16 */
+            "    dlstp.16 lr, r4\n"                 /* rounds_left, elements_of_row */
+            "2:\n"
+            "    vldrb.u16 q1, [r0], #8\n"          /* elements, [x], #8 */
+            "    vstrb.16 q1, [r2, q0]\n"           /* elements, [place, offsets] */
+            "    add r2, r2, #48\n"                 /* place, place, #48 */
+            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    add r1, r1, #1\n"                  /* y, y, #1 */
+            "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */
+            "    bne 1b\n"
+            "    pop {r4, pc}\n");
+    /* clang-format on */
 }
 
 /* y[p][c] = sat((sum * 2**16 * scale >> 32) + addend >> 16),
@@ -238,12 +258,33 @@ MCU_KERNEL void _mcu_mve_pool_avg_pool2x2_6_mve(const int8_t *x MCU_UNUSED, int8
     /* clang-format on */
 }
 
-MCU_FUNCTION void _mcu_mve_pool_reorder_6x4_int8(const int8_t *x, int8_t *y) {
-    for (int32_t i0 = 0; i0 < 6; i0++) {
-        for (int32_t i1 = 0; i1 < 4; i1++) {
-            *y++ = x[i0 + i1 * 6];
-        }
-    }
+/* y[m][c][r] = x[m][r][c]: 1 times 4 rows of 6.
+ * 8 neighbours of the input at a time; in the other one they are 4 bytes apart. */
+MCU_KERNEL void _mcu_mve_pool_reorder_1x4x6x1_mve(const int8_t *x MCU_UNUSED,
+                                                  int8_t *y MCU_UNUSED) {
+    /* clang-format off */
+    __asm__(".syntax unified\n"
+            "    push {r4, lr}\n"
+            "    mov r4, #0\n"                      /* elements_of_row, #0 */
+            "    vidup.u16 q0, r4, #1\n"            /* offsets, elements_of_row, #1 */
+            "    movw r2, #4\n"                     /* bytes_apart, #4 */
+            "    vmul.i16 q0, q0, r2\n"             /* offsets, offsets, bytes_apart */
+            "    movw r3, #4\n"                     /* rows_left, #4 */
+            "1:\n"
+            "    mov r2, r1\n"                      /* place, y */
+            "    movw r4, #6\n"                     /* elements_of_row, #6 */
+            "    dlstp.16 lr, r4\n"                 /* rounds_left, elements_of_row */
+            "2:\n"
+            "    vldrb.u16 q1, [r0], #8\n"          /* elements, [x], #8 */
+            "    vstrb.16 q1, [r2, q0]\n"           /* elements, [place, offsets] */
+            "    add r2, r2, #32\n"                 /* place, place, #32 */
+            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    sub r0, r0, #2\n"                  /* x, x, #2 */
+            "    add r1, r1, #1\n"                  /* y, y, #1 */
+            "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */
+            "    bne 1b\n"
+            "    pop {r4, pc}\n");
+    /* clang-format on */
 }
 
 /* ---- The layers, in the order of execution ---- */
@@ -255,7 +296,7 @@ static void _mcu_mve_pool_layers(mcu_instance_t *instance) {
     /* reshape_1_reorder: Reorder, reshape_1_3 reordered: int8[1,6,4,4] -> int8[1,6,4,4] NHWC */
     int8_t *const int8 = (int8_t *)(ws + 80);
     int8_t *const reshape_1_reorder = (int8_t *)(ws + 0);
-    MCU_LAYER(0, _mcu_mve_pool_reorder_16x6_int8(int8, reshape_1_reorder));
+    MCU_LAYER(0, _mcu_mve_pool_reorder_1x6x16x1_mve(int8, reshape_1_reorder));
 
     /* avg_pool_1: AveragePool, pool0 (3 nodes): int8[1,6,4,4] NHWC -> int8[1,6,2,2] NHWC */
     int8_t *const avg_pool_1 = (int8_t *)(ws + 96);
@@ -265,7 +306,7 @@ static void _mcu_mve_pool_layers(mcu_instance_t *instance) {
     /* avg_pool_1_reorder: Reorder, quantizelinear_4_7 reordered:
      * int8[1,6,2,2] NHWC -> int8[1,6,2,2] */
     int8_t *const avg_pool_1_reorder = (int8_t *)(ws + 0);
-    MCU_LAYER(2, _mcu_mve_pool_reorder_6x4_int8(avg_pool_1, avg_pool_1_reorder));
+    MCU_LAYER(2, _mcu_mve_pool_reorder_1x4x6x1_mve(avg_pool_1, avg_pool_1_reorder));
 }
 
 /* clang-format on */

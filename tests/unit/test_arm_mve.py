@@ -97,13 +97,14 @@ def _check(path: Path, given: Path) -> Counter[str]:
         if run.choice.workload.backend != "ArmMve":
             continue
         assert run.result() == run.output, run.name
-        seen["layers"] += 1
+        is_asked = run.choice.layer.op != "Reorder"  # which stands around them
+        seen["layers"] += is_asked
         for place in run.choice.workload.in_place:
             assert run.result(place) == run.output, f"{run.name}: {place}"
             try:
-                seen["tight"] += run.result(place, 4) != run.output
+                seen["tight"] += is_asked and run.result(place, 4) != run.output
             except Fault:
-                seen["tight"] += 1
+                seen["tight"] += is_asked
     return seen
 
 

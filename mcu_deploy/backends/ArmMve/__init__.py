@@ -8,7 +8,16 @@ from __future__ import annotations
 
 import functools
 
-from mcu_deploy.backends.interface import Backend, BackendBase, Proposals, SubgraphView, Target
+from mcu_deploy.backends.interface import (
+    Backend,
+    BackendBase,
+    LayerSupport,
+    MemoryManager,
+    Proposals,
+    SubgraphView,
+    Target,
+    WorkloadFactory,
+)
 from mcu_deploy.backends.kit import families
 
 _KERNELS = f"{__name__}.kernels"
@@ -25,6 +34,16 @@ class ArmMve(BackendBase):
     @functools.cached_property
     def operators(self) -> tuple[str, ...]:  # type: ignore[override]
         return families.operators(_KERNELS)
+
+    def layer_support(self) -> LayerSupport:
+        from mcu_deploy.backends.ArmMve.reorder import Reorders
+
+        return Reorders()
+
+    def create_workload_factory(self, memory_manager: MemoryManager | None) -> WorkloadFactory:
+        from mcu_deploy.backends.ArmMve.reorder import ReorderFactory
+
+        return ReorderFactory()
 
     def propose(self, view: SubgraphView, target: Target) -> Proposals:
         from mcu_deploy.backends.ArmMve.clamp import assemble

@@ -108,8 +108,6 @@ class _Symbols:
     def _keep(self, region: str, place: _Place | None, value: object) -> None:
         """Stores a value."""
         before, stored = self.memories.get(region) or (self._symbol("memory", region), frozenset())
-        if place is not None:  # what it overwrites is gone
-            stored = frozenset(one for one in stored if one[0] != place)
         if place is None:
             self.memories[region] = self._symbol("stored", value, self.memory(region)), frozenset()
             return

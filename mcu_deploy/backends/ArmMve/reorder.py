@@ -1,0 +1,167 @@
+"""Copies into another order of the axes, which stand between layers that want their tensors
+otherwise: in vectors that are gathered from columns, or scattered over them.
+
+They are added when layouts are known, behind all proposals, so a backend is asked for them by
+itself, in Arm NN's words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from typing import Any, NamedTuple
+
+from mcu_deploy.backends.ArmMve.workloads import assembly, workload
+from mcu_deploy.backends.interface import (
+    YES,
+    Costs,
+    Descriptor,
+    InPlace,
+    Layer,
+    Operand,
+    Price,
+    Support,
+    Workload,
+    WorkloadInfo,
+    no,
+)
+from mcu_deploy.backends.isa import Assembly, Kind
+from mcu_deploy.backends.kit.strides import collapse, memory_strides
+
+_LARGEST = 1 << 16  # what a lane of 16 bits holds
+_MOST_ADDED = 4095
+
+
+class Turned(NamedTuple):
+    """Matrices of elements of so many bytes, of which each row becomes a column."""
+
+    matrices: int
+    rows: int
+    columns: int
+    size: int
+
+    @property
+    def lanes(self) -> int:
+        """Elements of a vector: of a byte each they are widened to 16 bits, for their offsets."""
+        return 8 if self.size == 1 else 4
+
+    @property
+    def scatters(self) -> bool:
+        """Whether vectors are of a row of the input, not of the output: of the longer one."""
+        return self.columns >= self.rows
+
+    @property
+    def distance(self) -> int:
+        """How far the output may reach into the input (InPlace): behind the first row or column of
+        either no element is written where one is still to be read."""
+        return self.size * (self.rows - 1) * (self.columns - 1)
+
+
+def turned(layer: Layer) -> Turned | None:
+    """A layer that brings a tensor into another order, if that is one of these."""
+    x, y = layer.input(0).type, layer.output.type
+    if x.dtype.bytes not in (1, 4) or not y.elements:
+        return None
+    strides = memory_strides(x)
+    loops = collapse([y.shape[a] for a in y.order], [[strides[a] for a in y.order]])
+    extents, (steps,) = loops.extents, loops.steps
+    if len(extents) == 2:
+        extents, steps = (1, *extents), (extents[0] * extents[1], *steps)
+    if len(extents) != 3:
+        return None
+    matrices, columns, rows = extents
+    if steps != (rows * columns, 1, columns):
+        return None
+    found = Turned(matrices, rows, columns, x.dtype.bytes)
+    apart = found.size * min(rows, columns) * found.lanes
+    return found if apart < _LARGEST else None
+
+
+class Reorders:
+    """Says which of these copies there is a kernel for."""
+
+    def is_layer_supported(
+        self,
+        layer: Layer,
+        inputs: Sequence[Operand | None],
+        outputs: Sequence[Operand],
+        params: Mapping[str, Any],
+    ) -> Support:
+        if (layer.domain, layer.op) != ("mcu", "Reorder"):
+            return no("it proposes nothing for this operator")
+        if layer.target.mve and turned(layer) is not None:
+            return YES
+        return no("it turns matrices of bytes or words")
+
+
+class ReorderFactory:
+    """Makes their workloads."""
+
+    def create_workloads(self, info: WorkloadInfo, descriptor: Descriptor) -> tuple[Workload, ...]:
+        layer = Layer.of(info, descriptor)
+        found = turned(layer)
+        assert found is not None, "asked for workloads of a layer that it does not support"
+        code = assemble(found)
+        stem = f"reorder_{'x'.join(map(str, found))}_mve"
+        costs = Costs(0, cycles=code.time(layer.target), flash=code.bytes)
+        price = Price(costs, in_place=(InPlace(0, 0, found.distance),))
+        return (workload(layer, stem, code, (), price),)
+
+
+def assemble(of: Turned) -> Assembly:
+    """The kernel: input, output.
+
+    y[m][c][r] = x[m][r][c].
+    """
+    code = assembly()
+    x, y = code.arguments("x y")
+    offsets, vector = code.registers("offsets elements", "q0", "q1", kind=Kind.VECTOR)
+    place, apart, count = code.registers("place bytes_apart elements_of_row")
+    matrices, rows = code.registers("matrices_left rows_left")
+    size, lanes = of.size, of.lanes
+    # The row that vectors are of, and the other one, along which they are taken apart.
+    length, across = (of.columns, of.rows) if of.scatters else (of.rows, of.columns)
+    along, scattered = (x, y) if of.scatters else (y, x)
+    code.note(f"y[m][c][r] = x[m][r][c]: {of.matrices} times {of.rows} rows of {of.columns}.")
+    code.note(
+        f"{lanes} neighbours of the {'input' if of.scatters else 'output'} at a time; in the other "
+        f"one they are {size * across} bytes apart."
+    )
+    if size == 1:
+        load, store, index, multiply = (
+            code.vldrb_u16, code.vstrb_16, code.vidup_u16, code.vmul_i16
+        )  # fmt: skip
+    else:
+        load, store, index, multiply = (
+            code.vldrw_u32, code.vstrw_32, code.vidup_u32, code.vmul_i32
+        )  # fmt: skip
+    code.mov(count, 0)
+    index(offsets, count, 1)
+    code.number(apart, size * across)
+    multiply(offsets, offsets, apart)
+    if lanes * size * across > _MOST_ADDED:
+        code.number(apart, lanes * size * across)
+    step = apart if lanes * size * across > _MOST_ADDED else lanes * size * across
+    if of.matrices > 1:
+        code.number(matrices, of.matrices)
+    with code.repeat(of.matrices) if of.matrices > 1 else nullcontext():
+        code.number(rows, across)
+        with code.repeat(across):
+            code.mov(place, scattered)
+            code.number(count, length)
+            with code.counted(-(-length // lanes), count, 128 // lanes):
+                if of.scatters:
+                    load(vector, along.after(size * lanes))
+                    store(vector, place[offsets])
+                else:
+                    load(vector, place[offsets])
+                    store(vector, along.after(size * lanes))
+                code.add(place, place, step)
+            if over := size * (-length % lanes):
+                code.sub(along, along, over)
+            code.add(scattered, scattered, size)
+            code.subs(rows, rows, 1)
+        if of.matrices > 1:
+            code.offset(scattered, size * across * (length - 1), place)
+            code.subs(matrices, matrices, 1)
+    return code
