@@ -28,6 +28,7 @@ from mcu_deploy.errors import (
     McuDeployError,
     ModelError,
     RequestError,
+    shorten,
 )
 from mcu_deploy.errors.obstacles import Obstacle
 from mcu_deploy.formats.imported import AssumedShape, Imported
@@ -162,9 +163,15 @@ def _refusal(read: Imported, preference: Sequence[Backend], target: Target) -> M
 def _simplify(read: Imported, name: str, options: Options) -> _Source:
     imported = read.graph
     if options.half is not None:
+        if read.states:
+            raise RequestError(
+                f"--split cuts no model with states of its own, and this one has "
+                f"{len(read.states)} ({shorten(read.states[0].input)!r} ...): its halves would "
+                "each keep a part of them. Run it whole."
+            )
         imported = splitting.take(imported, options.half)
     pinned = memory_pools.find(imported, options.pools)
-    graph, marks = mark(imported, options.requests)
+    graph, marks = mark(imported, options.requests, read.states)
     graph = passes.run(graph, fuse=not options.layers_all)
     return _Source(name, imported, read.assumed, graph, marks, pinned)
 

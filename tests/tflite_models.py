@@ -53,22 +53,34 @@ def int8(name: str, shape: Sequence[int], scale: float, zero_point: int) -> Tens
     return Tensor(name, tuple(shape), "INT8", (scale,), (zero_point,))
 
 
+@dataclass(frozen=True)
+class Subgraph:
+    """A graph with tensors of its own, which an operator runs by its number in the file."""
+
+    tensors: Sequence[Tensor]
+    operators: Sequence[Operator]
+    inputs: Sequence[str] = ()
+    outputs: Sequence[str] = ()
+
+
 def write(
     tensors: Sequence[Tensor],
     operators: Sequence[Operator],
     inputs: Sequence[str],
     outputs: Sequence[str],
     version: int = 3,
+    others: Sequence[Subgraph] = (),
 ) -> bytes:
-    """The bytes of a .tflite file."""
-    return _Writer(tensors, operators).finish(inputs, outputs, version)
+    """The bytes of a .tflite file. others: the subgraphs behind the network's own, from 1."""
+    return _Writer((Subgraph(tensors, operators, inputs, outputs), *others)).finish(version)
 
 
 class _Writer:
-    def __init__(self, tensors: Sequence[Tensor], operators: Sequence[Operator]) -> None:
+    def __init__(self, graphs: Sequence[Subgraph]) -> None:
         self.builder = flatbuffers.Builder(1024)
-        self.tensors, self.operators = tensors, operators
-        self.index = {t.name: i for i, t in enumerate(tensors)}
+        self.graphs = graphs
+        self.operators = [o for graph in graphs for o in graph.operators]
+        self.buffers: list[Array | None] = [None]  # the first is empty by convention
 
     def _numbers(self, start: Any, prepend: Any, values: Sequence[Any]) -> int:
         start(self.builder, len(values))
@@ -104,7 +116,7 @@ class _Writer:
             {"Scale": scale, "ZeroPoint": zero, "QuantizedDimension": tensor.axis},
         )
 
-    def _tensor(self, index: int, tensor: Tensor) -> int:
+    def _tensor(self, tensor: Tensor) -> int:
         b = self.builder
         fields: dict[str, Any] = {"Name": b.CreateString(tensor.name)}
         if tensor.scale:
@@ -115,19 +127,23 @@ class _Writer:
                 tflite.TensorStartShapeSignatureVector, b.PrependInt32, tensor.signature
             )
         fields["Type"] = getattr(tflite.TensorType, tensor.type)
-        # Buffer 0 is empty by convention; each tensor has its own.
-        fields["Buffer"] = index + 1
+        fields["Buffer"] = len(self.buffers)
+        self.buffers.append(tensor.value)
         fields["IsVariable"] = tensor.variable
         return self._table("Tensor", fields)
 
-    def _operator(self, index: int, operator: Operator) -> int:
+    def _operator(self, operator: Operator, index: Mapping[str, int]) -> int:
         b = self.builder
-        fields: dict[str, Any] = {"OpcodeIndex": index}
+        fields: dict[str, Any] = {"OpcodeIndex": self.operators.index(operator)}
         if operator.table:
-            fields["BuiltinOptions"] = self._table(operator.table, operator.options)
+            options = {
+                key: b.CreateString(value) if isinstance(value, str) else value
+                for key, value in operator.options.items()
+            }
+            fields["BuiltinOptions"] = self._table(operator.table, options)
             fields["BuiltinOptionsType"] = getattr(tflite.BuiltinOptions, operator.table)
         for key, names in (("Inputs", operator.inputs), ("Outputs", operator.outputs)):
-            numbers = [self.index[n] if n else -1 for n in names]
+            numbers = [index[n] if n else -1 for n in names]
             start = getattr(tflite, f"OperatorStart{key}Vector")
             fields[key] = self._numbers(start, b.PrependInt32, numbers)
         return self._table("Operator", fields)
@@ -139,23 +155,29 @@ class _Writer:
             fields["CustomCode"] = self.builder.CreateString(operator.custom)
         return self._table("OperatorCode", fields)
 
-    def finish(self, inputs: Sequence[str], outputs: Sequence[str], version: int) -> bytes:
+    def _subgraph(self, graph: Subgraph, name: str) -> int:
         b = self.builder
-        buffers = [self._buffer(v) for v in (None, *(t.value for t in self.tensors))]
-        tensors = [self._tensor(i, t) for i, t in enumerate(self.tensors)]
-        operators = [self._operator(i, o) for i, o in enumerate(self.operators)]
-        codes = [self._opcode(o) for o in self.operators]
-        graph: dict[str, Any] = {"Name": b.CreateString("main")}
-        for key, names in (("Inputs", inputs), ("Outputs", outputs)):
+        index = {t.name: i for i, t in enumerate(graph.tensors)}
+        tensors = [self._tensor(t) for t in graph.tensors]
+        operators = [self._operator(o, index) for o in graph.operators]
+        fields: dict[str, Any] = {"Name": b.CreateString(name)}
+        for key, names in (("Inputs", graph.inputs), ("Outputs", graph.outputs)):
             start = getattr(tflite, f"SubGraphStart{key}Vector")
-            graph[key] = self._numbers(start, b.PrependInt32, [self.index[n] for n in names])
-        graph["Tensors"] = self._tables(tflite.SubGraphStartTensorsVector, tensors)
-        graph["Operators"] = self._tables(tflite.SubGraphStartOperatorsVector, operators)
-        subgraph = self._table("SubGraph", graph)
+            fields[key] = self._numbers(start, b.PrependInt32, [index[n] for n in names])
+        fields["Tensors"] = self._tables(tflite.SubGraphStartTensorsVector, tensors)
+        fields["Operators"] = self._tables(tflite.SubGraphStartOperatorsVector, operators)
+        return self._table("SubGraph", fields)
+
+    def finish(self, version: int) -> bytes:
+        b = self.builder
+        names = ["main", *(f"graph_{i}" for i in range(1, len(self.graphs)))]
+        graphs = [self._subgraph(g, n) for g, n in zip(self.graphs, names, strict=True)]
+        codes = [self._opcode(o) for o in self.operators]
+        buffers = [self._buffer(value) for value in self.buffers]
         model = {
             "Version": version,
             "OperatorCodes": self._tables(tflite.ModelStartOperatorCodesVector, codes),
-            "Subgraphs": self._tables(tflite.ModelStartSubgraphsVector, [subgraph]),
+            "Subgraphs": self._tables(tflite.ModelStartSubgraphsVector, graphs),
             "Buffers": self._tables(tflite.ModelStartBuffersVector, buffers),
         }
         b.Finish(self._table("Model", model), b"TFL3")

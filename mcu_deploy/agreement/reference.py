@@ -74,7 +74,7 @@ def run_reference(
     if suffix == ".onnx":
         return run_onnxruntime(model, samples, states)
     if suffix == ".tflite" and states:
-        return NoReference("states of TFLite models are not fed to LiteRT")
+        return NoReference("states that TFLite models do not have themselves are not fed to LiteRT")
     if suffix == ".tflite":
         return run_litert(model, samples)
     return NoReference(f"no other program runs {suffix} files")
@@ -252,11 +252,12 @@ def _interpreted_tensors(
 ) -> dict[str, Array]:
     """All tensors of the last sample, by name."""
     interpreter = _interpreter(model, package, experimental_preserve_all_tensors=True)
-    for detail, value in zip(interpreter.get_input_details(), samples[-1], strict=True):
-        interpreter.set_tensor(detail["index"], value)
-    interpreter.invoke()
+    for inputs in samples:
+        _invoke(interpreter, inputs)
     found = {}
     for detail in interpreter.get_tensor_details():
+        if detail["dtype"] is np.object_:  # a handle of a variable, which LiteRT crashes on
+            continue
         with contextlib.suppress(ValueError):  # a tensor that no operator of the model computes
             found[detail["name"]] = np.array(interpreter.get_tensor(detail["index"]))
     return found
@@ -268,13 +269,18 @@ def _interpret(
     interpreter = _interpreter(model, package)
     results: list[tuple[Array, ...]] = []
     for inputs in samples:
-        interpreter.reset_all_variables()  # the state of an LSTM
-        for detail, value in zip(interpreter.get_input_details(), inputs, strict=True):
-            interpreter.set_tensor(detail["index"], value)
-        interpreter.invoke()
+        _invoke(interpreter, inputs)
         outputs = interpreter.get_output_details()
         results.append(tuple(np.array(interpreter.get_tensor(d["index"])) for d in outputs))
     return tuple(results)
+
+
+def _invoke(interpreter: Any, inputs: Sequence[Array]) -> None:
+    """One run. Variables that have operators of their own keep what the run before left there."""
+    interpreter.reset_all_variables()  # the state of an LSTM
+    for detail, value in zip(interpreter.get_input_details(), inputs, strict=True):
+        interpreter.set_tensor(detail["index"], value)
+    interpreter.invoke()
 
 
 def _interpreter(model: Path, package: str, **more: Any) -> Any:

@@ -154,8 +154,14 @@ def _run_reference(
 
 
 def _carried(network: Network) -> list[NamedState]:
+    """The states that a user asked for. Those of the model itself another program knows."""
     graph, states = network.graph, network.plan.exposure.states
-    return [NamedState(s.name, graph.edge_name(s.output), s.first(graph)) for s in states]
+    asked = {request.input for request in network.options.requests.states}
+    return [
+        NamedState(s.name, graph.edge_name(s.output), s.first(graph))
+        for s in states
+        if s.name in asked
+    ]
 
 
 def _opinion(

@@ -93,7 +93,11 @@ def _state(graph: Graph, marks: Marks, request: StateRequest) -> State:
             f"{what}: the input is {before} and the output {after}; what is carried from run to "
             "run must be alike, quantization included. Change the model so that they are."
         )
-    initial = None
-    if before.quantization is not None and before.quantization.zero_point[0] != 0:
+    initial = marks.first.get(request.input)
+    if (
+        initial is None
+        and before.quantization is not None
+        and before.quantization.zero_point[0] != 0
+    ):
         initial = np.full(before.shape, before.quantization.zero_point[0], before.dtype.numpy)
     return State(request.input, source, target, initial)

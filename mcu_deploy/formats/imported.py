@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import ModelError
 from mcu_deploy.errors.obstacles import Obstacle, refusal, settled
 from mcu_deploy.formats.consistency import misfits
@@ -42,12 +43,26 @@ class AssumedShape:
 
 
 @dataclass(frozen=True)
+class OwnState:
+    """A state that a model brings with it: in the next run its input is what its output was.
+
+    input, output: an input and an output of the graph, by their names, of one type. first: the
+    value in the first run; None for zero, which is the zero point of a quantized tensor.
+    """
+
+    input: str
+    output: str
+    first: Array | None = None
+
+
+@dataclass(frozen=True)
 class Imported:
     """A model file, read.
 
     graph: where something stands against the model, only what of it can be read. parts: what can
     be read of graphs inside of nodes that cannot. left_out: the nodes that cannot. problems:
-    sentences about shapes, types and sizes.
+    sentences about shapes, types and sizes. states: those that the model has by itself, whose
+    inputs and outputs are among the graph's.
     """
 
     graph: Graph
@@ -55,6 +70,7 @@ class Imported:
     parts: tuple[Graph, ...] = ()
     left_out: tuple[Obstacle, ...] = ()
     problems: tuple[str, ...] = ()
+    states: tuple[OwnState, ...] = ()
 
     @property
     def is_whole(self) -> bool:

@@ -7,13 +7,15 @@ arithmetic of the graph is that of TensorFlow Lite Micro's reference kernels (do
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from mcu_deploy.errors import McuDeployError, ModelError, shorten
 from mcu_deploy.errors.obstacles import Obstacle
 from mcu_deploy.formats.imported import AssumedShape, Imported, checked, shape_option, shown
-from mcu_deploy.formats.tflite_file import SIGNS_OF_DAMAGE, File, Operation, Refused, parse
+from mcu_deploy.formats.tflite_file import SIGNS_OF_DAMAGE, File, parse
 from mcu_deploy.formats.tflite_graph import GraphBuilder
+from mcu_deploy.formats.tflite_operation import Operation, Refused
 from mcu_deploy.formats.tflite_ops import converters
 
 SUFFIXES = (".tflite",)
@@ -58,8 +60,10 @@ def _read(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Import
     for operation in file.operations:
         if not _convert(operation, builder, left_out, found):
             outputs |= {t.index: t for t in builder.leave_out(operation)}
-    graph = builder.finish(file.outputs if not (left_out or found) else list(outputs.values()))
-    return checked(graph, (), left_out, found, assumed)
+    graph, states = builder.finish(
+        file.outputs if not (left_out or found) else list(outputs.values())
+    )
+    return replace(checked(graph, (), left_out, found, assumed), states=states)
 
 
 def _convert(

@@ -11,16 +11,17 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import tflite
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.errors import ModelError, UnsupportedError, shorten
+from mcu_deploy.errors import ModelError, shorten
 from mcu_deploy.errors.obstacles import tensors
 from mcu_deploy.formats.consistency import too_large
+from mcu_deploy.formats.tflite_operation import Operation, Subgraph, TfliteTensor
 from mcu_deploy.ir import DType, Quantization, TensorType
 
 # What Python, numpy and flatbuffers raise where a file says something impossible.
@@ -55,134 +56,21 @@ _DTYPES: Mapping[int, DType] = {
 _TYPE_NAMES = {v: k for k, v in vars(tflite.TensorType).items() if isinstance(v, int)}
 _KINDS = {v: k for k, v in vars(tflite.BuiltinOperator).items() if isinstance(v, int)}
 
-Table = TypeVar("Table")
+
+# The operators that run other subgraphs: their options, and the fields of these with the numbers.
+_CALLS: Mapping[str, tuple[type[Any], tuple[str, ...]]] = {
+    "CALL_ONCE": (tflite.CallOnceOptions, ("InitSubgraphIndex",)),
+}
 
 
 @dataclass(frozen=True)
-class TfliteTensor:
-    """A tensor of the file; its axes are in TFLite's order (batch, rows, columns, channels).
-
-    value: that of a constant, of the type's shape; None for a computed tensor. signature: the
-    shape with -1 for an axis that the file leaves open. variable: whether it keeps its value
-    between runs. unreadable: no backend computes its type; the one here stands in for it.
-    """
-
-    index: int
-    name: str
-    type: TensorType
-    signature: tuple[int, ...]
-    value: Array | None = None
-    variable: bool = False
-    unreadable: bool = False
-
-
-@dataclass(frozen=True)
-class Operation:
-    """An operator of the file: kind is TFLite's name ("CONV_2D"); absent inputs are None."""
-
-    index: int
-    kind: str
-    version: int
-    inputs: tuple[TfliteTensor | None, ...]
-    outputs: tuple[TfliteTensor, ...]
-    intermediates: tuple[TfliteTensor, ...]
-    _options: Any = None
-    _options_type: int = 0
-
-    @property
-    def name(self) -> str:
-        """TFLite gives operators no names; they go by the tensor that they write.
-
-        A converter that merges operators joins their names with semicolons; the first one stays.
-        """
-        return self.outputs[0].name.split(";")[0] if self.outputs else f"{self.kind}_{self.index}"
-
-    def input(self, index: int) -> TfliteTensor:
-        """An input that must be there."""
-        tensor = self.optional(index)
-        if tensor is None:
-            raise self.damaged(f"its input {index} is missing")
-        return tensor
-
-    def optional(self, index: int) -> TfliteTensor | None:
-        return self.inputs[index] if index < len(self.inputs) else None
-
-    def constant(self, index: int) -> Array:
-        """The value of an input that must be a constant."""
-        tensor = self.input(index)
-        if tensor.value is None:
-            raise self.unsupported(
-                f"reads the tensor {shorten(tensor.name)!r}, which is computed at run time",
-                "Make it a constant in the model.",
-            )
-        return tensor.value
-
-    @property
-    def output(self) -> TfliteTensor:
-        """The output of an operator that has one."""
-        if len(self.outputs) != 1:
-            raise self.damaged(f"it has {len(self.outputs)} outputs, not one")
-        return self.outputs[0]
-
-    def options(self, table: type[Table]) -> Table:
-        """The operator's options; the schema's defaults where the file has none.
-
-        Raises ModelError where the file has the options of another operator.
-        """
-        read: Any = table()
-        if self._options is None or self._options_type == 0:
-            read.Init(_EMPTY_TABLE, 4)
-            return read  # type: ignore[no-any-return]
-        if self._options_type != getattr(tflite.BuiltinOptions, table.__name__):
-            raise self.damaged("its options are those of another operator")
-        read.Init(self._options.Bytes, self._options.Pos)
-        return read  # type: ignore[no-any-return]
-
-    def require_alike(self, *tensors: TfliteTensor) -> None:
-        """Raises where integers that are moved as they are would not mean the same numbers."""
-        kinds = {(tensor.type.dtype, tensor.type.quantization) for tensor in tensors}
-        if len(kinds) > 1:
-            raise self.unsupported(
-                "moves integers between tensors of different types or scales",
-                "TFLite-Micro does not rescale them either; convert the model again.",
-            )
-
-    def damaged(self, clause: str) -> ModelError:
-        """An error for sizes or values that do not fit together."""
-        return ModelError(
-            f"{self.kind} {shorten(self.name)!r} of the model cannot be computed: {clause}. "
-            "The model is damaged; convert it again."
-        )
-
-    def unsupported(self, clause: str, remedy: str) -> UnsupportedError:
-        """An error for something that mcu-deploy does not compute: "KIND 'name' <clause>"."""
-        return Refused(self, clause, remedy)
-
-
-class Refused(UnsupportedError):
-    """An operator that is not computed in the form that it has; clause: why not, and a remedy."""
-
-    def __init__(self, operation: Operation, clause: str, remedy: str) -> None:
-        super().__init__(f"{operation.kind} {shorten(operation.name)!r} {clause}. {remedy}")
-        self.clause = f"it {clause}; {remedy[:1].lower()}{remedy[1:].rstrip('.')}"
-
-
-@dataclass(frozen=True)
-class File:
+class File(Subgraph):
     """The first subgraph of a file, which is the network that TFLite runs.
 
     problems: sentences about tensors that are unreadable.
     """
 
-    name: str
-    inputs: tuple[TfliteTensor, ...]
-    outputs: tuple[TfliteTensor, ...]
-    operations: tuple[Operation, ...]
     problems: tuple[str, ...] = ()
-
-
-# A table without fields: a vtable of its own size and the table's, then the offset back to it.
-_EMPTY_TABLE = struct.pack("<HHi", 4, 4, 4)
 
 
 def parse(raw: bytes, where: str) -> File:
@@ -219,8 +107,8 @@ class _Reader:
         self.where = where
         self.budget = len(raw)
         self.model = tflite.Model.GetRootAsModel(raw, 0)
-        self.tensors: dict[int, TfliteTensor] = {}
         self.clauses: dict[str, list[str]] = {}
+        self.open: list[int] = []
 
     def read(self) -> File:
         if self.model.Version() != 3:
@@ -230,31 +118,71 @@ class _Reader:
             )
         if self.model.SubgraphsLength() == 0:
             raise ModelError(f"{self.where} holds no network. Convert the model again.")
-        graph = self.model.Subgraphs(0)
-        self.graph = graph
-        self.count = self._length(graph.TensorsLength())
-        operations = tuple(self._operation(i) for i in range(self._length(graph.OperatorsLength())))
-        return File(
-            (graph.Name() or b"").decode("utf-8", "replace") or "main",
-            tuple(self._tensors(self._numbers(graph.InputsAsNumpy()))),
-            tuple(self._tensors(self._numbers(graph.OutputsAsNumpy()))),
-            operations,
-            tensors(self.clauses),
-        )
+        return File(**vars(self.subgraph(0)), problems=tensors(self.clauses))
 
-    def _length(self, elements: int) -> int:
+    def subgraph(self, index: int) -> Subgraph:
+        """A subgraph and those that its operators run."""
+        if not 0 <= index < self.model.SubgraphsLength() or index in self.open:
+            raise ModelError(
+                f"{self.where} has an operator that runs the subgraph number {index}, which is "
+                "missing or runs the operator itself. The file is damaged; copy or convert it "
+                "again."
+            )
+        self.open.append(index)
+        found = _SubgraphReader(self, self.model.Subgraphs(index)).read()
+        self.open.pop()
+        return found
+
+    def length(self, elements: int) -> int:
         """The length of a vector, charged to the budget."""
         self.budget -= elements
         if self.budget < 0:
             raise ValueError("its vectors are longer than the file")
         return elements
 
-    def _numbers(self, vector: Any) -> list[int]:
+    def numbers(self, vector: Any) -> list[int]:
         """A vector of integers; an absent one is empty (flatbuffers says 0)."""
         if isinstance(vector, int):
             return []
-        self._length(len(vector))
+        self.length(len(vector))
         return [int(n) for n in vector]
+
+    def buffer(self, index: int) -> Array:
+        """The bytes of a buffer, aligned; those of more than 2 GiB lie behind the tables."""
+        if index >= self.model.BuffersLength():
+            raise ModelError(
+                f"{self.where} uses the buffer number {index}, and it has "
+                f"{self.model.BuffersLength()}. The file is damaged; copy or convert it again."
+            )
+        table = self.model.Buffers(index)
+        offset, size = int(table.Offset()), int(table.Size())
+        if offset > 1:
+            if offset + size > len(self.raw):
+                raise ValueError("a buffer lies outside of the file")
+            return np.frombuffer(self.raw, np.uint8, size, offset).copy()
+        data = table.DataAsNumpy()
+        return np.zeros(0, np.uint8) if isinstance(data, int) else np.array(data, np.uint8)
+
+
+class _SubgraphReader:
+    """Reads one subgraph of a file; tensors are numbered by subgraph."""
+
+    def __init__(self, file: _Reader, graph: Any) -> None:
+        self.file, self.model, self.where = file, file.model, file.where
+        self.numbers, self.length = file.numbers, file.length
+        self.graph = graph
+        self.tensors: dict[int, TfliteTensor] = {}
+        self.count = self.length(graph.TensorsLength())
+
+    def read(self) -> Subgraph:
+        graph = self.graph
+        operations = tuple(self._operation(i) for i in range(self.length(graph.OperatorsLength())))
+        return Subgraph(
+            (graph.Name() or b"").decode("utf-8", "replace") or "main",
+            tuple(self._tensors(self.numbers(graph.InputsAsNumpy()))),
+            tuple(self._tensors(self.numbers(graph.OutputsAsNumpy()))),
+            operations,
+        )
 
     def _tensors(self, indices: list[int]) -> Iterator[TfliteTensor]:
         for index in indices:
@@ -275,16 +203,24 @@ class _Reader:
         if kind == "CUSTOM":
             custom = (opcode.CustomCode() or b"").decode("utf-8", "replace")
             kind = f"custom operator {shorten(custom)}"
-        inputs = self._numbers(table.InputsAsNumpy())
-        return Operation(
+        inputs = self.numbers(table.InputsAsNumpy())
+        operation = Operation(
             index,
             kind,
             int(opcode.Version()),
             tuple(None if i == -1 else self._tensor(i) for i in inputs),
-            tuple(self._tensors(self._numbers(table.OutputsAsNumpy()))),
-            tuple(self._tensors(self._numbers(table.IntermediatesAsNumpy()))),
+            tuple(self._tensors(self.numbers(table.OutputsAsNumpy()))),
+            tuple(self._tensors(self.numbers(table.IntermediatesAsNumpy()))),
+            (),
             table.BuiltinOptions(),
             int(table.BuiltinOptionsType()),
+        )
+        if kind not in _CALLS:
+            return operation
+        options, fields = _CALLS[kind]
+        read = operation.options(options)
+        return replace(
+            operation, subgraphs=tuple(self.file.subgraph(getattr(read, f)()) for f in fields)
         )
 
     def _tensor(self, index: int) -> TfliteTensor:
@@ -300,12 +236,14 @@ class _Reader:
     def _read_tensor(self, index: int) -> TfliteTensor:
         table = self.graph.Tensors(index)
         name = (table.Name() or b"").decode("utf-8", "replace") or f"tensor_{index}"
-        shape = tuple(self._numbers(table.ShapeAsNumpy()))
-        signature = tuple(self._numbers(table.ShapeSignatureAsNumpy())) or shape
+        shape = tuple(self.numbers(table.ShapeAsNumpy()))
+        signature = tuple(self.numbers(table.ShapeSignatureAsNumpy())) or shape
         code = table.Type()
         clause = _unreadable(table, shape)
         if clause is not None:
             return self._stand_in(index, name, clause)
+        if code == tflite.TensorType.RESOURCE:
+            return TfliteTensor(index, name, TensorType(DType.INT32, ()), shape, is_handle=True)
         value = self._value(table, code, shape, name)
         if code == tflite.TensorType.FLOAT16 and value is not None:
             dtype = DType.FLOAT32
@@ -329,12 +267,12 @@ class _Reader:
 
     def _stand_in(self, index: int, name: str, clause: str) -> TfliteTensor:
         """An unreadable tensor, told with the others of its kind."""
-        self.clauses.setdefault(clause, []).append(name)
+        self.file.clauses.setdefault(clause, []).append(name)
         return TfliteTensor(index, name, TensorType(DType.FLOAT32, ()), (), unreadable=True)
 
     def _value(self, table: Any, code: int, shape: tuple[int, ...], name: str) -> Array | None:
         """A constant's elements; None for a tensor whose buffer is empty."""
-        data = self._buffer(int(table.Buffer()))
+        data = self.file.buffer(int(table.Buffer()))
         if not len(data):
             return None
         if code == tflite.TensorType.FLOAT16:
@@ -355,29 +293,13 @@ class _Reader:
             )
         return elements.reshape(shape)
 
-    def _buffer(self, index: int) -> Array:
-        """The bytes of a buffer, aligned; those of more than 2 GiB lie behind the tables."""
-        if index >= self.model.BuffersLength():
-            raise ModelError(
-                f"{self.where} uses the buffer number {index}, and it has "
-                f"{self.model.BuffersLength()}. The file is damaged; copy or convert it again."
-            )
-        table = self.model.Buffers(index)
-        offset, size = int(table.Offset()), int(table.Size())
-        if offset > 1:
-            if offset + size > len(self.raw):
-                raise ValueError("a buffer lies outside of the file")
-            return np.frombuffer(self.raw, np.uint8, size, offset).copy()
-        data = table.DataAsNumpy()
-        return np.zeros(0, np.uint8) if isinstance(data, int) else np.array(data, np.uint8)
-
     def _quantization(self, table: Any, shape: tuple[int, ...], name: str) -> Quantization | None:
         """Scale and zero point; None where the tensor has none (min and max alone say nothing)."""
         if table is None or table.ScaleLength() == 0:
             return None
         scales = np.array(table.ScaleAsNumpy(), np.float32)
-        self._length(len(scales))
-        points = self._numbers(table.ZeroPointAsNumpy()) or [0] * len(scales)
+        self.length(len(scales))
+        points = self.numbers(table.ZeroPointAsNumpy()) or [0] * len(scales)
         axis = int(table.QuantizedDimension())
         fits = len(points) in (1, len(scales)) and (
             len(scales) == 1 or (0 <= axis < len(shape) and shape[axis] == len(scales))

@@ -16,7 +16,9 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import ModelError, UnsupportedError, shorten
-from mcu_deploy.formats.tflite_file import Operation, TfliteTensor
+from mcu_deploy.formats.imported import OwnState
+from mcu_deploy.formats.tflite_operation import Operation, TfliteTensor
+from mcu_deploy.formats.tflite_variables import Variable, Variables
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, Quantization, TensorType
 from mcu_deploy.operators import tflite_factors
 from mcu_deploy.operators.base import Call
@@ -38,9 +40,15 @@ class GraphBuilder:
         self._editor = GraphEditor.empty(name)
         self._edges: dict[tuple[int, Order], EdgeId] = {}
         self._written: dict[int, Order] = {}
+        self.variables = Variables()
 
     def add_input(self, tensor: TfliteTensor) -> None:
         """An input of the network, in the file's order."""
+        if tensor.is_handle:
+            raise ModelError(
+                f"The input {shorten(tensor.name)!r} is a handle of a variable, which only "
+                "operators of the model can have. Convert the model with its variables inside."
+            )
         if tensor.index in self._written:
             raise ModelError(
                 f"The model lists the input {shorten(tensor.name)!r} twice. It is damaged; convert "
@@ -76,6 +84,17 @@ class GraphBuilder:
                     "The model is damaged; convert it again."
                 )
         return self._edges[key]
+
+    def read_variable(self, operation: Operation, variable: Variable) -> None:
+        """Makes an operator's output the value that a variable has here."""
+        tensor = operation.output
+        variable.require_type(operation, tensor)
+        if variable.now is None:
+            name = self._unused(variable.name, self._editor.inputs)
+            variable.state = variable.now = self._editor.add_edge(name, tensor.type)
+            self._editor.inputs.append(variable.state)
+        self._edges[tensor.index, _natural(tensor)] = variable.now
+        self._written[tensor.index] = _natural(tensor)
 
     def common_order(self, *tensors: TfliteTensor) -> Order | None:
         """The order in which operators wrote all of these that are no constants; None where there
@@ -175,15 +194,41 @@ class GraphBuilder:
     def leave_out(self, operation: Operation) -> tuple[TfliteTensor, ...]:
         """Takes what an operator writes as given; returns what it reads of what others compute."""
         for tensor in operation.outputs:
-            if not tensor.unreadable and tensor.value is None and tensor.index not in self._written:
+            known = tensor.value is not None or tensor.index in self._written
+            if not (known or tensor.unreadable or tensor.is_handle):
                 self._editor.inputs.append(self._new_edge(tensor, _natural(tensor)))
         read = [t for t in operation.inputs if t is not None and t.index in self._written]
         return tuple(read)
 
-    def finish(self, outputs: Sequence[TfliteTensor]) -> Graph:
-        """The graph with these outputs, in the file's order of axes."""
+    def finish(self, outputs: Sequence[TfliteTensor]) -> tuple[Graph, tuple[OwnState, ...]]:
+        """The graph with these outputs, in the file's order of axes, and its states."""
         self._editor.outputs = [self.read(tensor) for tensor in outputs]
-        return self._editor.finish(opset=OPSET)
+        read = {v.state: v for v in self.variables if v.state is not None}
+        states = tuple(self._state(read[edge], edge) for edge in sorted(read))
+        return self._editor.finish(opset=OPSET), states
+
+    def _state(self, variable: Variable, before: EdgeId) -> OwnState:
+        """The state of a variable that is read before it is assigned.
+
+        What was assigned last is an output of its own, which nobody else has.
+        """
+        editor, after = self._editor, variable.now
+        assert after is not None
+        names = {editor.edge_name(edge) for edge in editor.outputs}
+        if editor.producer(after) is None or editor.edge_name(after) in names:
+            name = self._unused(f"{variable.name} next", editor.outputs)
+            copy = editor.add_edge(name, editor.types[after])
+            editor.add_node("Identity", [after], [copy], name)
+            after = copy
+        editor.outputs.append(after)
+        return OwnState(editor.edge_name(before), editor.edge_name(after), variable.first)
+
+    def _unused(self, name: str, edges: Sequence[EdgeId]) -> str:
+        """A name that none of these edges has."""
+        taken = {self._editor.edge_name(edge) for edge in edges}
+        while name in taken:
+            name += "_"
+        return name
 
     def _new_edge(self, tensor: TfliteTensor, order: Order) -> EdgeId:
         if sorted(order) != list(range(tensor.type.rank)):

@@ -8,37 +8,45 @@ how they are found again when nodes around them have changed.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import RequestError, UsageError, shorten
+from mcu_deploy.formats.imported import OwnState
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.ir.nested import graphs_within
-from mcu_deploy.options import PartitionRequest, Requests
+from mcu_deploy.options import PartitionRequest, Requests, StateRequest
 
 
 @dataclass(frozen=True)
 class Marks:
     """Where the tensors that were asked for stand among the outputs of a marked graph.
 
-    requests: what was asked for, names understood. outputs: how many outputs the model has. at: the
-    position by name, for tensors that are no inputs of the model. cuts: the positions of tensors
-    through which partitions are reached.
+    requests: what was asked for, names understood, and the states of the model itself. outputs: how
+    many outputs the model has. at: the position by name, for tensors that are no inputs of the
+    model. cuts: the positions of tensors through which partitions are reached. first: of the
+    model's states the values in the first run, by their inputs.
     """
 
     requests: Requests
     outputs: int
     at: dict[str, int] = field(default_factory=dict)
     cuts: frozenset[int] = frozenset()
+    first: Mapping[str, Array] = field(default_factory=dict)
 
 
-def mark(graph: Graph, requests: Requests) -> tuple[Graph, Marks]:
+def mark(graph: Graph, requests: Requests, states: Sequence[OwnState] = ()) -> tuple[Graph, Marks]:
     """The graph with the tensors that were asked for behind its outputs.
 
-    Raises UsageError for names that the model does not have, and for constants.
+    states: those of the model itself. Raises UsageError for names that the model does not have, and
+    for constants.
     """
+    own = tuple(StateRequest(state.input, state.output) for state in states)
     requests = replace(
-        requests, partitions=tuple(_understood(graph, p) for p in requests.partitions)
+        requests,
+        partitions=tuple(_understood(graph, p) for p in requests.partitions),
+        states=(*own, *requests.states),
     )
     outputs = list(graph.outputs)
     at: dict[str, int] = {}
@@ -67,7 +75,8 @@ def mark(graph: Graph, requests: Requests) -> tuple[Graph, Marks]:
     _require_distinct([p.name for p in requests.partitions], "--partition")
     _require_distinct([s.input for s in requests.states], "--state")
     _require_distinct([s.output for s in requests.states], "--state")
-    marks = Marks(requests, len(graph.outputs), at, frozenset(cuts))
+    first = {state.input: state.first for state in states if state.first is not None}
+    marks = Marks(requests, len(graph.outputs), at, frozenset(cuts), first)
     return replace(graph, topology=replace(graph.topology, outputs=tuple(outputs))), marks
 
 

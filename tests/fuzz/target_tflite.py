@@ -9,7 +9,7 @@ import struct
 import numpy as np
 from fuzz.compiling import read as read  # the target's own
 from fuzz.harness import change_bytes
-from tflite_models import Operator, Tensor, constant, small_model, write
+from tflite_models import Operator, Subgraph, Tensor, constant, small_model, write
 
 SUFFIX = ".tflite"
 _EDGES = (0, 1, 2, 3, 4, 8, 255, 65536, 1 << 20, (1 << 31) - 1, -1, -2, -(1 << 31))
@@ -17,7 +17,31 @@ _EDGES = (0, 1, 2, 3, 4, 8, 255, 65536, 1 << 20, (1 << 31) - 1, -1, -2, -(1 << 3
 
 @functools.cache
 def SEEDS() -> list[bytes]:
-    return [small_model(), _floats()]
+    return [small_model(), _floats(), _variables()]
+
+
+def _variables() -> bytes:
+    """A variable, and the subgraph with its first value."""
+    handle = Tensor("handle", (), "RESOURCE")
+    named = Operator("VAR_HANDLE", (), ("handle",), "VarHandleOptions", {"SharedName": "v"})
+
+    def assign(value: str) -> Operator:
+        return Operator("ASSIGN_VARIABLE", ("handle", value), (), "AssignVariableOptions")
+
+    return write(
+        [Tensor("x", (1, 2)), handle, Tensor("old", (1, 2)), Tensor("new", (1, 2))],
+        [
+            Operator("CALL_ONCE", (), (), "CallOnceOptions", {"InitSubgraphIndex": 1}), named,
+            Operator("READ_VARIABLE", ("handle",), ("old",), "ReadVariableOptions"),
+            Operator("ADD", ("old", "x"), ("new",), "AddOptions"), assign("new"),
+        ],
+        ["x"], ["new"],
+        others=[
+            Subgraph(
+                [handle, constant("first", np.ones((1, 2), np.float32))], [named, assign("first")]
+            )
+        ],
+    )  # fmt: skip
 
 
 def _floats() -> bytes:

@@ -22,8 +22,8 @@ import functools
 from collections.abc import Callable, Mapping
 
 from mcu_deploy.discovery import modules
-from mcu_deploy.formats.tflite_file import Operation
 from mcu_deploy.formats.tflite_graph import GraphBuilder
+from mcu_deploy.formats.tflite_operation import Operation
 
 Converter = Callable[[Operation, GraphBuilder], None]
 DOMAIN = "tflite"

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import tflite
 
-from mcu_deploy.formats.tflite_file import Operation, TfliteTensor
 from mcu_deploy.formats.tflite_graph import GraphBuilder, Order
+from mcu_deploy.formats.tflite_operation import Operation, TfliteTensor
 from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.ir import DType, EdgeId, Quantization
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import tflite
 
-from mcu_deploy.formats.tflite_file import Operation
 from mcu_deploy.formats.tflite_graph import GraphBuilder
+from mcu_deploy.formats.tflite_operation import Operation
 from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.formats.tflite_ops.activations import (
     add_clamped,

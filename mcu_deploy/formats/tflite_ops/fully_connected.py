@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import tflite
 
-from mcu_deploy.formats.tflite_file import Operation
 from mcu_deploy.formats.tflite_graph import GraphBuilder
+from mcu_deploy.formats.tflite_operation import Operation
 from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.formats.tflite_ops.activations import (
     Bounds,

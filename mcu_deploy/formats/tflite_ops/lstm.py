@@ -10,8 +10,8 @@ import numpy as np
 import tflite
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.formats.tflite_file import Operation, TfliteTensor
 from mcu_deploy.formats.tflite_graph import GraphBuilder
+from mcu_deploy.formats.tflite_operation import Operation, TfliteTensor
 from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.formats.tflite_ops.windows import check_bias
 from mcu_deploy.ir import DType, TensorType

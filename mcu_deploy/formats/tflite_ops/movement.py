@@ -10,8 +10,8 @@ import numpy as np
 import tflite
 
 from mcu_deploy.arithmetic.tflite import round_half_away
-from mcu_deploy.formats.tflite_file import Operation
 from mcu_deploy.formats.tflite_graph import OPSET, GraphBuilder
+from mcu_deploy.formats.tflite_operation import Operation
 from mcu_deploy.formats.tflite_ops.activations import fused_activation, is_float
 from mcu_deploy.operators import Call
 from mcu_deploy.operators.selection import nearest_positions

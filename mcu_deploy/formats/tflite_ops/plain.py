@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import tflite
 
-from mcu_deploy.formats.tflite_file import Operation, TfliteTensor
 from mcu_deploy.formats.tflite_graph import GraphBuilder
+from mcu_deploy.formats.tflite_operation import Operation, TfliteTensor
 from mcu_deploy.formats.tflite_ops.activations import is_float
 from mcu_deploy.ir import DType, TensorType
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mcu_deploy.formats.tflite_file import Operation
 from mcu_deploy.formats.tflite_graph import GraphBuilder
+from mcu_deploy.formats.tflite_operation import Operation
 from mcu_deploy.formats.tflite_ops import DOMAIN
 
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import tflite
 
-from mcu_deploy.formats.tflite_file import Operation
 from mcu_deploy.formats.tflite_graph import GraphBuilder
+from mcu_deploy.formats.tflite_operation import Operation
 from mcu_deploy.ir import TensorType
 
 # Beyond the end of every axis, in either direction.

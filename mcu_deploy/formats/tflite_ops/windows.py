@@ -7,8 +7,8 @@ from typing import Any
 
 import tflite
 
-from mcu_deploy.formats.tflite_file import Operation, TfliteTensor
 from mcu_deploy.formats.tflite_graph import NCHW, GraphBuilder
+from mcu_deploy.formats.tflite_operation import Operation, TfliteTensor
 from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.formats.tflite_ops.activations import (
     add_clamped,
