@@ -68,7 +68,7 @@ def run_reference(
     """The program of the model's own format. Raises ModelError where it refuses the model.
 
     states: carried from sample to sample; their inputs are not in the samples, and their outputs
-    not in the result.
+    not in the result. States of the model's own that program carries by itself.
     """
     suffix = model.suffix.lower()
     if suffix == ".onnx":
@@ -276,8 +276,10 @@ def _interpret(
 
 
 def _invoke(interpreter: Any, inputs: Sequence[Array]) -> None:
-    """One run. Variables that have operators of their own keep what the run before left there."""
-    interpreter.reset_all_variables()  # the state of an LSTM
+    """One run. What is a state here keeps what the run before left: variables that have operators
+    of their own, and those of SVDF; an LSTM begins anew (docs/arithmetic.md)."""
+    if not any(operator["op_name"] == "SVDF" for operator in interpreter._get_ops_details()):
+        interpreter.reset_all_variables()
     for detail, value in zip(interpreter.get_input_details(), inputs, strict=True):
         interpreter.set_tensor(detail["index"], value)
     interpreter.invoke()

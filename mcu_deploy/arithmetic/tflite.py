@@ -87,6 +87,29 @@ def multiply(x: Array, multiplier: Array | int, shift: Array | int) -> Integers:
     return rounding_shift(high_product(shifted, multiplier), np.maximum(-shifts, 0))
 
 
+# The shifts that sums of 64 bits may have; TFLite's kernels assert them.
+_MOST_WIDE_SHIFT = 7
+
+
+def wide_factor(multiplier: Array, shift: Array) -> tuple[Integers, Integers]:
+    """A factor for sums of 64 bits: (multiplier, shift), the multiplier with 15 bits and the shift
+    to the right, 8 to 46. Raises NoMultiplier for a factor of 2**7 or more."""
+    if (shift > _MOST_WIDE_SHIFT).any():
+        raise NoMultiplier(
+            f"multiplies sums of 64 bits by 2**{_MOST_WIDE_SHIFT} or more, and TensorFlow Lite's "
+            "arithmetic by less only"
+        )
+    reduced = np.where(multiplier < 0x7FFF0000, (multiplier + (1 << 15)) >> 16, 0x7FFF)
+    return reduced.astype(np.int64), np.asarray(15 - shift, np.int64)
+
+
+def multiply_wide(x: Array, multiplier: Array | int, shift: Array | int) -> Integers:
+    """x * multiplier / 2**shift of a `wide_factor`, rounded once, ties up: the form of
+    MultiplyByQuantizedMultiplier for int64."""
+    product = x.astype(np.int64) * np.asarray(multiplier, np.int64)
+    return wrap((product + (np.int64(1) << (np.asarray(shift, np.int64) - 1))) >> shift)
+
+
 def activation_bounds(activation: tuple[float, float], type_: TensorType) -> tuple[int, int]:
     """The quantized bounds of a fused activation (CalculateActivationRangeQuantized).
 
@@ -146,23 +169,27 @@ def _arrays(reals: list[float]) -> tuple[Integers, Integers]:
 class Sum:
     """How Add and Sub bring two tensors to one scale, and their sum to the output's.
 
-    Each pair is a multiplier and its shift, behind a shift of 20 bits to the left.
+    Each pair is a multiplier and its shift. before: what comes in front, a shift to the left; the
+    bits that 8-bit inputs have room for, or `WIDE` for int16.
     """
 
     left: tuple[int, int]
     right: tuple[int, int]
     result: tuple[int, int]
+    before: int = 20
 
-    SHIFT = 20
+    SHIFT, WIDE = 20, 15
 
     @classmethod
     def of(cls, a: TensorType, b: TensorType, y: TensorType) -> Sum:
         scales = scalar(a)[0], scalar(b)[0]
         twice = 2 * max(scales)
+        before = cls.WIDE if y.dtype is DType.INT16 else cls.SHIFT
         return cls(
             quantize_multiplier(scales[0] / twice),
             quantize_multiplier(scales[1] / twice),
-            quantize_multiplier(twice / (2**cls.SHIFT * scalar(y)[0])),
+            quantize_multiplier(twice / (2**before * scalar(y)[0])),
+            before,
         )
 
 

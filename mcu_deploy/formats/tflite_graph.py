@@ -89,12 +89,17 @@ class GraphBuilder:
         """Makes an operator's output the value that a variable has here."""
         tensor = operation.output
         variable.require_type(operation, tensor)
+        self._edges[tensor.index, _natural(tensor)] = self.read_state(variable, tensor.type)
+        self._written[tensor.index] = _natural(tensor)
+
+    def read_state(self, variable: Variable, type_: TensorType) -> EdgeId:
+        """The value that a variable has here: in front of all that assign it what the run before
+        left."""
         if variable.now is None:
             name = self._unused(variable.name, self._editor.inputs)
-            variable.state = variable.now = self._editor.add_edge(name, tensor.type)
+            variable.state = variable.now = self._editor.add_edge(name, type_)
             self._editor.inputs.append(variable.state)
-        self._edges[tensor.index, _natural(tensor)] = variable.now
-        self._written[tensor.index] = _natural(tensor)
+        return variable.now
 
     def common_order(self, *tensors: TfliteTensor) -> Order | None:
         """The order in which operators wrote all of these that are no constants; None where there

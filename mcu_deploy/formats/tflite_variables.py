@@ -54,6 +54,12 @@ class Variables:
         """The variable of this name, a new one where it is not known yet."""
         return self._by_name.setdefault(name, Variable(name))
 
+    def new(self, name: str) -> Variable:
+        """A variable that no other operator knows, of this name or one like it."""
+        while name in self._by_name:
+            name += "_"
+        return self.named(name)
+
     def hand_out(self, handle: TfliteTensor, name: str) -> None:
         """A tensor stands for the variable of this name."""
         self._handles[handle.index] = self.named(name)

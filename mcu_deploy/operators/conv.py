@@ -57,7 +57,7 @@ def integer_sums(call: Call) -> Array:
     xq, wq = call.type(0).scaling, call.type(1).scaling
     _, w_zero = wq.broadcast(call.type(1).rank)
     # Matmul is fast in floats, which are exact as long as no partial sum leaves their mantissa:
-    # those of 8-bit products never leave that of float64.
+    # those of products of 8 and 16 bits never leave that of float64.
     largest = math.prod(high - low for low, high in (call.type(n).dtype.range for n in (0, 1)))
     fits = largest * math.prod(call.type(1).shape[1:]) < 2**24
     real = "float32" if fits else "float64"

@@ -49,8 +49,8 @@ def transposed_window(
     return Window(kernel, strides, dilations, tuple(begin), tuple(end), y.shape[2:], x.shape[2:])
 
 
-def _conv_transpose(call: Call) -> list[Array]:
-    x, w = call.value(0), call.value(1)
+def transposed_sums(call: Call, x: Array, w: Array) -> Array:
+    """The sums of a call's transposed convolution of `x` by `w`, without the bias; of x's type."""
     y_type = call.results[0]
     group = int(call.attributes.get("group", 1))
     geometry = transposed_window(call.type(0), call.type(1), y_type, call.attributes)
@@ -59,18 +59,23 @@ def _conv_transpose(call: Call) -> list[Array]:
     spatial = x.shape[2:]
     flat = x.reshape(batch, group, channels // group, -1)
     weights = w.reshape(group, channels // group, filters, *w.shape[2:])
-    result = np.zeros((batch, group, filters, *y_type.shape[2:]), dtype=np.float32)
+    result = np.zeros((batch, group, filters, *y_type.shape[2:]), dtype=x.dtype)
     for tap in geometry.taps():
         at: tuple[Any, ...] = (slice(None), slice(None), slice(None), *tap)
         part = np.matmul(weights[at].transpose(0, 2, 1)[None], flat)
         source, target = geometry.slices(tap)
         shaped = part.reshape(batch, group, filters, *spatial)
         result[source] += shaped[target]
-    return real_result(call, result.reshape(y_type.shape))
+    return result.reshape(y_type.shape)
 
 
-def _macs(call: Call) -> int:
+def _conv_transpose(call: Call) -> list[Array]:
+    return real_result(call, transposed_sums(call, call.value(0), call.value(1)))
+
+
+def macs(call: Call) -> int:
+    """Of a transposed convolution: one for each weight and each input that meets it."""
     return call.type(0).elements * math.prod(call.type(1).shape[1:])
 
 
-OPERATORS = (Operator("ConvTranspose", _conv_transpose, _macs),)
+OPERATORS = (Operator("ConvTranspose", _conv_transpose, macs),)

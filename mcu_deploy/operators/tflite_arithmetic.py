@@ -1,11 +1,14 @@
 """TFLite's quantized ADD, SUB and MUL with broadcasting; CONV_2D and DEPTHWISE_CONV_2D, which are
-one operator, Conv; FULLY_CONNECTED.
+one operator, Conv; TRANSPOSE_CONV, which is ConvTranspose; FULLY_CONNECTED.
 
 Inputs and attributes of Conv are ONNX's (Conv-11): x (N, C, H, W), w (M, C/group, kH, kW), bias
-(M). FullyConnected is y = x w^T + bias: x (rows, depth), w (columns, depth).
+(M); of ConvTranspose w is (C, M, kH, kW). FullyConnected is y = x w^T + bias: x (rows, depth), w
+(columns, depth). The bias has the type of the sums: int32, or int64 with an x of int16.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,12 +20,15 @@ from mcu_deploy.arithmetic.tflite import (
     convolution_multipliers,
     fully_connected_multipliers,
     multiply,
+    multiply_wide,
     product_multiplier,
     saturate,
     scalar,
+    wide_factor,
     wrap,
 )
-from mcu_deploy.operators import conv
+from mcu_deploy.ir import DType, TensorType
+from mcu_deploy.operators import conv, conv_transpose
 from mcu_deploy.operators.base import Call, Operator
 from mcu_deploy.operators.gemm import factor
 
@@ -40,8 +46,8 @@ def centred(call: Call, index: int) -> Integers:
 
 def _sum(call: Call) -> list[Array]:
     factors = Sum.of(call.type(0), call.type(1), call.results[0])
-    left = multiply(centred(call, 0) << Sum.SHIFT, *factors.left)
-    right = multiply(centred(call, 1) << Sum.SHIFT, *factors.right)
+    left = multiply(centred(call, 0) << factors.before, *factors.left)
+    right = multiply(centred(call, 1) << factors.before, *factors.right)
     total = left + right if call.op == "Add" else left - right
     return finished(call, multiply(total, *factors.result))
 
@@ -54,19 +60,48 @@ def _product(call: Call) -> list[Array]:
 def _conv(call: Call) -> list[Array]:
     x, w, y = call.type(0), call.type(1), call.results[0]
     factors = convolution_multipliers(x.scaling, w.scaling, y.scaling)
-    per_channel = (conv.along_channels(call, values) for values in factors)
-    return finished(call, multiply(wrap(conv.integer_sums(call)), *per_channel))
+    return finished(call, multiplied(call, conv.integer_sums(call), *factors))
+
+
+def is_wide(types: Sequence[TensorType | None]) -> bool:
+    """Whether sums of products have 64 bits: where the bias that they start from, the third input,
+    has them."""
+    bias = types[2] if len(types) > 2 else None
+    return bias is not None and bias.dtype is DType.INT64
+
+
+def multiplied(call: Call, sums: Integers, multiplier: Integers, shift: Integers) -> Integers:
+    """The sums of a convolution, exact, in steps of the output: one factor, or one a channel."""
+    if is_wide(call.types):
+        wide = (conv.along_channels(call, v) for v in wide_factor(multiplier, shift))
+        return multiply_wide(sums, *wide)
+    factors = (conv.along_channels(call, v) for v in (multiplier, shift))
+    return multiply(wrap(sums), *factors)
+
+
+def _conv_transpose(call: Call) -> list[Array]:
+    """Exact in float64, as the sums of a Conv."""
+    x, w, y = call.type(0), call.type(1), call.results[0]
+    centres = w.scaling.broadcast(w.rank)[1]
+    real = conv_transpose.transposed_sums(
+        call, centred(call, 0).astype(np.float64), call.value(1).astype(np.float64) - centres
+    )
+    sums, bias = real.astype(np.int64), call.optional(2)
+    if bias is not None:
+        sums = sums + conv.along_channels(call, bias).astype(np.int64)
+    factors = convolution_multipliers(x.scaling, w.scaling, y.scaling)
+    return finished(call, multiplied(call, sums, *factors))
 
 
 def _fully_connected(call: Call) -> list[Array]:
     x, w, y = call.type(0), call.type(1), call.results[0]
-    # Exact in float64: no partial sum of 8-bit products leaves 2**53 (and matmul is fast there).
+    # Exact in float64: no sum of products of 8 and 16 bits leaves 2**53 (and matmul is fast there).
     sums = np.matmul(factor(call, 0).astype(np.float64), factor(call, 1).T).astype(np.int64)
     bias = call.optional(2)
     if bias is not None:
         sums = sums + bias.astype(np.int64)
     factors = fully_connected_multipliers(x.scaling, w.scaling, y.scaling)
-    return finished(call, multiply(wrap(sums), *factors))
+    return finished(call, multiplied(call, sums, *factors))
 
 
 def _rows_times_weights(call: Call) -> int:
@@ -78,5 +113,6 @@ OPERATORS = (
     Operator("Sub", _sum, domain="tflite", broadcasts=True, monotone=True),
     Operator("Mul", _product, domain="tflite", broadcasts=True),
     Operator("Conv", _conv, conv.macs, domain="tflite"),
+    Operator("ConvTranspose", _conv_transpose, conv_transpose.macs, domain="tflite"),
     Operator("FullyConnected", _fully_connected, _rows_times_weights, domain="tflite"),
 )

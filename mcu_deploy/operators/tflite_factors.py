@@ -7,15 +7,18 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from mcu_deploy.arithmetic.tflite import (
+    Integers,
     NoMultiplier,
     Sum,
     convolution_multipliers,
     fully_connected_multipliers,
     product_multiplier,
+    wide_factor,
 )
 from mcu_deploy.ir import Quantization, TensorType
 from mcu_deploy.operators.base import Call
-from mcu_deploy.operators.tflite_functions import FUNCTIONS, function_table
+from mcu_deploy.operators.tflite_arithmetic import is_wide
+from mcu_deploy.operators.tflite_functions import FUNCTIONS, function_factors
 from mcu_deploy.operators.tflite_lstm import quantized_lstm
 from mcu_deploy.operators.tflite_pool import reduction_multiplier
 from mcu_deploy.operators.tflite_quantize import requantization
@@ -34,19 +37,24 @@ def _is_per_tensor(type_: TensorType | None) -> bool:
     return type_ is not None and type_.quantization is not None and type_.quantization.per_tensor
 
 
+def _of_sums(call: Call, multiplier: Integers, shift: Integers) -> object:
+    return wide_factor(multiplier, shift) if is_wide(call.types) else (multiplier, shift)
+
+
 # What each operator makes of its scales, of the types alone.
 _MADE: Mapping[str, Callable[[Call], object]] = {
     "Add": lambda call: Sum.of(*_types(call)),
     "Sub": lambda call: Sum.of(*_types(call)),
     "Mul": lambda call: product_multiplier(*_types(call)),
-    "Conv": lambda call: convolution_multipliers(*_scalings(call)),
-    "FullyConnected": lambda call: fully_connected_multipliers(*_scalings(call)),
+    "Conv": lambda call: _of_sums(call, *convolution_multipliers(*_scalings(call))),
+    "ConvTranspose": lambda call: _of_sums(call, *convolution_multipliers(*_scalings(call))),
+    "FullyConnected": lambda call: _of_sums(call, *fully_connected_multipliers(*_scalings(call))),
     "ReduceMean": reduction_multiplier,
     "ReduceSum": reduction_multiplier,
     "Requantize": requantization,
     "Softmax": exponentials,
     "UnidirectionalSequenceLstm": quantized_lstm,
-    **dict.fromkeys(FUNCTIONS, function_table),
+    **dict.fromkeys(FUNCTIONS, function_factors),
 }
 
 

@@ -1,12 +1,14 @@
-"""TFLite's functions of one int8 element: RELU, RELU6, LEAKY_RELU, LOGISTIC, TANH, HARD_SWISH.
+"""TFLite's functions of one int8 element: RELU, RELU6, LEAKY_RELU, LOGISTIC, TANH, HARD_SWISH; and
+`AddZeroPoint`, which is a step of SVDF.
 
 Each is a table of 256 entries that is made with TFLite-Micro's integer arithmetic at compile time,
-so the device only looks up.
+so the device only looks up. LEAKY_RELU is computed on int16 as well, element by element.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from mcu_deploy.arithmetic.tflite import (
     rounding_shift,
     scalar,
 )
+from mcu_deploy.ir import DType
 from mcu_deploy.operators.base import Call, Operator
 from mcu_deploy.operators.elementwise import apply_table
 
@@ -36,13 +39,27 @@ def _relu(call: Call, x: Integers) -> Integers:
     return np.clip(multiply(x, *factor) + zero_point, *bounds)
 
 
+@dataclass(frozen=True)
+class LeakyRelu:
+    """The factors of LEAKY_RELU, each a multiplier and its shift: of what is not negative, and of
+    the rest, whose sign changes where the slope is negative."""
+
+    identity: tuple[int, int]
+    slope: tuple[int, int]
+    negates: bool
+
+    @classmethod
+    def of(cls, call: Call) -> LeakyRelu:
+        sx, sy = (np.float32(scalar(t)[0]) for t in (call.type(0), call.results[0]))
+        alpha = np.float32(call.attributes["alpha"])
+        slope = quantize_multiplier(float(sx * abs(alpha) / sy))
+        return cls(quantize_multiplier(float(sx / sy)), slope, bool(alpha < 0))
+
+
 def _leaky_relu(call: Call, x: Integers) -> Integers:
-    (sx, _), (sy, zero_point) = scalar(call.type(0)), scalar(call.results[0])
-    alpha = np.float32(call.attributes["alpha"])
-    identity = quantize_multiplier(float(np.float32(sx) / np.float32(sy)))
-    slope = quantize_multiplier(float(np.float32(sx) * abs(alpha) / np.float32(sy)))
-    below = multiply(x, *slope) * (-1 if alpha < 0 else 1)
-    return np.where(x >= 0, multiply(x, *identity), below) + zero_point
+    factors, zero_point = LeakyRelu.of(call), scalar(call.results[0])[1]
+    below = multiply(x, *factors.slope) * (-1 if factors.negates else 1)
+    return np.where(x >= 0, multiply(x, *factors.identity), below) + zero_point
 
 
 def _rescaled(call: Call, x: Integers) -> tuple[Integers, Integers]:
@@ -85,6 +102,11 @@ def _hard_swish(call: Call, x: Integers) -> Integers:
     return rounding_shift(product, -output_exponent) + zero_point
 
 
+def _add_zero_point(call: Call, x: Integers) -> Integers:
+    """An integer around 0 plus the output's zero point, of which the low 8 bits are kept."""
+    return (x + scalar(call.results[0])[1]).astype(np.int8).astype(np.int64)
+
+
 def _narrow(real: float) -> tuple[int, int]:
     """A multiplier of 15 bits and its exponent (DownScaleInt32ToInt16Multiplier)."""
     multiplier, exponent = quantize_multiplier(real)
@@ -107,6 +129,7 @@ FUNCTIONS: Mapping[str, Callable[[Call, Integers], Integers]] = {
     "Sigmoid": _logistic,
     "Tanh": _tanh,
     "HardSwish": _hard_swish,
+    "AddZeroPoint": _add_zero_point,
 }
 
 
@@ -120,7 +143,16 @@ def function_table(call: Call) -> Array:
     return table
 
 
+def function_factors(call: Call) -> object:
+    """What a function makes of its scales: a table, or the factors alone. Raises NoMultiplier."""
+    return LeakyRelu.of(call) if call.op == "LeakyRelu" else function_table(call)
+
+
 def _evaluate(call: Call) -> list[Array]:
+    x, y = call.type(0), call.results[0]
+    if x.dtype is DType.INT16:
+        results = FUNCTIONS[call.op](call, call.value(0).astype(np.int64) - scalar(x)[1])
+        return [np.clip(results, *y.dtype.range).astype(y.dtype.numpy)]
     return [apply_table(call.value(0), function_table(call))]
 
 

@@ -1,6 +1,7 @@
 """TFLite's SOFTMAX on int8, in gemmlowp's fixed point, over the last axis.
 
-Attribute `beta`: the factor of the input, 1 in most models. Output: scale 1/256, zero point -128.
+Attribute `beta`: the factor of the input, 1 in most models. Output: scale 1/256, zero point -128,
+or int16 of scale 1/65536, zero point -32768.
 """
 
 from __future__ import annotations
@@ -63,8 +64,9 @@ def _softmax(call: Call) -> list[Array]:
     total = rounding_shift(terms, SUM_BITS).sum(axis=-1, keepdims=True)
     leading = np.array([32 - int(t).bit_length() for t in total.reshape(-1)]).reshape(total.shape)
     scale = reciprocal(((total << leading) & 0xFFFFFFFF) - (1 << 31))
-    share = rounding_shift(high_product(scale, terms), SUM_BITS - leading + 31 - 8)
-    return [np.where(counts, np.minimum(share - 128, 127), -128).astype(y.dtype.numpy)]
+    bits, (low, high) = 8 * y.dtype.bytes, y.dtype.range
+    share = rounding_shift(high_product(scale, terms), SUM_BITS - leading + 31 - bits)
+    return [np.where(counts, np.minimum(share + low, high), low).astype(y.dtype.numpy)]
 
 
 OPERATORS = (Operator("Softmax", _softmax, domain="tflite"),)

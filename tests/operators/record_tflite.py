@@ -1,4 +1,5 @@
-"""Records what TFLite-Micro and LiteRT compute for the cases of test_tflite.py.
+"""Records what TFLite-Micro and LiteRT compute for the cases of test_tflite.py and
+test_tflite_svdf.py.
 
 Run by hand where the packages are installed, which no test needs:
 
@@ -11,6 +12,7 @@ TFLite-Micro's reference kernels compute all but the hybrid layers, which LiteRT
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +20,22 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from operators import svdf_cases
 from operators.tflite_cases import RECORDED, all_cases
 
 
-def _micro(content: bytes, inputs: tuple[Any, ...], outputs: int) -> list[Any]:
+def _micro(content: bytes, runs: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """The first output of each run, one after the other."""
     from tflite_micro.python.tflite_micro import runtime
 
-    interpreter = runtime.Interpreter.from_bytes(content)
-    for index, value in enumerate(inputs):
-        interpreter.set_input(value, index)
-    interpreter.invoke()
-    return [interpreter.get_output(index) for index in range(outputs)]
+    interpreter = runtime.Interpreter.from_bytes(content, arena_size=1 << 20)
+    found = []
+    for inputs in runs:
+        for index, value in enumerate(inputs):
+            interpreter.set_input(value, index)
+        interpreter.invoke()
+        found.append(interpreter.get_output(0))
+    return found
 
 
 def _litert(content: bytes, inputs: tuple[Any, ...]) -> list[Any]:
@@ -51,9 +58,15 @@ def main() -> None:
         if case.name.startswith("hybrid"):
             (found[case.name],) = _litert(case.content, case.inputs)
         else:
-            (found[case.name],) = _micro(case.content, case.inputs, 1)
+            (found[case.name],) = _micro(case.content, [case.inputs])
     np.savez_compressed(RECORDED, **found)
     print(f"{len(found)} outputs in {RECORDED}")
+    streams = {
+        stream.name: np.stack(_micro(stream.content, [(x,) for x in stream.inputs]))
+        for stream in svdf_cases.streams()
+    }
+    np.savez_compressed(svdf_cases.RECORDED, **streams)
+    print({name: len(np.unique(value)) for name, value in streams.items()})
 
 
 if __name__ == "__main__":

@@ -36,11 +36,19 @@ def _one(
     """One operator whose computed inputs are the network's."""
     read = [t for t in tensors if t.name in operator.inputs and t.value is None]
     content = write(tensors, [operator], [t.name for t in read], operator.outputs)
-    given = tuple(
-        _random(rng, *t.shape) if t.type == "INT8" else rng.normal(0, 2, t.shape).astype(np.float32)
-        for t in read
-    )
-    return Case(name, content, given)
+    return Case(name, content, tuple(_given(rng, t) for t in read))
+
+
+def _given(rng: np.random.Generator, tensor: Tensor) -> Array:
+    if tensor.type == "FLOAT32":
+        return rng.normal(0, 2, tensor.shape).astype(np.float32)
+    limits = np.iinfo(tensor.type.lower())
+    return rng.integers(limits.min, limits.max, tensor.shape, limits.dtype, endpoint=True)
+
+
+def _wide(name: str, shape: Sequence[int], scale: float) -> Tensor:
+    """A computed tensor of int16, which lies around 0."""
+    return Tensor(name, tuple(shape), "INT16", (scale,), (0,))
 
 
 def convolutions(rng: np.random.Generator) -> Iterator[Case]:
@@ -254,9 +262,97 @@ def selection(rng: np.random.Generator) -> Iterator[Case]:
     yield _one("PACK", operator, tensors, rng)
 
 
+def wide_products(rng: np.random.Generator) -> Iterator[Case]:
+    """int16 activations with int8 weights: sums of 64 bits, and of 32 with a bias of int32."""
+    scales = rng.uniform(0.002, 0.02, 6).tolist()
+    options = {"Padding": SAME, "StrideH": 2, "StrideW": 1, "FusedActivationFunction": RELU}
+    window = {**options, "DilationHFactor": 1, "DilationWFactor": 1}
+    for bias in ("int64", "int32", ""):
+        depthwise = bias == ""
+        shape = (1, 3, 2, 6) if depthwise else (6, 3, 2, 6)
+        tensors = [
+            _wide("x", (1, 7, 5, 6), 0.0013),
+            constant("w", _random(rng, *shape), scales, 3 if depthwise else 0),
+            constant("b", rng.integers(-90000, 90000, 6).astype(bias or "int64")),
+            _wide("y", (1, 4, 5, 6), 0.0031),
+        ]
+        inputs = ("x", "w", "b") if bias else ("x", "w")
+        kind, table = ("CONV_2D", "Conv2DOptions")
+        if depthwise:
+            kind, table = ("DEPTHWISE_CONV_2D", "DepthwiseConv2DOptions")
+        more = {"DepthMultiplier": 1} if depthwise else {}
+        operator = Operator(kind, inputs, ("y",), table, window | more)
+        yield _one(f"wide {kind} {bias}", operator, tensors, rng)
+    for bias, columns in (("int64", 6), ("int32", 1)):
+        tensors = [
+            _wide("x", (3, 40), 0.0013),
+            constant("w", _random(rng, columns, 40), scales[:columns]),
+            constant("b", rng.integers(-90000, 90000, columns).astype(bias)),
+            _wide("y", (3, columns), 0.0031),
+        ]
+        operator = Operator("FULLY_CONNECTED", ("x", "w", "b"), ("y",), "FullyConnectedOptions")
+        yield _one(f"wide FULLY_CONNECTED {bias}", operator, tensors, rng)
+
+
+def transposed(rng: np.random.Generator) -> Iterator[Case]:
+    """TRANSPOSE_CONV with cropped and with added borders, on int8 and on int16."""
+    for wide in (False, True):
+        for number, (padding, stride, out) in enumerate(
+            [(SAME, 2, (8, 10)), (VALID, 2, (9, 11)), (VALID, 1, (6, 7))]
+        ):
+            x = _wide("x", (1, 4, 5, 3), 0.002) if wide else int8("x", (1, 4, 5, 3), 0.05, -7)
+            y = _wide("y", (1, *out, 4), 0.003) if wide else int8("y", (1, *out, 4), 0.09, 5)
+            bias = rng.integers(-900, 900, 4).astype(np.int64 if wide else np.int32)
+            tensors = [
+                constant("shape", np.array([1, *out, 4], np.int32)),
+                constant("w", _random(rng, 4, 3, 3, 3), rng.uniform(0.002, 0.02, 4).tolist()),
+                x, constant("b", bias), y,
+            ]  # fmt: skip
+            inputs = ("shape", "w", "x", "b") if number else ("shape", "w", "x")
+            options = {"Padding": padding, "StrideH": stride, "StrideW": stride}
+            operator = Operator(
+                "TRANSPOSE_CONV", inputs, ("y",), "TransposeConvOptions",
+                options | ({"FusedActivationFunction": RELU} if number == 1 else {}),
+            )  # fmt: skip
+            yield _one(f"TRANSPOSE_CONV {x.type} {number}", operator, tensors, rng)
+
+
+def wide_elements(rng: np.random.Generator) -> Iterator[Case]:
+    """int16, element by element, and between 8, 16 and 32 bits."""
+    for kind, right in (("ADD", (1, 4, 5)), ("SUB", (5,)), ("MUL", (1, 4, 5))):
+        tensors = [
+            _wide("a", (1, 4, 5), 0.0013), _wide("b", right, 0.0004), _wide("y", (1, 4, 5), 0.0017)
+        ]  # fmt: skip
+        options = {"FusedActivationFunction": RELU} if kind == "MUL" else {}
+        operator = Operator(kind, ("a", "b"), ("y",), f"{kind.capitalize()}Options", options)
+        yield _one(f"wide {kind}", operator, tensors, rng)
+    for alpha in (0.2, -0.3):
+        tensors = [_wide("x", (1, 300), 0.0013), _wide("y", (1, 300), 0.0011)]
+        operator = Operator("LEAKY_RELU", ("x",), ("y",), "LeakyReluOptions", {"Alpha": alpha})
+        yield _one(f"wide LEAKY_RELU {alpha}", operator, tensors, rng)
+    long = Tensor("x", (2, 40), "INT32", (1e-8,), (0,))
+    borders = {
+        "8 of 16": (_wide("x", (2, 40), 0.0013), int8("y", (2, 40), 0.03, 7)),
+        "16 of 8": (int8("x", (2, 40), 0.03, 7), _wide("y", (2, 40), 0.0013)),
+        "16 of 16": (_wide("x", (2, 40), 0.0013), _wide("y", (2, 40), 0.001)),
+        "32 of 16": (_wide("x", (2, 40), 0.0013), Tensor("y", (2, 40), "INT32", (2e-4,), (0,))),
+        "16 of 32": (long, _wide("y", (2, 40), 4e-4)),
+        "16 of float": (Tensor("x", (2, 40)), _wide("y", (2, 40), 0.0001)),
+    }
+    for name, tensors in borders.items():
+        yield _one(f"QUANTIZE {name}", Operator("QUANTIZE", ("x",), ("y",)), tensors, rng)
+    tensors = [_wide("x", (2, 40), 0.0013), Tensor("y", (2, 40))]
+    yield _one("wide DEQUANTIZE", Operator("DEQUANTIZE", ("x",), ("y",)), tensors, rng)
+    for size in (10, 600):
+        y = Tensor("y", (2, size), "INT16", (1 / 65536,), (-32768,))
+        tensors = [int8("x", (2, size), 0.1, 3), y]
+        operator = Operator("SOFTMAX", ("x",), ("y",), "SoftmaxOptions", {"Beta": 1.0})
+        yield _one(f"SOFTMAX to int16 {size}", operator, tensors, rng)
+
+
 FAMILIES = (
-    convolutions, fully_connected, arithmetic, pools, reductions, softmax, functions,
-    borders, hybrid, movement, selection,
+    wide_products, transposed, wide_elements, convolutions, fully_connected, arithmetic, pools,
+    reductions, softmax, functions, borders, hybrid, movement, selection,
 )  # fmt: skip
 
 # What TFLite-Micro computes for them (record_tflite.py).

@@ -12,6 +12,8 @@ _FOLDER = Path(__file__).parent
 QUANTIZE = helper(_FOLDER, "c/quantize.c")
 # TFLite's: times a 31-bit integer, shifted, rounded twice.
 MULTIPLY = helper(_FOLDER, "c/multiply_quantized.c")
+# The same of a sum of 64 bits: times a 15-bit integer, shifted, rounded once.
+MULTIPLY_WIDE = helper(_FOLDER, "c/multiply_wide.c")
 CLAMP = helper(_FOLDER, "c/clamp.c")
 ROUND_AWAY = helper(_FOLDER, "c/round_away.c")
 RECIPROCAL = helper(_FOLDER, "c/reciprocal.c")

@@ -14,9 +14,10 @@ import numpy as np
 from mcu_deploy.arithmetic import Array, activation_bounds, multiplier
 from mcu_deploy.arithmetic import tflite as arithmetic_tflite
 from mcu_deploy.backends.interface import CFunction, Constant, Layer
-from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY, QUANTIZE
+from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY, MULTIPLY_WIDE, QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal, signed
 from mcu_deploy.ir import TensorType
+from mcu_deploy.operators.tflite_arithmetic import is_wide
 
 
 @dataclass(frozen=True)
@@ -96,8 +97,24 @@ def requantization(layer: Layer, channel: str) -> Requantization:
     return _fixed_point(layer, *multipliers(xq, wq, yq), channel)
 
 
+def sums_are_wide(layer: Layer) -> bool:
+    """Whether a layer of TFLite sums products up in 64 bits, as its bias has."""
+    return layer.domain == "tflite" and is_wide(layer.call.types)
+
+
 def _fixed_point(layer: Layer, factors: Array, shifts: Array, channel: str) -> Requantization:
     index = channel if factors.size > 1 else "0"
+    if sums_are_wide(layer):
+        factors, shifts = arithmetic_tflite.wide_factor(factors, shifts)
+        return Requantization(
+            (
+                Constant("multiplier", factors.astype(np.int16)),
+                Constant("shift", shifts.astype(np.int8), 1),
+            ),
+            (MULTIPLY_WIDE, CLAMP),
+            f"const int32_t scaled = $multiply_wide(sum, multiplier[{index}], shift[{index}]);",
+            saturated(layer, "scaled"),
+        )
     constants = [
         Constant("multiplier", factors.astype(np.int32)),
         Constant("shift", np.maximum(-shifts, 0).astype(np.int8), 1),

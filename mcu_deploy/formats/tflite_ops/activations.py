@@ -12,7 +12,7 @@ import tflite
 from mcu_deploy.formats.tflite_graph import GraphBuilder, Order
 from mcu_deploy.formats.tflite_operation import Operation, TfliteTensor
 from mcu_deploy.formats.tflite_ops import DOMAIN
-from mcu_deploy.ir import DType, EdgeId, Quantization
+from mcu_deploy.ir import DType, EdgeId, Quantization, TensorType
 
 Bounds = tuple[float, float]
 _UNBOUNDED: Bounds = (-math.inf, math.inf)
@@ -76,24 +76,32 @@ def add_clamp(
     graph.add(operation, "Clip", [x, *limits], operation.output, order=order)
 
 
-def is_float(operation: Operation, *tensors: TfliteTensor) -> bool:
+def is_float(operation: Operation, *tensors: TfliteTensor, wide: bool = False) -> bool:
     """Whether all tensors are float32 (True) or all are quantized per tensor (False).
 
-    Constants may be quantized per axis. Raises UnsupportedError for mixtures and other types.
+    Constants may be quantized per axis. wide: int16 around 0 will do as well, where all computed
+    tensors have it. Raises UnsupportedError for mixtures and other types.
     """
     if all(t.type.dtype is DType.FLOAT32 for t in tensors):
         return True
+    sixteen = {t.type.dtype is DType.INT16 for t in tensors if t.value is None}
+    wide = wide and sixteen == {True}
     for tensor in tensors:
         type_ = tensor.type
-        if type_.dtype.bytes != 1 or not type_.is_quantized:
+        around_zero = wide and type_.dtype is DType.INT16 and not any(_zero_points(type_))
+        if not (type_.dtype.bytes == 1 or around_zero) or not type_.is_quantized:
             raise operation.unsupported(
                 f"has the tensor {tensor.name!r} of the type {type_}",
-                "mcu-deploy computes it on float32, and on int8 and uint8 with scales; convert "
-                "the model so.",
+                "mcu-deploy computes it on float32, and on integers with scales: int8 and uint8, "
+                "and where TFLite-Micro does so int16 around 0; convert the model so.",
             )
         if tensor.value is None and type_.quantization and not type_.quantization.per_tensor:
             raise operation.damaged(f"the computed tensor {tensor.name!r} has a scale per axis")
     return False
+
+
+def _zero_points(type_: TensorType) -> tuple[int, ...]:
+    return type_.quantization.zero_point if type_.quantization else ()
 
 
 def _relu(bounds: Bounds) -> Any:
@@ -140,15 +148,18 @@ def _hard_swish(operation: Operation, graph: GraphBuilder) -> None:
 
 def _leaky_relu(operation: Operation, graph: GraphBuilder) -> None:
     alpha = float(operation.options(tflite.LeakyReluOptions).Alpha())
-    graph.add_function(operation, "LeakyRelu", {"alpha": alpha}, _domain(operation))
+    domain = _domain(operation, DType.INT8, DType.INT16)
+    graph.add_function(operation, "LeakyRelu", {"alpha": alpha}, domain)
 
 
-def _domain(operation: Operation) -> str:
-    """ONNX's for float32, ours for int8."""
-    if is_float(operation, operation.input(0), operation.output):
+def _domain(operation: Operation, *integers: DType) -> str:
+    """ONNX's for float32, ours for int8, or for these types of integers."""
+    known = integers or (DType.INT8,)
+    x, y = operation.input(0), operation.output
+    if is_float(operation, x, y, wide=DType.INT16 in known):
         return ""
-    for tensor in (operation.input(0), operation.output):
-        if tensor.type.dtype is not DType.INT8:
+    for tensor in (x, y):
+        if tensor.type.dtype not in known:
             raise operation.unsupported(
                 f"has the tensor {tensor.name!r} of the type {tensor.type}",
                 "TFLite-Micro computes it on float32 and int8; convert the model so.",

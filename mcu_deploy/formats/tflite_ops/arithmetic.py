@@ -24,7 +24,7 @@ def _binary(op: str, options: type[Any]) -> Any:
         a, b, y = operation.input(0), operation.input(1), operation.output
         order = graph.common_order(a, b)
         inputs = [graph.read(a, order), graph.read(b, order)]
-        if is_float(operation, a, b, y):
+        if is_float(operation, a, b, y, wide=True):
             add_clamped(operation, graph, op, inputs, {}, bounds, order)
             return
         for tensor in (a, b):

@@ -15,7 +15,7 @@ from mcu_deploy.formats.tflite_ops.activations import (
     fused_activation,
     is_float,
 )
-from mcu_deploy.formats.tflite_ops.windows import add_hybrid, check_bias
+from mcu_deploy.formats.tflite_ops.windows import add_hybrid, read_bias
 from mcu_deploy.ir import DType, TensorType
 
 
@@ -47,7 +47,7 @@ def _fully_connected(operation: Operation, graph: GraphBuilder) -> None:
     inputs = [given, graph.read(weights), graph.read_optional(bias)]
     flat = y.type.shape == (rows, columns)
     shape = TensorType(y.type.dtype, (rows, columns), y.type.quantization)
-    if is_float(operation, x, weights, y):
+    if is_float(operation, x, weights, y, wide=True):
         product = graph.edge(f"{y.name} before the activation", shape)
         graph.add(operation, "Gemm", inputs, product, {"transB": 1})
         if bounds == (-np.inf, np.inf):
@@ -55,7 +55,8 @@ def _fully_connected(operation: Operation, graph: GraphBuilder) -> None:
         else:
             add_clamp(operation, graph, graph.reshaped(operation, product, y.type.shape), bounds)
         return
-    check_bias(operation, bias)
+    narrow = options.QuantizedBiasType() == tflite.TensorType.INT32
+    inputs[2] = read_bias(operation, graph, bias, narrow)
     attributes = clamp_attribute(bounds)
     if flat:
         graph.add(operation, "FullyConnected", inputs, y, attributes, DOMAIN)

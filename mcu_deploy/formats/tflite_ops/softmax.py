@@ -11,7 +11,10 @@ from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.formats.tflite_ops.activations import is_float
 from mcu_deploy.ir import DType, Quantization
 
-_OUTPUT = Quantization((1 / 256,), (-128,))
+_OUTPUTS = {
+    DType.INT8: Quantization((1 / 256,), (-128,)),
+    DType.INT16: Quantization((1 / 65536,), (-32768,)),
+}
 
 
 def _softmax(operation: Operation, graph: GraphBuilder) -> None:
@@ -20,7 +23,7 @@ def _softmax(operation: Operation, graph: GraphBuilder) -> None:
     if not x.type.elements:
         raise operation.damaged("its input has no elements")
     edge = graph.read(x)
-    if is_float(operation, x, y):
+    if x.type.dtype is DType.FLOAT32 and is_float(operation, x, y):
         if beta != 1.0:
             factor = graph.constant(f"{y.name} beta", np.array(beta, np.float32))
             scaled = graph.edge(f"{y.name} times beta", x.type)
@@ -28,12 +31,23 @@ def _softmax(operation: Operation, graph: GraphBuilder) -> None:
             edge = scaled
         graph.add(operation, "Softmax", [edge], y, {"axis": -1})
         return
-    if x.type.dtype is not DType.INT8 or y.type.dtype is not DType.INT8:
+    if x.type.dtype is not DType.INT8 or y.type.dtype not in _OUTPUTS:
         raise operation.unsupported(
-            f"makes {y.type} of {x.type}", "TFLite-Micro computes it on int8; convert the model so."
+            f"makes {y.type} of {x.type}",
+            "It is computed on float32 and int8; convert the model so.",
         )
-    if y.type.quantization != _OUTPUT:
-        raise operation.damaged("its output has not the scale 1/256 and the zero point -128")
+    if not x.type.is_quantized or not x.type.scaling.per_tensor:
+        raise operation.damaged("its input has not one scale")
+    wanted, found = _OUTPUTS[y.type.dtype], y.type.quantization
+    # Converters round the scale of int16 as they like.
+    near = found is not None and found.zero_point == wanted.zero_point and abs(
+        found.scale[0] - wanted.scale[0]
+    ) <= 0.001 * wanted.scale[0]  # fmt: skip
+    if found != wanted and not (near and y.type.dtype is DType.INT16):
+        raise operation.damaged(
+            f"its output has not the scale 1/{1 / wanted.scale[0]:.0f} and the zero point "
+            f"{wanted.zero_point[0]}"
+        )
     if not beta > 0:
         raise operation.damaged(f"its beta is {beta}")
     graph.add(operation, "Softmax", [edge], y, {"beta": beta}, DOMAIN)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import tflite
 
 from mcu_deploy.formats.tflite_graph import NCHW, GraphBuilder
@@ -97,10 +98,11 @@ def _convolution(
             raise operation.unsupported("has float32 activations and quantized weights", _NOT_MIXED)
         add_hybrid(operation, graph, inputs, y, attributes | clamp_attribute(bounds))
         return
-    if is_float(operation, operation.input(0), weights, y):
+    if is_float(operation, operation.input(0), weights, y, wide=True):
         add_clamped(operation, graph, "Conv", inputs, attributes, bounds, NCHW)
         return
-    check_bias(operation, bias)
+    narrow = operation.kind == "CONV_2D" and options.QuantizedBiasType() == tflite.TensorType.INT32
+    inputs[2] = read_bias(operation, graph, bias, narrow)
     attributes |= clamp_attribute(bounds)
     graph.add(operation, "Conv", inputs, y, attributes, DOMAIN, NCHW)
 
@@ -127,6 +129,43 @@ def add_hybrid(
             _NOT_MIXED,
         )
     graph.add(operation, "HybridConv", inputs, y, attributes, DOMAIN, NCHW)
+
+
+# What TFLite-Micro's kernels for int16 assume of their sums of 64 bits.
+_LARGEST_BIAS = 1 << 46
+
+
+def read_bias(
+    operation: Operation, graph: GraphBuilder, bias: TfliteTensor | None, narrow: bool = False
+) -> EdgeId | None:
+    """The bias of a quantized operator: int32, and of one with int16 activations the type that its
+    sums have, int64 or int32. One that is absent stands there as zeros of int64; narrow: where it
+    would be int32, it need not."""
+    if operation.output.type.dtype is not DType.INT16:
+        check_bias(operation, bias)
+        return graph.read_optional(bias)
+    filters = operation.input(1).type.shape[0 if operation.kind != "DEPTHWISE_CONV_2D" else 3]
+    if bias is None:
+        zeros = np.zeros(filters, np.int64)
+        return None if narrow else graph.constant(f"{operation.name} bias", zeros)
+    known = {DType.INT64}
+    if operation.kind in ("CONV_2D", "FULLY_CONNECTED"):
+        known.add(DType.INT32)
+    if (
+        operation.kind == "TRANSPOSE_CONV"
+        and bias.type.dtype is DType.INT16
+        and bias.value is not None
+    ):
+        # TFLite-Micro widens it.
+        return graph.constant(f"{bias.name} as int64", bias.value.astype(np.int64))
+    if bias.value is None or bias.type.dtype not in known:
+        raise operation.unsupported(
+            f"has the bias {bias.name!r} of the type {bias.type}, which is no constant of int64",
+            "Convert the model with int16 activations and int8 weights.",
+        )
+    if bias.value.size and int(np.abs(bias.value.astype(np.float64)).max()) >= _LARGEST_BIAS:
+        raise operation.damaged("its bias is beyond 46 bits")
+    return graph.read(bias)
 
 
 def check_bias(operation: Operation, bias: TfliteTensor | None) -> None:
@@ -172,12 +211,7 @@ def _transpose_conv(operation: Operation, graph: GraphBuilder) -> None:
         operation.optional(3),
         operation.output,
     )
-    given = [t for t in (weights, x, bias, y) if t is not None]
-    if not is_float(operation, *given):
-        raise operation.unsupported(
-            "computes quantized integers",
-            "mcu-deploy computes it on float32; convert the model so.",
-        )
+    operation.constant(1)
     if any(t.type.rank != 4 for t in (weights, x, y)):
         raise operation.damaged("its input, weights or output have not four axes")
     strides = (int(options.StrideH()), int(options.StrideW()))
@@ -191,8 +225,14 @@ def _transpose_conv(operation: Operation, graph: GraphBuilder) -> None:
         "pads": (*begin, *(max(0, crop) - b for crop, b in zip(total, begin, strict=True))),
         "output_padding": tuple(max(0, -crop) for crop in total),
     }
-    inputs = [graph.read(x, NCHW), graph.read(weights, (3, 0, 1, 2)), graph.read_optional(bias)]
+    inputs: list[EdgeId | None] = [graph.read(x, NCHW), graph.read(weights, (3, 0, 1, 2))]
     bounds = fused_activation(operation, options.FusedActivationFunction())
+    if not is_float(operation, x, weights, y, wide=True):
+        inputs.append(read_bias(operation, graph, bias))
+        attributes |= clamp_attribute(bounds)
+        graph.add(operation, "ConvTranspose", inputs, y, attributes, DOMAIN, NCHW)
+        return
+    inputs.append(graph.read_optional(bias))
     add_clamped(operation, graph, "ConvTranspose", inputs, attributes, bounds, NCHW)
 
 

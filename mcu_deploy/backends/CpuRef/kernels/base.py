@@ -52,6 +52,15 @@ def either(first: Kernel, second: Kernel) -> Kernel:
     )
 
 
+def element_kind(layer: Layer) -> str:
+    """The output's type, for the name of a function; of a product of 16-bit integers both factors'
+    and the output's."""
+    types = [o.type.dtype for o in (layer.input(0), layer.input(1), layer.output)]
+    if DType.INT16 not in types:
+        return types[2].value
+    return "_".join(t.value for t in types)
+
+
 def rule(value: LayoutRule) -> Callable[[Layer], LayoutRule]:
     """A layout function that always says the same."""
     return lambda layer: value

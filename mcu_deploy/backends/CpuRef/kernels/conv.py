@@ -16,6 +16,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     check_weights,
     compute,
     either,
+    element_kind,
     real_weight,
     render,
     rule,
@@ -33,14 +34,19 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.loops import counter, plus, times
-from mcu_deploy.backends.kit.requantization import clamp_lines, requantization
+from mcu_deploy.backends.kit.requantization import (
+    clamp_lines,
+    requantization,
+    sums_are_wide,
+)
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import Plane, plane
 from mcu_deploy.backends.kit.zero_points import folded_bias, without_zero
 from mcu_deploy.operators.conv import conv_window
 
 
-def _supports(layer: Layer) -> Support:
+def fits(layer: Layer) -> Support:
+    """Whether the kernel computes a Conv of these sizes and constants, of whatever types."""
     x, w, bias = layer.input(0), layer.input(1), layer.optional(2)
     if x.type.rank not in (3, 4):
         return no(f"it convolves over one or two spatial axes, not {x.type.rank - 2}")
@@ -48,9 +54,10 @@ def _supports(layer: Layer) -> Support:
         return no("its weights are computed at run time; it packs constant ones")
     if bias is not None and bias.constant is None:
         return no("its bias is computed at run time")
-    if layer.domain == "mcu":
-        return check_weights(layer, w)
-    return check_types(layer, x, w, layer.output)
+    quantization = w.type.quantization
+    if quantization is not None and len(set(quantization.zero_point)) > 1:
+        return no("its weights have different zero points per channel")
+    return YES
 
 
 def _taps(window: Plane) -> dict[str, object]:
@@ -123,15 +130,16 @@ def create(layer: Layer) -> Workload:
         right = f"tap[{plus(times(kx, filters))}]"
     if y.type.is_quantized:
         x_zero, w_zero = x.type.scaling.zero_point[0], w.type.scaling.zero_point[0]
-        bias_value = offsets.astype(np.int32)
-        if not geometry.padded:
+        wide = sums_are_wide(layer)
+        bias_value = offsets.astype(np.int64 if wide else np.int32)
+        if not (wide or geometry.padded):
             folded, _ = folded_bias(offsets, weights, x.type, w_zero)
             bias_value, x_zero = (bias_value, x_zero) if folded is None else (folded, 0)
         ending = requantization(layer, plus(m))
         constants += [Constant("bias", bias_value), *ending.constants]
         helpers = ending.helpers
         values |= {
-            "acc": "int32_t",
+            "acc": "int64_t" if wide else "int32_t",
             "product": f"{without_zero(left, x_zero)} * {without_zero(right, w_zero)}",
             "requantization": ending,
         }
@@ -153,7 +161,7 @@ def create(layer: Layer) -> Workload:
         pixels = x.type.shape[0] * math.prod(window.output)
         values |= {"r": counter("r", pixels), "n": m, "k": k}
         template = "gemm.c.j2"
-    kind = "weights8" if layer.domain == "mcu" else y.type.dtype.value
+    kind = "weights8" if layer.domain == "mcu" else element_kind(layer)
     word = "depthwise" if depthwise else "conv" if group == 1 else f"conv_group{group}_"
     extents = (filters,) if depthwise and filters == channels else (channels, filters)
     # All channels of a group are read again for each of its filters.
@@ -167,13 +175,13 @@ def create(layer: Layer) -> Workload:
 
 def supports(layer: Layer) -> Support:
     """Whether the kernel computes this Conv."""
-    support = _supports(layer)
+    support = fits(layer)
     if not support.supported:
         return support
-    quantization = layer.input(1).type.quantization
-    if quantization is not None and len(set(quantization.zero_point)) > 1:
-        return no("its weights have different zero points per channel")
-    return YES
+    x, w = layer.input(0), layer.input(1)
+    if layer.domain == "mcu":
+        return check_weights(layer, w)
+    return check_types(layer, x, w, layer.output)
 
 
 KERNELS = (

@@ -1,4 +1,4 @@
-"""ConvTranspose in channel-last order, float32.
+"""ConvTranspose in channel-last order: float32, and TFLite's of integers.
 
 Each output gathers the inputs that reach it. Order of the sums: from the bias, kernel row, kernel
 column, input channel.
@@ -11,29 +11,63 @@ from dataclasses import replace
 import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels import conv_transpose_any
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, either, render, rule
-from mcu_deploy.backends.interface import YES, Constant, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    Kernel,
+    compute,
+    either,
+    element_kind,
+    render,
+    rule,
+)
+from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_products
+from mcu_deploy.backends.interface import (
+    YES,
+    CFunction,
+    Constant,
+    Layer,
+    LayoutRule,
+    Support,
+    Workload,
+    no,
+)
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.loops import counter, times
-from mcu_deploy.backends.kit.requantization import clamp_lines
+from mcu_deploy.backends.kit.loops import counter, plus, times
+from mcu_deploy.backends.kit.requantization import (
+    clamp_lines,
+    requantization,
+    sums_are_wide,
+)
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import plane
+from mcu_deploy.backends.kit.zero_points import without_zero
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.conv_transpose import transposed_window
 
 
-def _supports(layer: Layer) -> Support:
+def _fits(layer: Layer) -> Support:
     x, w, bias = layer.input(0), layer.input(1), layer.optional(2)
     if x.type.rank not in (3, 4):
         return no(f"it convolves over one or two spatial axes, not {x.type.rank - 2}")
     if w.constant is None or (bias is not None and bias.constant is None):
         return no("its weights or its bias are computed at run time; it packs constant ones")
-    if any(t.dtype is not DType.FLOAT32 for t in (x.type, w.type, layer.output.type)):
-        return no(f"it computes float32, not {x.type}")
     geometry = transposed_window(x.type, w.type, layer.output.type, layer.attributes)
     if min(*geometry.begin, *geometry.end) < 0:
         return no("its pads are negative")
     return YES
+
+
+def _supports(layer: Layer) -> Support:
+    types = [operand.type for operand in (layer.input(0), layer.input(1), layer.output)]
+    if any(type_.dtype is not DType.FLOAT32 for type_ in types):
+        return no(f"it computes float32, not {types[0]}")
+    return _fits(layer)
+
+
+def _supports_integers(layer: Layer) -> Support:
+    support = supports_products(layer)
+    if support.supported and any(layer.input(1).type.scaling.zero_point):
+        return no("its weights have a zero point")
+    return _fits(layer) if support.supported else support
 
 
 def _create(layer: Layer) -> Workload:
@@ -50,10 +84,28 @@ def _create(layer: Layer) -> Workload:
     packed = grouped.transpose(0, 2, 3, 4, 1).reshape(filters, *weights.shape[2:], depth)
     offsets = np.zeros(filters, np.float32) if bias is None else bias.constant
     assert offsets is not None
-    constants = (
-        Constant("weights", np.ascontiguousarray(packed)),
-        Constant("bias", offsets.astype(np.float32)),
-    )
+    constants = [Constant("weights", np.ascontiguousarray(packed))]
+    m, c = counter("m", filters), counter("c", depth)
+    left, right = f"pixel[{plus(c)}]", f"tap[{plus(c)}]"
+    helpers: tuple[CFunction, ...] = ()
+    values: dict[str, object] = {
+        "acc": "float", "x_ctype": x.type.dtype.c_type, "w_ctype": w.type.dtype.c_type,
+        "quantized": y.type.is_quantized, "scaling": "", "bias_step": "",
+    }  # fmt: skip
+    if y.type.is_quantized:
+        wide, ending = sums_are_wide(layer), requantization(layer, plus(m))
+        offsets = offsets.astype(np.int64 if wide else np.int32)
+        constants += [Constant("bias", offsets), *ending.constants]
+        helpers = ending.helpers
+        values |= {
+            "acc": "int64_t" if wide else "int32_t",
+            "product": f"{without_zero(left, x.type.scaling.zero_point[0])} * {right}",
+            "requantization": ending,
+        }
+    else:
+        constants.append(Constant("bias", offsets.astype(np.float32)))
+        clamp = clamp_lines(layer, "sum", " " * 20)
+        values |= {"product": f"{left} * {right}", "clamp": clamp}
     # The window slides over the result: what it calls its output is this operator's input.
     window = plane(geometry)
     window = replace(window, input=window.output, output=window.input)
@@ -61,18 +113,18 @@ def _create(layer: Layer) -> Workload:
         "conv_transpose.c.j2",
         channels=channels,
         depth=depth,
-        m=counter("m", filters),
-        c=counter("c", depth),
+        m=m,
+        c=c,
+        **values,
         **window.values(x.type.shape[0]),
         group_offset=""
         if group == 1
         else times("m" if per_group == 1 else f"m / {per_group}", depth),
-        clamp=clamp_lines(layer, "sum", " " * 20),
     )
-    name = stem("conv_transpose", "float32", channels, filters, window=window)
+    name = stem("conv_transpose", element_kind(layer), channels, filters, window=window)
     reads = np.arange(filters) // per_group * depth
     lowest = overlap.transposed_window(x.type.shape[0], channels, window, reads)
-    return compute(layer, name, body, constants, in_place=overlap.in_place(layer, lowest))
+    return compute(layer, name, body, constants, helpers, in_place=overlap.in_place(layer, lowest))
 
 
 KERNELS = (
@@ -82,5 +134,8 @@ KERNELS = (
             "ConvTranspose", conv_transpose_any.supports, rule(LayoutRule.NATURAL),
             conv_transpose_any.create,
         ),
+    ),
+    Kernel(
+        "ConvTranspose", _supports_integers, rule(LayoutRule.CHANNELS_LAST), _create, "tflite"
     ),
 )  # fmt: skip

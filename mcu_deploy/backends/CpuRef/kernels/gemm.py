@@ -17,12 +17,14 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     check_weights,
     compute,
     either,
+    element_kind,
     real_weight,
     render,
     rule,
     weight_scaling,
 )
 from mcu_deploy.backends.interface import (
+    YES,
     CFunction,
     Constant,
     Layer,
@@ -35,7 +37,12 @@ from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter, plus, times
-from mcu_deploy.backends.kit.requantization import clamp_lines, output_quantization, requantization
+from mcu_deploy.backends.kit.requantization import (
+    clamp_lines,
+    output_quantization,
+    requantization,
+    sums_are_wide,
+)
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import matrices
 from mcu_deploy.backends.kit.zero_points import folded_bias, without_zero
@@ -43,6 +50,12 @@ from mcu_deploy.backends.kit.zero_points import folded_bias, without_zero
 
 def supports(layer: Layer) -> Support:
     """Whether the kernel computes this Gemm or FullyConnected."""
+    support = fits(layer)
+    return _supports_types(layer) if support.supported else support
+
+
+def fits(layer: Layer) -> Support:
+    """Whether the kernel computes a Gemm of these constants, of whatever types."""
     bias = layer.optional(2)
     if layer.input(1).constant is None:
         return no("its second matrix is computed at run time; it packs constant ones")
@@ -50,7 +63,7 @@ def supports(layer: Layer) -> Support:
         return no("its bias is computed at run time")
     if layer.attributes.get("transA", 0):
         return no("it does not transpose the first matrix")
-    return _supports_types(layer)
+    return YES
 
 
 def _supports_types(layer: Layer) -> Support:
@@ -102,16 +115,18 @@ def create(layer: Layer) -> Workload:
     if y.type.is_quantized:
         xq, wq = x.type.scaling, w.type.scaling
         x_zero, w_zero = xq.zero_point[0], wq.zero_point[0]
-        integers = np.zeros(columns, np.int32)
+        wide = sums_are_wide(layer)
+        integers = np.zeros(columns, np.int64 if wide else np.int32)
         if bias is not None and bias.constant is not None:
-            integers = integers + bias.constant.astype(np.int32)
-        folded, _ = folded_bias(integers, matrix, x.type, w_zero)
-        integers, x_zero = (integers, x_zero) if folded is None else (folded, 0)
+            integers = integers + bias.constant.astype(integers.dtype)
+        if not wide:
+            folded, _ = folded_bias(integers, matrix, x.type, w_zero)
+            integers, x_zero = (integers, x_zero) if folded is None else (folded, 0)
         ending = requantization(layer, plus(n))
         constants += [Constant("bias", integers), *ending.constants]
         helpers = ending.helpers
         values |= {
-            "acc": "int32_t",
+            "acc": "int64_t" if wide else "int32_t",
             "product": f"{without_zero(x_element, x_zero)} * {without_zero(w_element, w_zero)}",
             "requantization": ending,
         }
@@ -138,10 +153,14 @@ def create(layer: Layer) -> Workload:
     # A row is read again for each of its columns.
     lowest = overlap.strided((rows, columns), (depth, 0))
     return compute(
-        layer, stem("dense", "weights8" if weight_only else y.type.dtype.value, depth, columns),
+        layer, stem("dense", "weights8" if weight_only else _kind(layer), depth, columns),
         render("gemm.c.j2", **values), constants, helpers,
         in_place=overlap.in_place(layer, lowest),
     )  # fmt: skip
+
+
+def _kind(layer: Layer) -> str:
+    return layer.output.type.dtype.value if layer.op == "MatMul" else element_kind(layer)
 
 
 def _matmul(layer: Layer) -> Workload:

@@ -11,12 +11,15 @@ from mcu_deploy.backends.kit.requantization import is_per_tensor, multiplied, sa
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import broadcast_loops
 from mcu_deploy.backends.kit.zero_points import without_zero
+from mcu_deploy.ir import DType
 
 
 def _supports(layer: Layer) -> Support:
     for operand in (layer.input(0), layer.input(1), layer.output):
-        if operand.type.dtype not in BYTES or not is_per_tensor(operand.type):
-            return no(f"it computes int8/uint8 quantized per tensor, not {operand.type}")
+        if operand.type.dtype not in (*BYTES, DType.INT16) or not is_per_tensor(operand.type):
+            return no(f"it computes int8/uint8/int16 quantized per tensor, not {operand.type}")
+    if len({operand.type.dtype.bytes for operand in (*layer.inputs, layer.output) if operand}) > 1:
+        return no("its operands have 8 and 16 bits")
     if layer.input(0).constant is not None and layer.input(1).constant is not None:
         return no("its operands are constants, both")
     return YES
@@ -35,7 +38,7 @@ def _create(layer: Layer) -> Workload:
     else:
         factors = Sum.of(a.type, b.type, y.type)
         left, right = (
-            multiplied(f"{element} * {1 << Sum.SHIFT}", factor)
+            multiplied(f"{element} * {1 << factors.before}", factor)
             for element, factor in zip(elements, (factors.left, factors.right), strict=True)
         )
         symbol = "+" if layer.op == "Add" else "-"

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from mcu_deploy.backends.CpuRef.kernels import conv, gemm
 from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel, rule
 from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, no
+from mcu_deploy.backends.kit.requantization import is_per_tensor
+from mcu_deploy.ir import DType
 
 
 def supports_bytes(layer: Layer) -> Support:
@@ -25,15 +27,41 @@ def supports_bytes(layer: Layer) -> Support:
     return YES
 
 
-def _both(supports: Callable[[Layer], Support]) -> Callable[[Layer], Support]:
+# The types that products are made of: of x, of the weights and of the output. The last two are the
+# two steps of an SVDF whose state has 16 bits.
+_TYPES = (
+    *((x, w, y) for x in BYTES for w in BYTES for y in BYTES),
+    (DType.INT16, DType.INT8, DType.INT16),
+    (DType.INT8, DType.INT8, DType.INT16),
+    (DType.INT16, DType.INT16, DType.INT8),
+)
+
+
+def supports_products(layer: Layer) -> Support:
+    """Whether a sum of products has operands that TFLite-Micro has a kernel for."""
+    x, w, y = (operand.type for operand in (layer.input(0), layer.input(1), layer.output))
+    if (x.dtype, w.dtype, y.dtype) not in _TYPES or w.quantization is None:
+        return no(f"it computes quantized integers of 8 bits, or of 16 with 8, not {x} and {w}")
+    if not is_per_tensor(x) or not is_per_tensor(y):
+        return no("a computed tensor is quantized per axis")
+    for type_ in (x, w, y):
+        if type_.dtype is DType.INT16 and any(type_.scaling.zero_point):
+            return no(f"its integers of 16 bits lie around 0, unlike {type_}")
+    bias = layer.optional(2)
+    if bias is not None and bias.type.dtype not in (DType.INT32, DType.INT64):
+        return no(f"its bias has 32 or 64 bits, unlike {bias.type}")
+    return YES
+
+
+def _both(fits: Callable[[Layer], Support]) -> Callable[[Layer], Support]:
     def both(layer: Layer) -> Support:
-        support = supports_bytes(layer)
-        return supports(layer) if support.supported else support
+        support = supports_products(layer)
+        return fits(layer) if support.supported else support
 
     return both
 
 
 KERNELS = (
-    Kernel("Conv", _both(conv.supports), rule(LayoutRule.CHANNELS_LAST), conv.create, "tflite"),
-    Kernel("FullyConnected", _both(gemm.supports), rule(LayoutRule.NATURAL), gemm.create, "tflite"),
+    Kernel("Conv", _both(conv.fits), rule(LayoutRule.CHANNELS_LAST), conv.create, "tflite"),
+    Kernel("FullyConnected", _both(gemm.fits), rule(LayoutRule.NATURAL), gemm.create, "tflite"),
 )

@@ -1,19 +1,57 @@
-"""Functions of one int8 element of TFLite models: a table of 256 entries."""
+"""Functions of one element of TFLite models: of int8 a table of 256 entries; LeakyRelu of int16 is
+computed."""
 
 from __future__ import annotations
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, rule
+import numpy as np
+
+from mcu_deploy.arithmetic.tflite import scalar
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, either, render, rule
 from mcu_deploy.backends.CpuRef.kernels.elementwise import table
 from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_bytes
-from mcu_deploy.backends.interface import Layer, LayoutRule, Workload
-from mcu_deploy.operators.tflite_functions import OPERATORS, function_table
+from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY
+from mcu_deploy.backends.kit.loops import counter, plus
+from mcu_deploy.backends.kit.requantization import is_per_tensor, multiplied, saturated
+from mcu_deploy.backends.kit.stems import stem
+from mcu_deploy.backends.kit.zero_points import without_zero
+from mcu_deploy.ir import DType
+from mcu_deploy.operators.tflite_functions import OPERATORS, LeakyRelu, function_table
 
 
 def _create(layer: Layer) -> Workload:
     return table(layer, function_table(layer.call))
 
 
-KERNELS = tuple(
-    Kernel(operator.name, supports_bytes, rule(LayoutRule.SAME), _create, "tflite")
-    for operator in OPERATORS
+def _supports_sixteen(layer: Layer) -> Support:
+    for type_ in (layer.input(0).type, layer.output.type):
+        if type_.dtype is not DType.INT16 or not is_per_tensor(type_):
+            return no(f"it computes int8/uint8, or int16 quantized per tensor, not {type_}")
+    return YES
+
+
+def _leaky_relu(layer: Layer) -> Workload:
+    x = layer.input(0).type
+    factors, i = LeakyRelu.of(layer.call), counter("i", x.elements)
+    value = without_zero(f"x[{plus(i)}]", scalar(x)[1])
+    below = ("-" if factors.negates else "") + multiplied(value, factors.slope)
+    scaled = f"({value} >= 0 ? {multiplied(value, factors.identity)} : {below})"
+    return compute(
+        layer, stem("leaky_relu", layer.output.type.dtype.value, x.elements),
+        render("element.c.j2", i=i, element=saturated(layer, scaled)), helpers=(MULTIPLY, CLAMP),
+        in_place=overlap.in_place(layer, np.arange(x.elements)),
+    )  # fmt: skip
+
+
+KERNELS = (
+    *(
+        Kernel(operator.name, supports_bytes, rule(LayoutRule.SAME), _create, "tflite")
+        for operator in OPERATORS
+        if operator.name != "LeakyRelu"
+    ),
+    either(
+        Kernel("LeakyRelu", supports_bytes, rule(LayoutRule.SAME), _create, "tflite"),
+        Kernel("LeakyRelu", _supports_sixteen, rule(LayoutRule.SAME), _leaky_relu, "tflite"),
+    ),
 )

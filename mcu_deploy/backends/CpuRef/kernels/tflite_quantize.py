@@ -22,11 +22,17 @@ _INTEGERS = (DType.INT8, DType.UINT8, DType.INT16)
 
 def _supports(layer: Layer) -> Support:
     x, y = layer.input(0).type, layer.output.type
-    wanted = (DType.FLOAT32,) if layer.op == "Quantize" else _INTEGERS
-    if x.dtype not in wanted or y.dtype not in _INTEGERS:
+    wanted: tuple[DType, ...] = (DType.FLOAT32,)
+    made: tuple[DType, ...] = _INTEGERS
+    if layer.op == "Requantize":
+        wanted = made = (*_INTEGERS, DType.INT32)
+    if x.dtype not in wanted or y.dtype not in made:
         return no(f"it does not make {y} of {x}")
     if not is_per_tensor(y) or (layer.op == "Requantize" and not is_per_tensor(x)):
         return no("a computed tensor is not quantized per tensor")
+    for type_ in (x, y):
+        if type_.dtype is DType.INT32 and scalar(type_)[1]:
+            return no(f"its integers of 32 bits lie around 0, unlike {type_}")
     return YES
 
 
@@ -42,8 +48,9 @@ def _create(layer: Layer) -> Workload:
         helpers: tuple[CFunction, ...] = (ROUND_AWAY,)
     else:
         value = without_zero(given, scalar(x.type)[1])
-        element = saturated(layer, multiplied(value, requantization(layer.call)))
-        helpers = (MULTIPLY, CLAMP)
+        element, helpers = multiplied(value, requantization(layer.call)), (MULTIPLY,)
+        if y.type.dtype is not DType.INT32:  # which holds whatever is multiplied
+            element, helpers = saturated(layer, element), (MULTIPLY, CLAMP)
     return compute(
         layer, stem(layer.op.lower(), y.type.dtype.value, x.type.elements),
         render("element.c.j2", i=i, element=element), helpers=helpers,

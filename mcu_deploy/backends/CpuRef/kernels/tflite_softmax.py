@@ -6,34 +6,40 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render, rule
-from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_bytes
-from mcu_deploy.backends.interface import Constant, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.backends.interface import YES, Constant, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY, RECIPROCAL
+from mcu_deploy.backends.kit.requantization import is_per_tensor
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.tflite_softmax import SUM_BITS, terms
 
 
 def _supports(layer: Layer) -> Support:
-    x = layer.input(0).type
-    if x.dtype is not DType.INT8 or layer.output.type.dtype is not DType.INT8:
-        return no(f"it computes int8, not {x}")
+    x, y = layer.input(0).type, layer.output.type
+    if x.dtype is not DType.INT8 or y.dtype not in (DType.INT8, DType.INT16):
+        return no(f"it makes int8 or int16 of int8, not {y} of {x}")
+    if not is_per_tensor(x) or not is_per_tensor(y):
+        return no("a computed tensor is not quantized per tensor")
     if x.shape[-1] >= 1 << SUM_BITS:
         return no(f"it sums fewer than {1 << SUM_BITS} terms, not {x.shape[-1]}")
-    return supports_bytes(layer)
+    return YES
 
 
 def _create(layer: Layer) -> Workload:
-    x = layer.input(0)
+    x, y = layer.input(0), layer.output.type.dtype
     size = x.type.shape[-1]
     rows = x.type.elements // size
     table = terms(layer.call).astype(np.int32)
-    body = render("tflite_softmax.c.j2", rows=rows, size=size, distances=len(table))
+    body = render(
+        "tflite_softmax.c.j2", rows=rows, size=size, distances=len(table),
+        y_ctype=y.c_type, low=y.range[0], high=y.range[1],
+        shift=SUM_BITS + 31 - 8 * y.bytes,
+    )  # fmt: skip
     # A row is read once more while it is written, element by element.
     lowest = np.arange(x.type.elements)
     return compute(
-        layer, stem("softmax", "int8", size), body, (Constant("exponential", table),),
+        layer, stem("softmax", y.value, size), body, (Constant("exponential", table),),
         (CLAMP, MULTIPLY, RECIPROCAL), in_place=overlap.in_place(layer, lowest),
     )  # fmt: skip
 

@@ -1,0 +1,100 @@
+"""SVDF against TFLite-Micro, run by run: its state is a state of the network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from operators.svdf_cases import RECORDED, UNITS, Stream, streams
+from tflite_models import Operator, Tensor, constant, int8, write
+
+from mcu_deploy import formats
+from mcu_deploy.agreement.runs import run_oracle
+from mcu_deploy.api.building import build
+from mcu_deploy.api.folder import as_folder
+from mcu_deploy.api.running import open_device
+from mcu_deploy.boards import load_board
+from mcu_deploy.compiler import compile_model
+from mcu_deploy.errors import ModelError
+from mcu_deploy.files.samples import Samples
+
+
+def agree(stream: Stream, found: np.ndarray, wanted: np.ndarray) -> bool:
+    """Integers in every bit; sums of float32 have another order."""
+    if wanted.dtype == np.float32:
+        return np.allclose(found, wanted, rtol=0, atol=1e-5 * float(np.abs(wanted).max()))
+    return found.dtype == wanted.dtype and np.array_equal(found, wanted)
+
+
+def test_the_oracle_gives_what_tflite_micro_gives(tmp_path: Path) -> None:
+    with np.load(RECORDED) as recorded:
+        for stream in streams():
+            path = tmp_path / "svdf.tflite"
+            path.write_bytes(stream.content)
+            network = compile_model(path, load_board("host"), name="svdf")
+            samples = Samples(tuple((x,) for x in stream.inputs), "made")
+            found = [values[network.outputs[0]] for values in run_oracle(network, samples)]
+            wanted = recorded[stream.name]
+            assert agree(stream, np.stack(found), wanted), stream.name
+            assert len(np.unique(wanted)) > 5 * UNITS, stream.name
+
+
+@pytest.mark.parametrize(
+    "board",
+    [
+        pytest.param("host", marks=pytest.mark.needs_host_gcc),
+        *(
+            pytest.param(
+                board, marks=[pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.matrix]
+            )
+            for board in ("mps2-an385", "mps2-an386")
+        ),
+    ],
+)
+def test_boards_give_what_tflite_micro_gives(board: str, tmp_path: Path) -> None:
+    """All of them in one firmware."""
+    cases, files = list(streams()), []
+    for number, stream in enumerate(cases):
+        files.append(tmp_path / f"svdf_{number}.tflite")
+        files[-1].write_bytes(stream.content)
+    folder = as_folder(build(files, board, tmp_path / "b", name=[f.stem for f in files]))
+    with np.load(RECORDED) as recorded, open_device(folder) as device:
+        for file, stream in zip(files, cases, strict=True):
+            found = [device.infer(file.stem, [x])[0] for x in stream.inputs]
+            assert agree(stream, np.stack(found), recorded[stream.name]), stream.name
+
+
+def svdf(**changed: Tensor) -> bytes:
+    """A layer of 2 units of one filter, with some of its tensors replaced."""
+    tensors = {
+        "x": int8("x", (1, 3), 0.1, 0),
+        "features": constant("features", np.ones((2, 3), np.int8), [0.1]),
+        "times": constant("times", np.ones((2, 4), np.int8), [0.1]),
+        "bias": constant("bias", np.zeros(2, np.int32), [0.01]),
+        "state": Tensor("state", (1, 8), "INT8", (0.1,), (0,), variable=True),
+        "y": int8("y", (1, 2), 0.1, 0),
+    } | changed
+    operator = Operator("SVDF", tuple(tensors)[:-1], ("y",), "SVDFOptions", {"Rank": 1})
+    return write(list(tensors.values()), [operator], ["x"], ["y"])
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"x": int8("x", (2, 3), 0.1, 0), "y": int8("y", (2, 2), 0.1, 0)}, "a batch of 2"),
+        ({"state": Tensor("state", (1, 8), "INT8", (0.1,), (0,))}, "not variable"),
+        ({"state": Tensor("state", (1, 8), "INT16", (0.1,), (0,), variable=True)}, "different"),
+        ({"state": Tensor("state", (1, 6), "INT8", (0.1,), (0,), variable=True)}, "fit together"),
+        ({"y": int8("y", (1, 3), 0.1, 0)}, "fit together"),
+        ({"x": Tensor("x", (1, 3))}, "float32 inputs"),
+        ({"times": Tensor("times", (2, 4), "INT8", (0.1,), (0,))}, "run time"),
+    ],
+)
+def test_what_is_refused(changed: dict[str, Tensor], words: str, tmp_path: Path) -> None:
+    path = tmp_path / "svdf.tflite"
+    path.write_bytes(svdf())
+    formats.load(path)
+    path.write_bytes(svdf(**changed))
+    with pytest.raises(ModelError, match=words):
+        formats.load(path)
