@@ -39,6 +39,7 @@ class Operator:
     table: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     custom: str = ""
+    version: int = 1
 
 
 def constant(name: str, value: Array, scale: Sequence[float] = (), axis: int = 0) -> Tensor:
@@ -150,7 +151,8 @@ class _Writer:
 
     def _opcode(self, operator: Operator) -> int:
         number = getattr(tflite.BuiltinOperator, operator.kind)
-        fields = {"DeprecatedBuiltinCode": min(number, 127), "BuiltinCode": number, "Version": 1}
+        fields = {"DeprecatedBuiltinCode": min(number, 127), "BuiltinCode": number}
+        fields["Version"] = operator.version
         if operator.custom:
             fields["CustomCode"] = self.builder.CreateString(operator.custom)
         return self._table("OperatorCode", fields)

@@ -184,6 +184,10 @@ class GraphBuilder:
         self.add(operation, "Reshape", [x, self._shape(operation, shape)], y)
         return y
 
+    def shape(self, edge: EdgeId) -> tuple[int, ...]:
+        """The shape of an edge."""
+        return self._editor.types[edge].shape
+
     def add_reshape(self, operation: Operation, x: EdgeId, y: TfliteTensor) -> None:
         """The Reshape that writes a tensor of the file from an edge with its elements."""
         self.add(operation, "Reshape", [x, self._shape(operation, y.type.shape)], y)

@@ -64,7 +64,9 @@ def _case(
         else:
             given.append(rng.integers(-9, 9, tensor.shape).astype(tensor.type.lower()))
     names = tuple(t.name for t in inputs)
-    operator = Operator(kind, names, tuple(t.name for t in outputs), *options)
+    # LiteRT has no older one of this operator.
+    version = 2 if kind == "BROADCAST_TO" else 1
+    operator = Operator(kind, names, tuple(t.name for t in outputs), *options, version=version)
     read = [t.name for t in inputs if t.value is None]
     content = write([*inputs, *outputs], [operator], read, [t.name for t in outputs])
     return Case(f"{kind} {options[1] or ''}", content, tuple(given))
@@ -136,6 +138,60 @@ def cases() -> Iterator[Case]:
             yield _case("RESIZE_BILINEAR", [x, sizes], [wanted], ("ResizeBilinearOptions", way))
 
 
+def rows(*values: list[int]) -> Array:
+    return np.array(values, np.int32)
+
+
+def blocks() -> Iterator[Case]:
+    """What moves whole rows and blocks, of float32 and of int8."""
+    for kind, given, shape, lists in (
+        ("SPACE_TO_BATCH_ND", (1, 4, 5, 3), (6, 3, 2, 3), ([2, 3], [[1, 1], [1, 0]])),
+        ("SPACE_TO_BATCH_ND", (2, 6, 4), (4, 3, 4), ([2], [[0, 0]])),
+        ("BATCH_TO_SPACE_ND", (6, 3, 2, 3), (1, 4, 5, 3), ([2, 3], [[1, 1], [1, 0]])),
+        ("BATCH_TO_SPACE_ND", (4, 3, 4), (2, 6, 4), ([2], [[0, 0]])),
+    ):
+        sizes, borders = constant("n", rows(lists[0])[0]), constant("b", rows(*lists[1]))
+        table = "SpaceToBatchNDOptions" if kind[0] == "S" else "BatchToSpaceNDOptions"
+        for x, y in (
+            (_real("x", *given), _real("y", *shape)),
+            (int8("x", given, 0.1, 7), int8("y", shape, 0.1, 7)),
+        ):
+            yield _case(kind, [x, sizes, borders], [y], (table, {}))
+    x, y = _real("x", *X), _real("y", *Y)
+    yield _case("REVERSE_V2", [x, _ints("axes", 1)], [y], ("ReverseV2Options", {}))
+    pads = constant("pads", rows([0, 0], [1, 2], [0, 0], [3, 1]))
+    for mode in (0, 1):
+        yield _case("MIRROR_PAD", [x, pads], [_real("y", 2, 6, 4, 10)],
+                    ("MirrorPadOptions", {"Mode": mode}))  # fmt: skip
+    yield _case("BROADCAST_TO", [_real("x", 3, 1, 6), _ints("shape", *X)], [y],
+                ("BroadcastToOptions", {}))  # fmt: skip
+    yield _case("FILL", [_ints("shape", 2, 3), _real("x")], [_real("y", 2, 3)], ("FillOptions", {}))
+    places = constant("places", rows([0, 2], [1, 1]))
+    yield _case("GATHER_ND", [x, places], [_real("y", 2, 4, 6)], ("GatherNdOptions", {}))
+    table = constant("table", np.random.default_rng(2).normal(size=(5, 4)).astype(np.float32))
+    yield _case("EMBEDDING_LOOKUP", [_ints("ids", 3, 0, 3), table], [_real("y", 3, 4)])
+
+
+def more() -> Iterator[Case]:
+    """Sums, remainders, roots of means of squares, zeros."""
+    x, y, row = _real("x", *X), _real("y", *Y), _real("row", 6)
+    yield _case("ADD_N", [x, _real("a", *X), _real("b", *X)], [y], ("AddNOptions", {}))
+    for exclusive, reverse in ((False, False), (True, False), (False, True)):
+        options = {"Exclusive": exclusive, "Reverse": reverse}
+        axis = constant("axis", np.array(-2, np.int32))
+        yield _case("CUMSUM", [x, axis], [y], ("CumsumOptions", options))
+    for kind in ("FLOOR_DIV", "FLOOR_MOD"):
+        table = "FloorDivOptions" if kind == "FLOOR_DIV" else "FloorModOptions"
+        yield _case(kind, [x, row], [y], (table, {}))
+    yield _case("ZEROS_LIKE", [x], [y], ("ZerosLikeOptions", {}))
+    options = {"Padding": 0, "StrideH": 2, "StrideW": 1, "FilterHeight": 3, "FilterWidth": 2}
+    yield _case("L2_POOL_2D", [_real("x", 1, 5, 4, 3)], [_real("y", 1, 3, 4, 3)],
+                ("Pool2DOptions", options))  # fmt: skip
+    for keep, shape in ((False, (2, 6)), (True, (2, 1, 1, 6))):
+        yield _case("REDUCE_ALL", [_bools("x", *X), _ints("axes", 1, 2)], [_bools("y", *shape)],
+                    ("ReducerOptions", {"KeepDims": keep}))  # fmt: skip
+
+
 def transposed_convolutions() -> Iterator[Case]:
     rng = np.random.default_rng(5)
     for stride, kernel, padding in ((2, 3, 0), (2, 3, 1), (3, 2, 0), (1, 4, 0), (2, 5, 1)):
@@ -152,7 +208,7 @@ def transposed_convolutions() -> Iterator[Case]:
 
 def compiled(folder: Path) -> list[Compiled]:
     found = []
-    for index, case in enumerate([*cases(), *transposed_convolutions()]):
+    for index, case in enumerate([*cases(), *blocks(), *more(), *transposed_convolutions()]):
         path = folder / f"case_{index}.tflite"
         path.write_bytes(case.content)
         options = Options(weights="array")

@@ -1,5 +1,5 @@
 """What ONNX has an operator for that means the same: MINIMUM, MAXIMUM, comparisons, truth values,
-SELECT, CAST, TILE, ARG_MAX, BATCH_MATMUL, L2_NORMALIZATION and their kin.
+SELECT, CAST, TILE, ARG_MAX, BATCH_MATMUL, CUMSUM, L2_NORMALIZATION and their kin.
 
 Of quantized tensors only where integers of one scale are moved or compared as they are.
 """
@@ -137,7 +137,51 @@ def _l2_normalization(operation: Operation, graph: GraphBuilder) -> None:
     graph.add(operation, "Div", [edge, bounded], y)
 
 
+def _floor_mod(operation: Operation, graph: GraphBuilder) -> None:
+    """The remainder of the sign of the divisor: that of C, and the divisor added where it is not 0
+    and has the other sign."""
+    a, b, y = operation.input(0), operation.input(1), operation.output
+    require_float(operation, a, b, y)
+    divisor, zero = graph.read(b), graph.constant(f"{y.name} zero", np.array(0, np.float32))
+    names = ("rest", "sum", "product", "other")
+    rest, total, product, other = (
+        graph.edge(f"{y.name} {name}", TensorType(t, y.type.shape))
+        for name, t in zip(names, (DType.FLOAT32,) * 3 + (DType.BOOL,), strict=True)
+    )
+    graph.add(operation, "Mod", [graph.read(a), divisor], rest, {"fmod": 1})
+    graph.add(operation, "Add", [rest, divisor], total)
+    # Of a remainder of 0 it is no less than 0 either.
+    sign = graph.edge(f"{y.name} sign", b.type)
+    graph.add(operation, "Sign", [divisor], sign)
+    graph.add(operation, "Mul", [rest, sign], product)
+    graph.add(operation, "Less", [product, zero], other)
+    graph.add(operation, "Where", [other, total, rest], y)
+
+
+def _cumsum(operation: Operation, graph: GraphBuilder) -> None:
+    options, x = operation.options(tflite.CumsumOptions), operation.input(0)
+    if x.type.is_quantized:
+        require_float(operation, x)
+    operation.require_alike(x, operation.output)
+    axis = graph.constant(f"{operation.name} axis", operation.constant(1).reshape(-1)[0])
+    attributes = {"exclusive": int(options.Exclusive()), "reverse": int(options.Reverse())}
+    graph.add(operation, "CumSum", [graph.read(x), axis], operation.output, attributes)
+
+
+def _zeros_like(operation: Operation, graph: GraphBuilder) -> None:
+    y = operation.output
+    if y.type.is_quantized:
+        require_float(operation, y)
+    zeros = graph.constant(f"{y.name} zeros", np.zeros(y.type.shape, y.type.dtype.numpy))
+    graph.add(operation, "Identity", [zeros], y)
+
+
 CONVERTERS = {
+    "ADD_N": _of_reals("Sum"),
+    "CUMSUM": _cumsum,
+    "FLOOR_DIV": _after("Div", "Floor"),
+    "FLOOR_MOD": _floor_mod,
+    "ZEROS_LIKE": _zeros_like,
     "MINIMUM": _alike("Min", (0, 1)),
     "MAXIMUM": _alike("Max", (0, 1)),
     "EQUAL": _alike("Equal", (0, 1), moves=False),

@@ -1,4 +1,4 @@
-"""MEAN, SUM, REDUCE_MAX and REDUCE_MIN over axes."""
+"""MEAN, SUM, REDUCE_MAX, REDUCE_MIN and REDUCE_ALL over axes."""
 
 from __future__ import annotations
 
@@ -11,18 +11,14 @@ from mcu_deploy.formats.tflite_graph import GraphBuilder
 from mcu_deploy.formats.tflite_operation import Operation
 from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.formats.tflite_ops.activations import is_float
+from mcu_deploy.ir import DType, TensorType
 
 
 def _reduce(op: str) -> Any:
     def convert(operation: Operation, graph: GraphBuilder) -> None:
         keep = int(operation.options(tflite.ReducerOptions).KeepDims())
         x, y = operation.input(0), operation.output
-        rank = x.type.rank
-        given = [int(a) for a in operation.constant(1).reshape(-1)]
-        if not given or any(not -rank <= a < rank for a in given) or not x.type.elements:
-            raise operation.damaged(f"its axes are {given}, and its input has {rank}")
-        axes = tuple(sorted({a % rank for a in given}))
-        edge = graph.read(x)
+        axes, edge = _axes(operation), graph.read(x)
         if not is_float(operation, x, y) and op in ("Mean", "Sum"):
             attributes = {"axes": axes, "keepdims": keep}
             graph.add(operation, f"Reduce{op}", [edge], y, attributes, DOMAIN)
@@ -39,7 +35,31 @@ def _reduce(op: str) -> Any:
     return convert
 
 
+def _reduce_all(operation: Operation, graph: GraphBuilder) -> None:
+    """The least of truth values as integers."""
+    keep = int(operation.options(tflite.ReducerOptions).KeepDims())
+    x, y = operation.input(0), operation.output
+    if x.type.dtype is not DType.BOOL or y.type.dtype is not DType.BOOL:
+        raise operation.damaged(f"it makes {y.type} of {x.type}")
+    axes = _axes(operation)
+    numbers = graph.edge(f"{y.name} numbers", TensorType(DType.INT32, x.type.shape))
+    least = graph.edge(f"{y.name} least", TensorType(DType.INT32, y.type.shape))
+    graph.add(operation, "Cast", [graph.read(x)], numbers)
+    graph.add(operation, "ReduceMin", [numbers], least, {"axes": axes, "keepdims": keep})
+    graph.add(operation, "Cast", [least], y)
+
+
+def _axes(operation: Operation) -> tuple[int, ...]:
+    """The axes that are reduced, from the first one on."""
+    x = operation.input(0)
+    rank, given = x.type.rank, [int(a) for a in operation.constant(1).reshape(-1)]
+    if not given or any(not -rank <= a < rank for a in given) or not x.type.elements:
+        raise operation.damaged(f"its axes are {given}, and its input has {rank}")
+    return tuple(sorted({a % rank for a in given}))
+
+
 CONVERTERS = {
+    "REDUCE_ALL": _reduce_all,
     "MEAN": _reduce("Mean"),
     "SUM": _reduce("Sum"),
     "REDUCE_MAX": _reduce("Max"),

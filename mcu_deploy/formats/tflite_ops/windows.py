@@ -201,6 +201,27 @@ def _pool(op: str) -> Any:
     return convert
 
 
+def _l2_pool(operation: Operation, graph: GraphBuilder) -> None:
+    """The root of the mean of the squares."""
+    options = operation.options(tflite.Pool2DOptions)
+    x, y = operation.input(0), operation.output
+    if not is_float(operation, x, y):
+        raise operation.unsupported(
+            "computes quantized integers", "Convert the model with that in float32."
+        )
+    kernel = (int(options.FilterHeight()), int(options.FilterWidth()))
+    strides = (int(options.StrideH()), int(options.StrideW()))
+    attributes = _geometry(operation, options.Padding(), strides, kernel)
+    attributes["kernel_shape"] = kernel
+    bounds = fused_activation(operation, options.FusedActivationFunction())
+    edge = graph.read(x, NCHW)
+    squares = graph.edge(f"{y.name} squares", graph.ordered(x, NCHW))
+    mean = graph.edge(f"{y.name} mean", graph.ordered(y, NCHW))
+    graph.add(operation, "Mul", [edge, edge], squares)
+    graph.add(operation, "AveragePool", [squares], mean, attributes)
+    add_clamped(operation, graph, "Sqrt", [mean], {}, bounds, NCHW)
+
+
 def _transpose_conv(operation: Operation, graph: GraphBuilder) -> None:
     """Inputs: the output's shape, weights (M, rows, columns, C), x. The smaller half of what is
     cropped is at the beginning."""
@@ -241,5 +262,6 @@ CONVERTERS = {
     "DEPTHWISE_CONV_2D": _depthwise_conv_2d,
     "AVERAGE_POOL_2D": _pool("AveragePool"),
     "MAX_POOL_2D": _pool("MaxPool"),
+    "L2_POOL_2D": _l2_pool,
     "TRANSPOSE_CONV": _transpose_conv,
 }
