@@ -155,7 +155,6 @@ def _plain_form(
     if not is_invalid:
         _check(model, path)
     model = _inline_functions(model, path)
-    refused = refused_attributes(model)
     name_outputs(model.graph)
     forget_negative_sizes(model.graph)
     assumed, problems = bind_shapes(model, shapes)
@@ -166,7 +165,7 @@ def _plain_form(
         problems = (*problems, str(error))
         with suppress(ModelError):
             infer_and_fold(model, strict=False)
-    return model.SerializeToString(), assumed, problems, refused
+    return model.SerializeToString(), assumed, problems, refused_attributes(model)
 
 
 def data_files(path: Path) -> tuple[Path, ...]:

@@ -17,6 +17,7 @@ from mcu_deploy.formats.onnx_body import Body, Shape
 from mcu_deploy.formats.onnx_einsum import einsum
 from mcu_deploy.formats.onnx_ml import ML
 from mcu_deploy.formats.onnx_operators import domain_of, text_of
+from mcu_deploy.formats.onnx_training import TRAINING
 from mcu_deploy.operators import label
 
 
@@ -32,14 +33,14 @@ def body(
     if build is None or not shapes or shapes[0] is None:
         return None
     made = Body(node, shapes, values, dtype, opset)
-    output = build(made)
-    if output is None:
+    built = build(made)
+    if built is None:
         return None
-    if output in node.input:
-        output = made("Identity", output)
+    outputs = [built] if isinstance(built, str) else built
+    outputs = [made("Identity", name) if name in node.input else name for name in outputs]
     imports = [helper.make_opsetid("", opset)]
     inputs = list(dict.fromkeys(name for name in node.input if name))
-    return helper.make_function("", node.op_type, inputs, [output], made.nodes, imports)
+    return helper.make_function("", node.op_type, inputs, outputs, made.nodes, imports)
 
 
 def _depth_to_space(b: Body) -> str | None:
@@ -118,7 +119,25 @@ def _stft(b: Body) -> str | None:
     return b("DFT", frames, "", b.constant(2, np.int64), onesided=onesided)
 
 
-_BODIES: Mapping[str, Callable[[Body], str | None]] = {
+def _tensor_scatter(b: Body) -> str | None:
+    """TensorScatter-24: rows of a cache, of each batch from its place on, circular or not."""
+    axis, update = b.axis(-2), b.shapes[1]
+    if update is None or len(b.shape) < 2 or not axis:
+        return None
+    before, rows = b.shape[:axis], update[axis]
+    places = b.constant(np.arange(rows), np.int64)
+    if len(b.inputs) > 2 and b.inputs[2]:
+        first = b.reshape(b.inputs[2], (before[0], *(1,) * axis))
+        places = b("Add", first, places)
+    if b.attributes.get("mode", b"linear") == b"circular":
+        places = b("Mod", places, b.constant(b.shape[axis], np.int64))
+    places = b.reshape(b("Expand", places, b.ints(*before, rows)), (*before, rows, 1))
+    others = np.moveaxis(np.indices((*before, rows))[:-1], 0, -1)
+    where = b("Concat", b.constant(others, np.int64), places, axis=axis + 1)
+    return b("ScatterND", b.inputs[0], where, b.inputs[1])
+
+
+_BODIES: Mapping[str, Callable[[Body], str | list[str] | None]] = {
     "DepthToSpace": _depth_to_space,
     "Einsum": einsum,
     "GlobalLpPool": _global_lp_pool,
@@ -126,7 +145,9 @@ _BODIES: Mapping[str, Callable[[Body], str | None]] = {
     "LpNormalization": _lp_normalization,
     "STFT": _stft,
     "SpaceToDepth": _space_to_depth,
+    "TensorScatter": _tensor_scatter,
     **ML,
+    **TRAINING,
 }
 
 NAMES = tuple(_BODIES)

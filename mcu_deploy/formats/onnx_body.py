@@ -63,6 +63,9 @@ class Body:
         array = np.asarray(value, self.element if dtype is None else dtype)
         return self("Constant", value=numpy_helper.from_array(array))
 
+    def cast(self, x: str, to: int = onnx.TensorProto.FLOAT) -> str:
+        return self("Cast", x, to=to)
+
     def ints(self, *values: int) -> str:
         return self.constant(values, np.int64)
 

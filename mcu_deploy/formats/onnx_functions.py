@@ -15,11 +15,14 @@ from onnx import numpy_helper
 from mcu_deploy.formats.onnx_bodies import NAMES, body
 from mcu_deploy.formats.onnx_operators import domain_of, opset_of, text_of
 from mcu_deploy.formats.onnx_subgraphs import all_nodes, rename, subgraphs_below, subgraphs_of
+from mcu_deploy.formats.onnx_training import trains
 from mcu_deploy.formats.onnx_types import declared_types
 from mcu_deploy.operators import find, label
 
 # Their bodies draw random numbers, or loop over sequences: what is told of the operator says more.
 _LEFT = {"Bernoulli", "SequenceMap"}
+# Where ONNX tries operators out, all in their first version.
+_PREVIEW = "ai.onnx.preview"
 
 Types = Mapping[str, onnx.TypeProto]
 Constants = Mapping[str, onnx.TensorProto]
@@ -29,9 +32,10 @@ def names() -> tuple[str, ...]:
     """The operators that are read as what they are made of."""
     schemas: Any = onnx.defs.get_all_schemas_with_history()
     defined = {
-        schema.name
+        label(schema.domain, schema.name)
         for schema in schemas
-        if not schema.domain and (schema.has_function or schema.has_context_dependent_function)
+        if schema.domain in ("", _PREVIEW)
+        and (schema.has_function or schema.has_context_dependent_function)
     }
     return tuple(sorted(name for name in {*defined, *NAMES} - _LEFT if find("", name) is None))
 
@@ -76,9 +80,11 @@ def _body(
     Of several bodies of one version of an operator the newest one that the opset has.
     """
     op, domain = text_of(node.op_type), domain_of(node.domain)
-    if domain or op in _LEFT or find("", op) or not onnx.defs.has(op, opset, ""):
+    schema = _schema(op, domain, opset)
+    if trains(node):
+        return _own_body(node, types, constants, opset)
+    if schema is None or op in _LEFT or find(domain, op):
         return _own_body(node, types, constants, opset) if domain else None
-    schema: Any = onnx.defs.get_schema(op, opset, "")  # some of its methods have no type hints
     contextual = schema.context_dependent_function_opset_versions
     plain = max((v for v in schema.function_opset_versions if v <= opset), default=0)
     built = max((v for v in contextual if v <= opset), default=0)
@@ -94,6 +100,14 @@ def _body(
         schema.get_context_dependent_function_with_opset_version(built, complete, given)
     )
     return found if found.node else None
+
+
+def _schema(op: str, domain: str, opset: int) -> Any:  # some of its methods have no type hints
+    """What ONNX says of an operator; None where it has none."""
+    version = opset if not domain else 1
+    if domain not in ("", _PREVIEW) or not onnx.defs.has(op, version, domain):
+        return None
+    return onnx.defs.get_schema(op, version, domain)
 
 
 def _own_body(
@@ -142,8 +156,8 @@ def _placed(
 ) -> list[onnx.NodeProto]:
     """The body's nodes, which read the node's inputs, write its outputs and have its attributes."""
     attributes = {a.name: a for a in (*function.attribute_proto, *node.attribute)}
-    if not domain_of(node.domain):
-        schema = onnx.defs.get_schema(text_of(node.op_type), opset, "")
+    schema = _schema(text_of(node.op_type), domain_of(node.domain), opset)
+    if schema is not None:
         attributes |= {a.name: a for a in _complete(node, schema).attribute}
     graph = onnx.GraphProto(node=function.node)
     for index, inner in enumerate(all_nodes(graph.node)):

@@ -44,7 +44,7 @@ _ELSEWHERE = {
     ("Split", "split"): "in the shapes",
     ("Range", "stash_type"): "refused by formats/onnx_inference.py",
     ("BatchNormalization", "spatial"): "refused by formats/onnx_inference.py",
-    ("BatchNormalization", "training_mode"): "refused by formats/onnx_inference.py",
+    ("BatchNormalization", "training_mode"): "a body of formats/onnx_training.py, or refused",
     ("LayerNormalization", "stash_type"): "refused by formats/onnx_inference.py",
     ("QuantizeLinear", "precision"): "refused by formats/onnx_inference.py",
     ("RoiAlign", "output_height"): "in the shape",

@@ -1,4 +1,4 @@
-"""Softmax: in float32 with expf, or on 8 bits with a table of exp and integer sums."""
+"""Softmax: in floats with expf or exp, or on 8 bits with a table of exp and integer sums."""
 
 from __future__ import annotations
 
@@ -6,17 +6,28 @@ import numpy as np
 
 from mcu_deploy.arithmetic import exponential_table
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, check_types, compute, render, rule
-from mcu_deploy.backends.interface import Constant, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.backends.interface import (
+    YES,
+    Constant,
+    Layer,
+    LayoutRule,
+    Support,
+    Workload,
+    no,
+)
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.requantization import output_quantization
 from mcu_deploy.backends.kit.stems import stem
+from mcu_deploy.ir import DType
 from mcu_deploy.operators.normalization import softmax_extent
 
 
 def _supports(layer: Layer) -> Support:
     if softmax_extent(layer.call)[1] > 1 << 23:
         return no("its axis is longer than 2^23")
+    if layer.input(0).type.dtype is layer.output.type.dtype is DType.FLOAT64:
+        return YES
     return check_types(layer, layer.input(0), layer.output)
 
 
@@ -30,7 +41,9 @@ def _create(layer: Layer) -> Workload:
     elements = overlap.strided((outer, inner, size), (size * inner, 1, inner))
     in_place = overlap.in_place(layer, elements, written=elements)
     if not y.type.is_quantized:
-        name, body = stem("softmax", "float32", size), render("softmax_float.c.j2", **values)
+        dtype = y.type.dtype
+        values["letter"], values["zero"] = ("f", "0.0F") if dtype is DType.FLOAT32 else ("", "0.0")
+        name, body = stem("softmax", dtype.value, size), render("softmax_float.c.j2", **values)
         return compute(layer, name, body, headers=("math.h",), in_place=in_place)
     out = output_quantization(layer)
     table, _ = exponential_table(x.type.scaling.scale[0], size)
