@@ -145,7 +145,7 @@ def _read(
     preference = session.preference(board.core, options.backends)  # names that nobody has end here
     memory_pools.require_possible(board, options)
     tell("reading the model")
-    read = formats.attempt(path, options.shapes)
+    read = formats.attempt(path, options.shapes, options.constant_values)
     if not read.is_whole:
         raise formats.of_file(path, _refusal(read, preference, target_of(board, options)))
     return _simplify(read, names.network_name(name, path), options)

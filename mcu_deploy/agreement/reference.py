@@ -55,7 +55,8 @@ class NoReference:
 
 @dataclass(frozen=True)
 class NamedState:
-    """A state: the input and the output by their names, and the input's first value."""
+    """A state: the input and the output by their names, and the input's first value. Without an
+    output it is an input that has this value in every run."""
 
     input: str
     output: str
@@ -156,7 +157,7 @@ def _run_session(
     for inputs in samples:
         feed = dict(zip(names, inputs, strict=True)) | carried
         found = dict(zip(outputs, map(np.asarray, session.run(None, feed)), strict=True))
-        carried = {state.input: found[state.output] for state in states}
+        carried |= {state.input: found[state.output] for state in states if state.output}
         shown = {name: value for name, value in found.items() if name not in hidden}
         results.append(feed | shown if inner else shown)
     return results[-1:] if inner else results

@@ -159,7 +159,8 @@ def _source(folder: ObjectFolder, entry: NetworkReport) -> Graph | None:
     path = folder.directory / entry.kept_model
     if formats.is_compiled(path):
         return None
-    return formats.attempt(path, folder.report.options.shapes).graph
+    options = folder.report.options
+    return formats.attempt(path, options.shapes, options.constant_values).graph
 
 
 def _widened(side: Side, other: Side) -> Side:

@@ -41,6 +41,7 @@ def options_of(options: Options, network: str, networks: Sequence[str]) -> Optio
         options,
         layer_backends=of(options.layer_backends),
         shapes=of(options.shapes),
+        constant_inputs=of(options.constant_inputs),
         pools=replace(options.pools, pinned=of(options.pools.pinned)),
         requests=replace(
             asked,

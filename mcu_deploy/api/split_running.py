@@ -42,7 +42,7 @@ def run(
     for the host, and its outputs are the tail's first inputs, bit for bit.
     """
     chosen = options or Options()
-    read = formats.read(model, chosen.shapes)
+    read = formats.read(model, chosen.shapes, chosen.constant_values)
     tell_assumed(Path(model).name, read.assumed)
     whole = read.graph
     # The halves need not assume again.

@@ -158,9 +158,12 @@ def _carried(network: Network) -> list[NamedState]:
     graph, states = network.graph, network.plan.exposure.states
     asked = {request.input for request in network.options.requests.states}
     return [
-        NamedState(s.name, graph.edge_name(s.output), s.first(graph))
-        for s in states
-        if s.name in asked
+        *(
+            NamedState(s.name, graph.edge_name(s.output), s.first(graph))
+            for s in states
+            if s.name in asked
+        ),
+        *(NamedState(n, "", value) for n, value in network.options.constant_values.items()),
     ]
 
 

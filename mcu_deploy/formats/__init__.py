@@ -8,6 +8,7 @@ say, is a format; adding a file is all that adding a format takes. It may say mo
                            alone is left to do; they are opened elsewhere, and it has no `read`
     data_files(path)       the files beside a model that it keeps its data in
     self_contained(path)   the bytes of a model with these taken into it
+    BINDS_INPUTS = True    `read` takes a third argument: arrays, of inputs that become constants
 
 Formats that were switched off when the package was built are left out, and so are those whose
 module cannot be imported: `skipped` says why. What a module raises that is not for users, and what
@@ -35,6 +36,7 @@ from mcu_deploy.errors import (
     one_line,
     raised,
 )
+from mcu_deploy.files.arrays import Array
 from mcu_deploy.files.given import is_file, is_folder, why_no_file
 from mcu_deploy.formats.attributes import wrong_attribute
 from mcu_deploy.formats.imported import Imported, checked
@@ -119,21 +121,28 @@ def load(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) ->
     return read(path, shapes).graph
 
 
-def read(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) -> Imported:
+def read(
+    path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None,
+    constants: Mapping[str, Array] | None = None,
+) -> Imported:  # fmt: skip
     """Reads a model file into a graph with static shapes, each node with its short name.
 
     `shapes` binds the shape of inputs by name, for models with symbolic dimensions; an open first
-    dimension that looks like a batch is taken as 1, and the answer says so. Raises
+    dimension that looks like a batch is taken as 1, and the answer says so. `constants` has the
+    values of inputs that are none any more, by name. Raises
     ModelError with a sentence for a file that is missing, damaged or of no known format, and one
     that lists all that stands against a model that cannot be read as a whole.
     """
-    found = attempt(path, shapes)
+    found = attempt(path, shapes, constants)
     if not found.is_whole:
         raise of_file(path, found.refusal())
     return found
 
 
-def attempt(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None) -> Imported:
+def attempt(
+    path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None,
+    constants: Mapping[str, Array] | None = None,
+) -> Imported:  # fmt: skip
     """As `read`, but of a model that cannot be read as a whole the answer has what can be.
 
     So that backends are asked about that too, and one error lists everything.
@@ -145,10 +154,16 @@ def attempt(path: str | Path, shapes: Mapping[str, Sequence[int]] | None = None)
             f"{file} is compiled already, and has no model in it any more. Give the model that it "
             "was made of."
         )
+    if constants and not getattr(module, "BINDS_INPUTS", False):
+        raise RequestError(
+            f"--constant-input gives an input of {file} a value, and {file.suffix} files cannot "
+            "be read with one. Put the value into the model where it is made."
+        )
     content = _content(file)
     try:
         with _blamed(module, file):
-            read: object = module.read(file, dict(shapes or {}))
+            bound = (dict(constants),) if constants else ()
+            read: object = module.read(file, dict(shapes or {}), *bound)
             wrong = wrong_attribute(read) if isinstance(read, Graph) else None
             if wrong:
                 raise _fault(module, file, wrong)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import onnx
@@ -16,13 +17,14 @@ import onnx.inliner
 from google.protobuf.message import DecodeError
 from onnx import TensorProto
 
+from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import McuDeployError, ModelError, shorten
 from mcu_deploy.errors.obstacles import Obstacle, refusal, settled, tensors
 from mcu_deploy.files.given import is_file
 from mcu_deploy.formats.imported import AssumedShape, Imported, checked, known_operators
 from mcu_deploy.formats.onnx_graph import to_graph
 from mcu_deploy.formats.onnx_inference import refused_attributes
-from mcu_deploy.formats.onnx_inputs import bind_shapes
+from mcu_deploy.formats.onnx_inputs import bind_shapes, bind_values
 from mcu_deploy.formats.onnx_operators import (
     domain_of,
     opset_of,
@@ -37,6 +39,7 @@ from mcu_deploy.formats.qoperator import to_qdq
 from mcu_deploy.processes import contained
 
 SUFFIXES = (".onnx",)
+BINDS_INPUTS = True
 
 # What Python, numpy and protobuf raise where a file says something impossible.
 _SIGNS_OF_DAMAGE = (
@@ -58,10 +61,13 @@ _ROOM = 1 << 30
 _COPIES = 16
 
 
-def read(path: Path, shapes: Mapping[str, Sequence[int]]) -> Imported:
-    """Reads an ONNX file (opset 7 or later). Raises ModelError for damaged or dynamic models."""
+def read(
+    path: Path, shapes: Mapping[str, Sequence[int]], values: Mapping[str, Array] | None = None
+) -> Imported:
+    """Reads an ONNX file (opset 7 or later). values: of inputs that become constants. Raises
+    ModelError for damaged or dynamic models."""
     with _sentences(path):
-        return _read(path, path.read_bytes(), shapes)
+        return _read(path, path.read_bytes(), _Bound(shapes, values or {}))
 
 
 def plain_form(
@@ -74,7 +80,7 @@ def plain_form(
         room = _ROOM + _COPIES * len(raw)
         try:
             plain, assumed, problems, refused = contained.call(
-                _plain_form, path, raw, shapes, False, memory_bytes=room
+                _plain_form, path, raw, _Bound(shapes, {}), False, memory_bytes=room
             )
         except _Invalid as invalid:
             raise invalid.error from None
@@ -111,23 +117,29 @@ class _Invalid(Exception):
         self.error, self.sentence = error, sentence
 
 
-def _read(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Imported:
+@dataclass(frozen=True)
+class _Bound:
+    """What is given of inputs: shapes, and values of those that become constants."""
+
+    shapes: Mapping[str, Sequence[int]]
+    values: Mapping[str, Array]
+
+
+def _read(path: Path, raw: bytes, bound: _Bound) -> Imported:
     try:
-        return _imported(path, raw, shapes)
+        return _imported(path, raw, bound)
     except _Invalid as invalid:
         # What else stands against it is told with that, as far as such a model can be read.
         with suppress(McuDeployError, contained.DidNotReturn, *_SIGNS_OF_DAMAGE):
-            return _imported(path, raw, shapes, invalid.sentence)
+            return _imported(path, raw, bound, invalid.sentence)
         raise invalid.error from None
 
 
-def _imported(
-    path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]], invalid: str = ""
-) -> Imported:
+def _imported(path: Path, raw: bytes, bound: _Bound, invalid: str = "") -> Imported:
     """invalid: what the checker says of the model, which is not asked again then."""
     room = _ROOM + _COPIES * len(raw)
     plain, assumed, problems, refused = contained.call(
-        _plain_form, path, raw, shapes, bool(invalid), memory_bytes=room
+        _plain_form, path, raw, bound, bool(invalid), memory_bytes=room
     )
     model = onnx.load_model_from_string(plain)
     name = text_of(model.graph.name or path.stem)
@@ -143,7 +155,7 @@ def _imported(
 
 
 def _plain_form(
-    path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]], is_invalid: bool
+    path: Path, raw: bytes, bound: _Bound, is_invalid: bool
 ) -> tuple[bytes, tuple[AssumedShape, ...], tuple[str, ...], list[Obstacle]]:
     """The model in the form that becomes a graph, as a file; what was assumed; what is wrong, as
     sentences, and with nodes.
@@ -157,7 +169,8 @@ def _plain_form(
     model = _inline_functions(model, path)
     name_outputs(model.graph)
     forget_negative_sizes(model.graph)
-    assumed, problems = bind_shapes(model, shapes)
+    bind_values(model.graph, bound.values)
+    assumed, problems = bind_shapes(model, bound.shapes)
     to_qdq(model)
     try:
         infer_and_fold(model, strict=not problems and not is_invalid)

@@ -1,4 +1,5 @@
-"""The shapes of an ONNX model's inputs: as given, with a batch of 1, or an error that names them.
+"""The shapes of an ONNX model's inputs: as given, with a batch of 1, or an error that names them;
+and the values of those that become constants.
 
 A symbol is one quantity: bound in one input, it is bound in all.
 """
@@ -9,11 +10,14 @@ import re
 from collections.abc import Mapping, Sequence
 
 import onnx
+from onnx import numpy_helper
 
+from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import ModelError
 from mcu_deploy.formats.imported import AssumedShape, Dimension, shape_option, shown
 from mcu_deploy.formats.onnx_operators import text_of
 from mcu_deploy.formats.onnx_shapes import forget_shapes
+from mcu_deploy.formats.onnx_types import Untyped, dtype_of
 
 # What stands for no name: such dimensions have nothing to do with each other.
 _NO_NAMES = {"", "?", "-1", "none"}
@@ -23,6 +27,41 @@ _BATCHES = {"n", "b", "bs"}
 _MADE_UP = re.compile(r"unk__\d+|(.*_)?dynamic_axes_\d+|s\d+|(p2o\.)?DynamicDimension\.\d+")
 
 Shapes = dict[str, list[Dimension]]
+
+
+def bind_values(graph: onnx.GraphProto, values: Mapping[str, Array]) -> None:
+    """Makes constants of inputs. Raises ModelError where a value is not what the model says."""
+    inputs = {text_of(i.name): i for i in graph.input}
+    for name, value in values.items():
+        found = inputs.get(name)
+        if found is None or not found.type.HasField("tensor_type"):
+            named = ", ".join(map(repr, inputs)) or "none"
+            raise ModelError(
+                f"--constant-input names {name!r}, which is no tensor that the model takes. "
+                f"Its inputs: {named}."
+            )
+        tensor = found.type.tensor_type
+        try:
+            dtype = dtype_of(tensor.elem_type)
+        except Untyped as untyped:
+            raise ModelError(f"The input {name!r} {untyped}.") from None
+        dims = _dimensions(tensor) if tensor.HasField("shape") else list(value.shape)
+        fits = len(dims) == value.ndim and all(
+            d == s for d, s in zip(dims, value.shape, strict=True) if isinstance(d, int)
+        )
+        if not fits or value.dtype not in (dtype.numpy, dtype.in_files):
+            raise ModelError(
+                f"--constant-input gives {value.dtype} of shape {list(value.shape)} for input "
+                f"{name!r}, but the model says {dtype.value} of shape {shown(dims)}. Give such an "
+                "array."
+            )
+        # IR version 3 lists constants as inputs too.
+        known = [i for i in graph.initializer if i.name == found.name]
+        for initializer in known:
+            graph.initializer.remove(initializer)
+        constant = numpy_helper.from_array(value.view(dtype.numpy), found.name)
+        graph.initializer.append(constant)
+        graph.input.remove(found)
 
 
 def bind_shapes(

@@ -70,7 +70,7 @@ def type_of(type_: onnx.TypeProto | None) -> TensorType:
     if not type_.HasField("tensor_type"):
         raise NoTensor
     tensor = type_.tensor_type
-    dtype = _dtype(tensor.elem_type)
+    dtype = dtype_of(tensor.elem_type)
     dims = list(tensor.shape.dim)
     if not tensor.HasField("shape"):
         raise Open("unknown")
@@ -85,7 +85,7 @@ def type_of(type_: onnx.TypeProto | None) -> TensorType:
 
 def array_of(tensor: onnx.TensorProto) -> Value:
     """A constant. Raises Untyped, or ModelError where it is damaged."""
-    dtype = _dtype(tensor.data_type)
+    dtype = dtype_of(tensor.data_type)
     try:
         # Older versions of onnx give narrow types as others.
         return np.asarray(numpy_helper.to_array(tensor)).astype(dtype.numpy, copy=False)
@@ -95,7 +95,8 @@ def array_of(tensor: onnx.TensorProto) -> Value:
         ) from error
 
 
-def _dtype(code: int) -> DType:
+def dtype_of(code: int) -> DType:
+    """The type of ONNX's number. Raises Untyped."""
     if code in _DTYPES:
         return _DTYPES[code]
     # Damaged files may hold any number.

@@ -14,7 +14,9 @@ from typing import Any
 
 from mcu_deploy.discovery import named
 from mcu_deploy.errors import UsageError
+from mcu_deploy.options import constants
 from mcu_deploy.options.checked import Checked, require_word
+from mcu_deploy.options.constants import ConstantInput
 
 HEAD, TAIL = "head", "tail"
 AUTO = "auto"
@@ -202,14 +204,15 @@ class Options(Checked):
     without a board, else "incbin". layers_all: no fusion that the arithmetic does not ask for, no
     channel left out, no memory shared, so that every tensor can be read after a run. no_float:
     layers that compute real numbers are an error. debug: with debug information. shapes: of inputs,
-    by name. requests: kept tensors, partitions and states. io: inputs and outputs lie in the
-    "arena" or at the "caller". arena: networks of one firmware have "separate" workspaces, or take
-    turns in a "shared" one, beside which what outlives a run lies in a pool of its own. half: only
-    the head or the tail of the model. memory: "offline", "compact", or a manager of
-    plan/managers.py. schedule: a module of plan/schedules. pools: in which memories of the board
-    tensors and constants lie. flash_wait: wait states of the memory of code and constants, None for
-    what the board says. hot_code: so many bytes of kernels may lie in a section that the start-up
-    copies to fast RAM.
+    by name. constant_inputs: the values of inputs that are constants of the network, by name (of
+    ONNX models: what decides shapes there must be known). requests: kept tensors, partitions and
+    states. io: inputs and outputs lie in the "arena" or at the "caller". arena: networks of one
+    firmware have "separate" workspaces, or take turns in a "shared" one, beside which what outlives
+    a run lies in a pool of its own. half: only the head or the tail of the model. memory:
+    "offline", "compact", or a manager of plan/managers.py. schedule: a module of plan/schedules.
+    pools: in which memories of the board tensors and constants lie. flash_wait: wait states of the
+    memory of code and constants, None for what the board says. hot_code: so many bytes of kernels
+    may lie in a section that the start-up copies to fast RAM.
     """
 
     backends: tuple[str, ...] = _option(
@@ -245,6 +248,10 @@ class Options(Checked):
     shapes: Mapping[str, tuple[int, ...]] = _option(
         {}, "--shape", "INPUT=1,3,96,96 binds symbolic shapes (repeatable).", read=_shape
     )
+    constant_inputs: Mapping[str, ConstantInput] = _option(
+        {}, constants.FLAG, "An input that has one value for all time, of an .npy or .npz file "
+        "(repeatable).", metavar=constants.FORM, read=constants.read,
+    )  # fmt: skip
     requests: Requests = field(default_factory=Requests)
     io: str = _option(
         "arena", "--io", "arena: inputs and outputs have places there; caller: not.",
@@ -277,6 +284,11 @@ class Options(Checked):
         "wait longest for their code.",
         metavar="BYTES", anew=True,
     )  # fmt: skip
+
+    @property
+    def constant_values(self) -> dict[str, Any]:
+        """The arrays of `constant_inputs`."""
+        return {name: constant.value for name, constant in self.constant_inputs.items()}
 
 
 # ---- From what is typed ----
