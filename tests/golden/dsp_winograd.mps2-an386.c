@@ -329,8 +329,8 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    vmov r1, s2\n"                     /* channels_end, end_kept */
             "    cmp r0, r1\n"                      /* source, channels_end */
             "    bne 9b\n"
-            "    sub r9, r9, #44\n"                 /* into, into, #44 */
             /* To the next window, two columns on, or at the end of the row to the next row. */
+            "    sub r9, r9, #44\n"                 /* into, into, #44 */
             "    vmov r8, s30\n"                    /* frame, frame_kept */
             "    add r10, r8, #32\n"                /* state, frame, #32 */
             /* state, {source, column, row, target, last_column, last_row, wrap, target_wrap, */

@@ -23,6 +23,8 @@
  */
 #include "network_mve_float_activation.h"
 
+#include "mcu/internal.h"
+
 /* ---- Kernels ---- */
 
 /* Those in assembly are one string each, some longer than C99 wants compilers to take. */
