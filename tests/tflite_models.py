@@ -40,6 +40,7 @@ class Operator:
     options: Mapping[str, Any] = field(default_factory=dict)
     custom: str = ""
     version: int = 1
+    custom_options: bytes = b""
 
 
 def constant(name: str, value: Array, scale: Sequence[float] = (), axis: int = 0) -> Tensor:
@@ -143,6 +144,8 @@ class _Writer:
             }
             fields["BuiltinOptions"] = self._table(operator.table, options)
             fields["BuiltinOptionsType"] = getattr(tflite.BuiltinOptions, operator.table)
+        if operator.custom_options:
+            fields["CustomOptions"] = b.CreateByteVector(operator.custom_options)
         for key, names in (("Inputs", operator.inputs), ("Outputs", operator.outputs)):
             numbers = [index[n] if n else -1 for n in names]
             start = getattr(tflite, f"OperatorStart{key}Vector")

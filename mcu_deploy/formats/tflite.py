@@ -16,7 +16,8 @@ from mcu_deploy.formats.imported import AssumedShape, Imported, checked, shape_o
 from mcu_deploy.formats.tflite_file import SIGNS_OF_DAMAGE, File, parse
 from mcu_deploy.formats.tflite_graph import GraphBuilder
 from mcu_deploy.formats.tflite_operation import Operation, Refused
-from mcu_deploy.formats.tflite_ops import converters
+from mcu_deploy.formats.tflite_ops import CUSTOM, add_custom, converters
+from mcu_deploy.operators import label
 
 SUFFIXES = (".tflite",)
 
@@ -70,7 +71,7 @@ def _convert(
     operation: Operation, builder: GraphBuilder, left_out: list[Obstacle], problems: list[str]
 ) -> bool:
     """Whether an operator became nodes; otherwise it is told in `left_out` or `problems`."""
-    convert = converters().get(operation.kind)
+    convert = add_custom if operation.custom else converters().get(operation.kind)
     tensors = (*operation.inputs, *operation.outputs, *operation.intermediates)
     if convert is None:
         left_out.append(Obstacle(operation.kind, operation.name, _NOT_READ))
@@ -82,6 +83,8 @@ def _convert(
             left_out.append(Obstacle(operation.kind, operation.name, refused.clause))
         except ModelError as error:
             problems.append(str(error))
+    elif operation.custom:
+        left_out.append(Obstacle(label(CUSTOM, operation.custom), operation.name, "", weak=True))
     return False
 
 

@@ -200,9 +200,11 @@ class _SubgraphReader:
         # Numbers above 127 have no place in the older field; the larger of the two holds.
         number = max(opcode.BuiltinCode(), opcode.DeprecatedBuiltinCode())
         kind = _KINDS.get(number, f"operator number {number}")
+        custom, custom_options = "", b""
         if kind == "CUSTOM":
             custom = (opcode.CustomCode() or b"").decode("utf-8", "replace")
             kind = f"custom operator {shorten(custom)}"
+            custom_options = bytes(self.numbers(table.CustomOptionsAsNumpy()))
         inputs = self.numbers(table.InputsAsNumpy())
         operation = Operation(
             index,
@@ -212,6 +214,8 @@ class _SubgraphReader:
             tuple(self._tensors(self.numbers(table.OutputsAsNumpy()))),
             tuple(self._tensors(self.numbers(table.IntermediatesAsNumpy()))),
             (),
+            custom,
+            custom_options,
             table.BuiltinOptions(),
             int(table.BuiltinOptionsType()),
         )

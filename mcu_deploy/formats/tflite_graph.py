@@ -25,6 +25,8 @@ from mcu_deploy.operators.base import Call
 
 # The operator set whose meaning the ONNX operators of the graph have.
 OPSET = 17
+# The domain of the operators that multiply by factors made of scales.
+_EXACT = "tflite"
 # Which of a tensor's axes stand where.
 Order = tuple[int, ...]
 NCHW: Order = (0, 3, 1, 2)
@@ -148,7 +150,7 @@ class GraphBuilder:
                         f"it writes the tensor {shorten(tensor.name)!r}, which has a value already"
                     )
                 written.append(self._new_edge(tensor, order or _natural(tensor)))
-        if domain:
+        if domain == _EXACT:
             self._require_factors(operation, op, inputs, written, attributes or {})
         self._editor.add_node(op, inputs, written, operation.name, attributes, domain)
 

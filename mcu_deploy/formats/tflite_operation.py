@@ -42,7 +42,8 @@ class TfliteTensor:
 class Operation:
     """An operator of the file: kind is TFLite's name ("CONV_2D"); absent inputs are None.
 
-    subgraphs: those that it runs, in the order of its options.
+    subgraphs: those that it runs, in the order of its options. custom: the name of an operator that
+    is none of TFLite's, and custom_options: what only it understands.
     """
 
     index: int
@@ -52,6 +53,8 @@ class Operation:
     outputs: tuple[TfliteTensor, ...]
     intermediates: tuple[TfliteTensor, ...]
     subgraphs: tuple[Subgraph, ...] = ()
+    custom: str = ""
+    custom_options: bytes = b""
     _options: Any = None
     _options_type: int = 0
 

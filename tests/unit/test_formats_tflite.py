@@ -131,8 +131,6 @@ PLAIN = [Tensor("x", (1, 4)), Tensor("y", (1, 4))]
 def test_operators_that_are_unknown_are_listed_with_a_tensor(path: Path) -> None:
     text = refused(path, _one("TOPK_V2", PLAIN))
     assert "TOPK_V2 'y': it is not read from TFLite files" in text
-    text = refused(path, _one("CUSTOM", PLAIN, custom="MyOwn"))
-    assert "custom operator MyOwn 'y'" in text
 
 
 def test_another_input_shape_is_refused_with_the_files_own(path: Path) -> None:

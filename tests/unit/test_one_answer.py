@@ -190,7 +190,7 @@ def test_tflite_tells_all_at_once(tmp_path: Path) -> None:
     assert lines_of(path) == [
         "3 nodes of the model cannot be computed:",
         "  TOPK_V2: 2 nodes, 'a' and 'b': it is not read from TFLite files",
-        "  custom operator MyOwn 'y': it is not read from TFLite files",
+        "  tflite.custom::MyOwn 'y': no backend has this operator",
         "Change the model where a reason says how, replace these operators, or add a backend that "
         "computes them (`mcu-deploy operators` lists what there is).",
         "Beside that:",

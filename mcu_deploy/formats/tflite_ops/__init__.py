@@ -27,6 +27,8 @@ from mcu_deploy.formats.tflite_operation import Operation
 
 Converter = Callable[[Operation, GraphBuilder], None]
 DOMAIN = "tflite"
+# That of operators that TFLite does not define: a backend may.
+CUSTOM = "tflite.custom"
 
 
 @functools.cache
@@ -36,3 +38,11 @@ def converters() -> Mapping[str, Converter]:
     for _, module in modules(__name__):
         found |= getattr(module, "CONVERTERS", {})
     return found
+
+
+def add_custom(operation: Operation, graph: GraphBuilder) -> None:
+    """An operator that TFLite does not define: a node of its name, in the file's order of axes, with
+    the bytes of its options as `custom_options`, integers."""
+    inputs = [None if t is None else graph.read(t) for t in operation.inputs]
+    attributes = {"custom_options": tuple(operation.custom_options)}
+    graph.add(operation, operation.custom, inputs, operation.outputs, attributes, CUSTOM)

@@ -1,0 +1,108 @@
+"""A custom operator of a TFLite file: refused by its name, computed where a backend has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from operators.lab import run_on_host
+from tflite_models import Array, Operator, Tensor, write
+
+from mcu_deploy.backends.interface import (
+    Argument,
+    BackendBase,
+    CFunction,
+    LayoutRule,
+    Parameter,
+    Role,
+    Workload,
+    no,
+    yes,
+)
+from mcu_deploy.backends.registry import Registry
+from mcu_deploy.boards import load_board
+from mcu_deploy.compiled import Network
+from mcu_deploy.compiler import compile_model
+from mcu_deploy.errors import ModelError
+from mcu_deploy.ir import DType, Graph
+from mcu_deploy.options import Options
+from mcu_deploy.session import Session
+
+
+class Multiplier(BackendBase):
+    """`MyFilter` of float32: times the first byte of its options."""
+
+    id = "Multiplier"
+    operators = ("tflite.custom::MyFilter",)
+
+    def layer_support(self) -> Any:
+        return self
+
+    def is_layer_supported(self, layer: Any, inputs: Any, outputs: Any, params: Any) -> Any:
+        if (layer.domain, layer.op) != ("tflite.custom", "MyFilter"):
+            return no("it computes MyFilter alone")
+        return yes(LayoutRule.NATURAL) if inputs[0].type.dtype is DType.FLOAT32 else no("no float")
+
+    def create_workload_factory(self, memory_manager: Any) -> Any:
+        return self
+
+    def create_workloads(self, info: Any, descriptor: Any) -> Any:
+        factor = descriptor.params["custom_options"][0]
+        count = info.outputs[0].type.elements
+        loop = f"for (int32_t i = 0; i < {count}; i++)"
+        body = f"{{\n    {loop} {{\n        y[i] = {factor}.0F * x[i];\n    }}\n}}"
+        function = CFunction(
+            "my_filter", (Parameter("const float *", "x"), Parameter("float *", "y")), body
+        )
+        return (Workload(self.id, function, (Argument(Role.INPUT), Argument(Role.OUTPUT))),)
+
+
+@dataclass(frozen=True)
+class Case:
+    inputs: tuple[Array, ...]
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What the laboratory runs."""
+
+    case: Case
+    network: Network
+
+    @property
+    def graph(self) -> Graph:
+        return self.network.graph
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """MyFilter behind an operator of TFLite's and before another."""
+    path = tmp_path / "m.tflite"
+    names = ("x", "a", "b", "y")
+    operators = [
+        Operator("ABS", ("x",), ("a",), "AbsOptions"),
+        Operator("CUSTOM", ("a",), ("b",), custom="MyFilter", custom_options=b"\x03\x07"),
+        Operator("NEG", ("b",), ("y",), "NegOptions"),
+    ]
+    path.write_bytes(write([Tensor(n, (1, 4)) for n in names], operators, ["x"], ["y"]))
+    return path
+
+
+def test_it_is_refused_by_its_name(path: Path) -> None:
+    with pytest.raises(ModelError, match=r"tflite\.custom::MyFilter 'b': no backend has this"):
+        compile_model(path, load_board("host"), name="m")
+
+
+@pytest.mark.needs_host_gcc
+def test_a_backend_that_has_it_computes_it(path: Path, tmp_path: Path) -> None:
+    registry = Registry.builtin().with_backend("Multiplier", Multiplier)
+    with Session(registry) as session:
+        network = compile_model(
+            path, load_board("host"), name="m", session=session, options=Options(weights="array")
+        )
+    x = np.array([[1.5, -2, 0, 4]], np.float32)
+    ((found,),) = run_on_host([Compiled(Case((x,)), network)], tmp_path)
+    assert np.array_equal(found, -3 * np.abs(x))
