@@ -96,7 +96,9 @@ def test_an_int8_model_is_bit_exact_on_each_other_board(
         _assert_exact(model, result)
 
 
-_FLOAT_SAMPLE = {"mps2-an385": FLOAT32[:1], "mps2-an386": FLOAT32}
+_FLOAT_SAMPLE = {
+    "mps2-an385": FLOAT32[:1], "mps2-an386": FLOAT32, "mps3-an547": FLOAT32[:3],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("board", _on(list(_FLOAT_SAMPLE)))
