@@ -2,11 +2,13 @@
 `AddZeroPoint`, which is a step of SVDF.
 
 Each is a table of 256 entries that is made with TFLite-Micro's integer arithmetic at compile time,
-so the device only looks up. LEAKY_RELU is computed on int16 as well, element by element.
+so the device only looks up. LEAKY_RELU, LOGISTIC and TANH are computed on int16 as well, element by
+element.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -16,6 +18,7 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.arithmetic.gemmlowp import logistic, tanh
 from mcu_deploy.arithmetic.tflite import (
     Integers,
+    NoMultiplier,
     activation_bounds,
     multiply,
     quantize_multiplier,
@@ -23,8 +26,10 @@ from mcu_deploy.arithmetic.tflite import (
     scalar,
 )
 from mcu_deploy.ir import DType
+from mcu_deploy.operators import tflite_lstm
 from mcu_deploy.operators.base import Call, Operator
 from mcu_deploy.operators.elementwise import apply_table
+from mcu_deploy.operators.tflite_lstm import sigmoid
 
 # Logistic and Tanh read their input with 4 integer bits.
 _INTEGER_BITS = 4
@@ -71,13 +76,36 @@ def _rescaled(call: Call, x: Integers) -> tuple[Integers, Integers]:
     return multiply(np.where(side == 0, x, 0), multiplier, shift), side
 
 
+def sixteen_bit_factor(call: Call) -> tuple[int, int]:
+    """What an int16 input of Sigmoid or Tanh is multiplied by and shifted to the right, to steps of
+    1 / (3 * 2**12) (LogisticPrepare, TanhPrepare). Raises NoMultiplier for too large a scale."""
+    scale = scalar(call.type(0))[0]
+    power = math.log2(scale)
+    left = 12 + round(power)
+    if abs(power - round(power)) < 1e-3 and left in ((0,) if call.op == "Sigmoid" else (0, 1)):
+        return 3 << left, 0
+    multiplier, shift = scale * 4096.0 * 3.0, 0
+    while multiplier <= 32767.0 / 2.0 and shift <= 30:
+        multiplier, shift = multiplier * 2.0, shift + 1
+    if multiplier >= 32768:
+        raise NoMultiplier(
+            f"has an input of int16 whose scale is {scale:.4g}, and TFLite-Micro takes less than "
+            "2.67 there"
+        )
+    return int(multiplier), shift
+
+
 def _logistic(call: Call, x: Integers) -> Integers:
+    if call.type(0).dtype is DType.INT16:
+        return sigmoid(x, sixteen_bit_factor(call))
     value, side = _rescaled(call, x)
     inside = rounding_shift(logistic(value, _INTEGER_BITS), 31 - 8) - 128
     return np.where(side == 0, inside, np.where(side > 0, 127, -128))
 
 
 def _tanh(call: Call, x: Integers) -> Integers:
+    if call.type(0).dtype is DType.INT16:
+        return tflite_lstm.tanh(x, sixteen_bit_factor(call))
     value, side = _rescaled(call, x)
     inside = rounding_shift(tanh(value, _INTEGER_BITS), 31 - 7)
     return np.where(side == 0, inside, np.where(side > 0, 127, -128))
@@ -145,7 +173,11 @@ def function_table(call: Call) -> Array:
 
 def function_factors(call: Call) -> object:
     """What a function makes of its scales: a table, or the factors alone. Raises NoMultiplier."""
-    return LeakyRelu.of(call) if call.op == "LeakyRelu" else function_table(call)
+    if call.op == "LeakyRelu":
+        return LeakyRelu.of(call)
+    if call.type(0).dtype is DType.INT16:
+        return sixteen_bit_factor(call)
+    return function_table(call)
 
 
 def _evaluate(call: Call) -> list[Array]:

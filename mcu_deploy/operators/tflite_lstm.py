@@ -146,9 +146,11 @@ def _interpolated(x: Integers, bits: int, largest: int) -> Integers:
     return np.where(at >= 255, largest, value)
 
 
-def sigmoid(x: Integers) -> Integers:
-    """The sigmoid of x / 2**12 in steps of 2**-15."""
-    scaled = 3 * x
+def sigmoid(x: Integers, factor: Factor = (3, 0)) -> Integers:
+    """The sigmoid of x in steps of 2**-15; factor: a multiplier and a shift to the right that make
+    steps of 1 / (3 * 2**12), by default of those of 2**-12."""
+    multiplier, shift = factor
+    scaled = (x * multiplier + ((1 << shift) >> 1)) >> shift
     value = _interpolated(scaled, 9, 0x7FFF << 10)
     return np.where(scaled >= 0, value + (1 << 9), (1 << 25) - value + (1 << 9) - 1) >> 10
 

@@ -330,6 +330,26 @@ def wide_elements(rng: np.random.Generator) -> Iterator[Case]:
         tensors = [_wide("x", (1, 300), 0.0013), _wide("y", (1, 300), 0.0011)]
         operator = Operator("LEAKY_RELU", ("x",), ("y",), "LeakyReluOptions", {"Alpha": alpha})
         yield _one(f"wide LEAKY_RELU {alpha}", operator, tensors, rng)
+    for kind in ("LOGISTIC", "TANH"):
+        for scale in (2.0**-12, 2.0**-11, 0.0013, 2.0):
+            tensors = [_wide("x", (1, 400), scale), _wide("y", (1, 400), 2.0**-15)]
+            yield _one(f"wide {kind} {scale}", Operator(kind, ("x",), ("y",)), tensors, rng)
+    window = {
+        "Padding": SAME, "FilterHeight": 3, "FilterWidth": 2, "StrideH": 2, "StrideW": 1,
+        "FusedActivationFunction": RELU,
+    }  # fmt: skip
+    for kind in ("AVERAGE_POOL_2D", "MAX_POOL_2D"):
+        for changed in ({}, {"FusedActivationFunction": 0}):
+            tensors = [_wide("x", (1, 7, 6, 5), 0.0013), _wide("y", (1, 4, 6, 5), 0.0013)]
+            operator = Operator(kind, ("x",), ("y",), "Pool2DOptions", window | changed)
+            yield _one(f"wide {kind} {len(changed)}", operator, tensors, rng)
+    for kind, scale in (("MEAN", 0.0004), ("SUM", 0.02)):
+        tensors = [
+            _wide("x", (1, 4, 6, 5), 0.0013), constant("axes", np.array((1, 2), np.int32)),
+            _wide("y", (1, 5), scale),
+        ]  # fmt: skip
+        operator = Operator(kind, ("x", "axes"), ("y",), "ReducerOptions", {"KeepDims": False})
+        yield _one(f"wide {kind}", operator, tensors, rng)
     long = Tensor("x", (2, 40), "INT32", (1e-8,), (0,))
     borders = {
         "8 of 16": (_wide("x", (2, 40), 0.0013), int8("y", (2, 40), 0.03, 7)),

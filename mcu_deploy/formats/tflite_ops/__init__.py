@@ -41,8 +41,8 @@ def converters() -> Mapping[str, Converter]:
 
 
 def add_custom(operation: Operation, graph: GraphBuilder) -> None:
-    """An operator that TFLite does not define: a node of its name, in the file's order of axes, with
-    the bytes of its options as `custom_options`, integers."""
+    """An operator that TFLite does not define: a node of its name, in the file's order of axes,
+    with the bytes of its options as `custom_options`, integers."""
     inputs = [None if t is None else graph.read(t) for t in operation.inputs]
     attributes = {"custom_options": tuple(operation.custom_options)}
     graph.add(operation, operation.custom, inputs, operation.outputs, attributes, CUSTOM)

@@ -122,14 +122,19 @@ def _relu(bounds: Bounds) -> Any:
     return convert
 
 
-def _function(op: str, result: Quantization | None = None) -> Any:
-    """A function of each element; result: the quantization that its output must have."""
+def _function(op: str, result: Quantization) -> Any:
+    """A function of each element; result: the quantization that its output must have of int8; of
+    int16 that is 2**-15."""
 
     def convert(operation: Operation, graph: GraphBuilder) -> None:
-        domain = _domain(operation)
-        found = operation.output.type.quantization
-        if domain and result is not None and found != result:
-            raise operation.damaged(f"its output has not the scale {result.scale[0]}")
+        domain = _domain(operation, DType.INT8, DType.INT16)
+        type_ = operation.output.type
+        if operation.input(0).type.dtype is not type_.dtype:
+            raise operation.damaged("its input and output have different types")
+        wanted = result if type_.dtype is DType.INT8 else Quantization((2.0**-15,), (0,))
+        found = type_.quantization
+        if domain and found != wanted:
+            raise operation.damaged(f"its output has not the scale {wanted.scale[0]}")
         graph.add_function(operation, op, domain=domain)
 
     return convert

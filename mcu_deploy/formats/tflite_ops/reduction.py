@@ -19,7 +19,7 @@ def _reduce(op: str) -> Any:
         keep = int(operation.options(tflite.ReducerOptions).KeepDims())
         x, y = operation.input(0), operation.output
         axes, edge = _axes(operation), graph.read(x)
-        if not is_float(operation, x, y) and op in ("Mean", "Sum"):
+        if not is_float(operation, x, y, wide=op in ("Mean", "Sum")) and op in ("Mean", "Sum"):
             attributes = {"axes": axes, "keepdims": keep}
             graph.add(operation, f"Reduce{op}", [edge], y, attributes, DOMAIN)
             return

@@ -189,13 +189,14 @@ def _pool(op: str) -> Any:
         bounds = fused_activation(operation, options.FusedActivationFunction())
         x, y = operation.input(0), operation.output
         inputs = [graph.read(x, NCHW)]
-        if is_float(operation, x, y):
+        if is_float(operation, x, y, wide=True):
             add_clamped(operation, graph, op, inputs, attributes, bounds, NCHW)
             return
         operation.require_alike(x, y)
         clamp = clamp_attribute(bounds)
-        # A maximum without a clamp is ONNX's.
-        domain = "" if op == "MaxPool" and not clamp else DOMAIN
+        # A maximum of bytes without a clamp is ONNX's.
+        is_plain = op == "MaxPool" and not clamp and x.type.dtype.bytes == 1
+        domain = "" if is_plain else DOMAIN
         graph.add(operation, op, inputs, y, attributes | clamp, domain, NCHW)
 
     return convert

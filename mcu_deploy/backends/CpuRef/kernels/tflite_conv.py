@@ -17,11 +17,16 @@ def supports_bytes(layer: Layer) -> Support:
 
     What no reader makes is refused too: the domain is open to backends' own passes.
     """
+    return supports_integers(layer, BYTES)
+
+
+def supports_integers(layer: Layer, known: tuple[DType, ...] = (*BYTES, DType.INT16)) -> Support:
+    """As `supports_bytes`, for these types."""
     for operand in (*layer.inputs[:1], *layer.outputs):
         assert operand is not None
         type_ = operand.type
-        if type_.dtype not in BYTES or type_.quantization is None:
-            return no(f"it computes quantized int8/uint8, not {type_}")
+        if type_.dtype not in known or type_.quantization is None:
+            return no(f"it computes quantized {'/'.join(d.value for d in known)}, not {type_}")
         if not type_.quantization.per_tensor:
             return no("a computed tensor is quantized per axis")
     return YES

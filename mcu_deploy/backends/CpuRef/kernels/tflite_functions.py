@@ -1,5 +1,5 @@
-"""Functions of one element of TFLite models: of int8 a table of 256 entries; LeakyRelu of int16 is
-computed."""
+"""Functions of one element of TFLite models: of int8 a table of 256 entries; LeakyRelu, Sigmoid and
+Tanh of int16 are computed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from mcu_deploy.arithmetic.tflite import scalar
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, either, render, rule
 from mcu_deploy.backends.CpuRef.kernels.elementwise import table
 from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_bytes
-from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.backends.CpuRef.kernels.tflite_lstm import FUNCTIONS as TABLE_FUNCTIONS
+from mcu_deploy.backends.interface import YES, Constant, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY
 from mcu_deploy.backends.kit.loops import counter, plus
@@ -17,7 +18,13 @@ from mcu_deploy.backends.kit.requantization import is_per_tensor, multiplied, sa
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.zero_points import without_zero
 from mcu_deploy.ir import DType
-from mcu_deploy.operators.tflite_functions import OPERATORS, LeakyRelu, function_table
+from mcu_deploy.operators.tflite_functions import (
+    OPERATORS,
+    LeakyRelu,
+    function_table,
+    sixteen_bit_factor,
+)
+from mcu_deploy.operators.tflite_lstm import sigmoid_table
 
 
 def _create(layer: Layer) -> Workload:
@@ -44,14 +51,39 @@ def _leaky_relu(layer: Layer) -> Workload:
     )  # fmt: skip
 
 
+def _interpolated(layer: Layer) -> Workload:
+    """Sigmoid and Tanh, from the table that an LSTM's gates have."""
+    x, y = layer.input(0).type, layer.output.type
+    multiplier, shift = sixteen_bit_factor(layer.call)
+    i, word = counter("i", x.elements), layer.op.lower()
+    value = without_zero(f"x[{plus(i)}]", scalar(x)[1])
+    scaled = f"{value} * {multiplier}"
+    if shift:
+        scaled = f"({scaled} + {1 << shift - 1}) >> {shift}"
+    body = render(
+        "tflite_interpolated.c.j2", i=i, value=value, multiplier=multiplier, shift=shift,
+        scaled=scaled, is_tanh=layer.op == "Tanh", y_ctype=y.dtype.c_type,
+    )  # fmt: skip
+    return compute(
+        layer, stem(word, y.dtype.value, x.elements), body,
+        (Constant("table", sigmoid_table()),), TABLE_FUNCTIONS,
+        in_place=overlap.in_place(layer, np.arange(x.elements)),
+    )  # fmt: skip
+
+
+_SIXTEEN = {"LeakyRelu": _leaky_relu, "Sigmoid": _interpolated, "Tanh": _interpolated}
+
 KERNELS = (
     *(
         Kernel(operator.name, supports_bytes, rule(LayoutRule.SAME), _create, "tflite")
         for operator in OPERATORS
-        if operator.name != "LeakyRelu"
+        if operator.name not in _SIXTEEN
     ),
-    either(
-        Kernel("LeakyRelu", supports_bytes, rule(LayoutRule.SAME), _create, "tflite"),
-        Kernel("LeakyRelu", _supports_sixteen, rule(LayoutRule.SAME), _leaky_relu, "tflite"),
+    *(
+        either(
+            Kernel(name, supports_bytes, rule(LayoutRule.SAME), _create, "tflite"),
+            Kernel(name, _supports_sixteen, rule(LayoutRule.SAME), create, "tflite"),
+        )
+        for name, create in _SIXTEEN.items()
     ),
 )

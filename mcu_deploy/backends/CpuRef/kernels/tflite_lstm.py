@@ -44,7 +44,8 @@ def _helper(word: str, *parameters: Parameter) -> CFunction:
     )
 
 
-_FUNCTIONS = (
+# The functions of the table of sigmoids.
+FUNCTIONS = (
     _helper(
         "table",
         Parameter("uint32_t", "magnitude"),
@@ -132,7 +133,7 @@ def _create(layer: Layer) -> Workload:
         function,
         (*arguments, Argument(Role.SCRATCH)),
         constants,
-        (MULTIPLY, CLAMP, *_FUNCTIONS),
+        (MULTIPLY, CLAMP, *FUNCTIONS),
         ("string.h",),
         _in_place(layer, lstm),
         scratch_bytes=11 * lstm.hidden,

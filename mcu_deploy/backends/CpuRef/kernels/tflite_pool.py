@@ -7,7 +7,7 @@ import numpy as np
 from mcu_deploy.arithmetic.tflite import activation_bounds, scalar
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render, rule
 from mcu_deploy.backends.CpuRef.kernels.reduction import layout, reduction_loops
-from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_bytes
+from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_integers
 from mcu_deploy.backends.interface import Constant, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY
@@ -25,7 +25,7 @@ def _supports_pool(layer: Layer) -> Support:
         return no(f"it pools over one or two spatial axes, not {layer.input(0).type.rank - 2}")
     if layer.input(0).type.quantization != layer.output.type.quantization:
         return no("a pool keeps its input's scale, but the output has another")
-    return supports_bytes(layer)
+    return supports_integers(layer)
 
 
 def _pool(layer: Layer) -> Workload:
@@ -68,7 +68,7 @@ def _supports_sum(layer: Layer) -> Support:
     x = layer.input(0)
     if x.constant is not None or not x.type.elements:
         return no("its input is a constant or has no elements")
-    return supports_bytes(layer)
+    return supports_integers(layer)
 
 
 def _sum(layer: Layer) -> Workload:
