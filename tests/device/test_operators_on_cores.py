@@ -1,4 +1,5 @@
-"""Operators of CpuRef on an emulated core: a node test of ONNX of each, in one program."""
+"""Operators of CpuRef on an emulated core: a node test of ONNX of each, in one program, and
+TFLite's of int16 in another."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import network_programs as programs
 import numpy as np
 import pytest
 from operators.node_tests import NodeTest, bound_inputs, node_tests
+from operators.tflite_cases import transposed, wide_elements, wide_products
 
 from mcu_deploy import compile_model
 from mcu_deploy.boards import load_board
@@ -135,21 +137,44 @@ def _allowed(wanted: Sequence[np.ndarray]) -> list[str]:
     return found
 
 
+BOARDS = ("mps2-an386", "nucleo_g0b1re")
+
+
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
-@pytest.mark.parametrize("board", ["mps2-an386", "nucleo_g0b1re"])
+@pytest.mark.parametrize("board", BOARDS)
 def test_a_node_test_of_each_operator(board: str, tmp_path: Path) -> None:
-    """Code for a Cortex-M0+ runs on the Cortex-M4 too, which QEMU has."""
+    files = []
+    for index, test in enumerate(_chosen()):
+        model, inputs = bound_inputs(test)
+        path = tmp_path / f"{test.name.removeprefix('test_').lower()[:40]}_{index}.onnx"
+        path.write_bytes(model.SerializeToString())
+        files.append((path, inputs))
+    _run(files, board, tmp_path)
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.needs_qemu
+@pytest.mark.parametrize("board", BOARDS)
+def test_tflite_s_integers_of_16_bits(board: str, tmp_path: Path) -> None:
+    files = []
+    for family in (wide_products, transposed, wide_elements):
+        for index, case in enumerate(family(np.random.default_rng(8))):
+            path = tmp_path / f"{family.__name__}_{index}.tflite"
+            path.write_bytes(case.content)
+            files.append((path, case.inputs))
+    _run(files, board, tmp_path)
+
+
+def _run(files: Sequence[tuple[Path, Sequence[np.ndarray]]], board: str, tmp_path: Path) -> None:
+    """All models in one program, which compares them with the oracle. Code for a Cortex-M0+ runs on
+    the Cortex-M4 too, which QEMU has."""
     networks: list[Network] = []
     given, wanted, allowed = [], [], []
     options = Options(backends=("CpuRef",), weights="array")
-    for index, test in enumerate(_chosen()):
-        model, inputs = bound_inputs(test)
-        path = tmp_path / f"{index}.onnx"
-        path.write_bytes(model.SerializeToString())
-        name = test.name.removeprefix("test_").lower()[:40]
-        target = load_board(board)
-        network = compile_model(path, target, name=f"{name}_{index}", options=options)
+    target = load_board(board)
+    for path, inputs in files:
+        network = compile_model(path, target, name=path.stem, options=options)
         networks.append(network)
         outputs = programs.expected(network, inputs)
         given += [programs.c_array(value) for value in inputs if value.size]

@@ -181,7 +181,7 @@ def _source(made: Sequence[Choice], macro: str = "") -> str:
     return "\n".join(
         [
             "#include <math.h>\n#include <stdint.h>\n#include <string.h>",
-            '#include "mcu/runtime.h"',
+            '#include "mcu/internal.h"\n#include "mcu/runtime.h"',
             macro,
             *(array(constant) for constant in symbols.constants),
             *(function.text for function in symbols.functions),
