@@ -2,13 +2,16 @@
 
 So a Cast is all that knows a narrow type (with QuantizeLinear and DequantizeLinear, which are casts
 with a scale), and every operator computes all of them: a float of 16 bits or fewer in float32, an
-integer of 4 bits or fewer in 8. Each result is rounded to its type, as ONNX says. What only copies
-elements takes them as they are.
+integer of 4 bits or fewer in 8. What only copies elements takes them as they are.
+
+Between two operators a float of 16 bits stays in float32, as in onnxruntime's CPU provider: it is
+rounded where the model casts it or gives it away. So a model of float16 has the layers, the fusions
+and the memory of the same model in float32.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,7 +27,7 @@ def widen(graph: Graph) -> Graph:
     editor = GraphEditor(graph)
     wide: dict[EdgeId, EdgeId] = {}
     for node in graph.nodes:
-        inputs, outputs = _wanted(editor, node)
+        inputs, outputs = _wanted(editor, node, wide)
         if inputs:
             read = {e: _widened(editor, node, e, wide) for e in inputs}
             before = editor.nodes[node.id].inputs
@@ -34,11 +37,15 @@ def widen(graph: Graph) -> Graph:
             current = editor.nodes[node.id]
             editor.set_outputs(node.id, [result if e == edge else e for e in current.outputs])
             editor.add_node("Cast", [result], [edge], f"{node.name} narrowed", beside=node.id)
+            if editor.type(edge).dtype.bits == 16:
+                wide[edge] = result
     return editor.finish()
 
 
-def _wanted(editor: GraphEditor, node: Node) -> tuple[Sequence[EdgeId], Sequence[EdgeId]]:
-    """The narrow inputs and outputs of a node that are to be cast."""
+def _wanted(
+    editor: GraphEditor, node: Node, known: Mapping[EdgeId, EdgeId]
+) -> tuple[Sequence[EdgeId], Sequence[EdgeId]]:
+    """The narrow inputs and outputs of a node that are to be cast. known: what is there widened."""
     inputs = [e for e in node.inputs if e is not None and editor.type(e).dtype.is_narrow]
     outputs = [e for e in node.writes if editor.type(e).dtype.is_narrow]
     operator = operators.find(node.domain, node.op)
@@ -55,7 +62,9 @@ def _wanted(editor: GraphEditor, node: Node) -> tuple[Sequence[EdgeId], Sequence
         return [e for e in inputs if e in editor.nodes[node.id].reads], outputs
     if operator is not None and operator.copies:
         packed = any(editor.type(e).dtype.is_packed for e in (*inputs, *outputs))
-        if not packed or (operator.view and node.op != "Transpose"):
+        if packed and not (operator.view and node.op != "Transpose"):
+            return inputs, outputs
+        if not any(e in known and editor.type(e).dtype.bits == 16 for e in inputs):
             return (), ()
     return inputs, outputs
 

@@ -223,3 +223,25 @@ def test_weights_of_four_bits_are_those_of_an_integer_kernel(tmp_path: Path) -> 
     wanted = np.clip(np.rint(sums.astype(np.float32) * factor) - 5, -128, 127)
     same(found, wanted.astype(np.int8))
     assert not any(t.dtype.is_narrow for t in item.graph.data.types.values())
+
+
+def test_a_model_of_float16_has_the_layers_of_one_of_float32(tmp_path: Path) -> None:
+    def network(dtype: DType) -> Compiled:
+        generator = np.random.default_rng(6)
+        x, w, b = (
+            generator.standard_normal(s).astype(dtype.numpy)
+            for s in ((1, 3, 8, 8), (4, 3, 3, 3), (4,))
+        )
+        nodes = [
+            helper.make_node("Conv", ["x", "w", "b"], ["c"]),
+            helper.make_node("Relu", ["c"], ["r"]),
+            helper.make_node("MaxPool", ["r"], ["p"], kernel_shape=[2, 2], strides=[2, 2]),
+            helper.make_node("Flatten", ["p"], ["y"]),
+        ]
+        proto = model(nodes, x, dtype, (1, 36), {"w": w, "b": b})
+        return compile_case(Case(dtype.value, proto, (x,)), tmp_path, 0)
+
+    half, single = network(DType.FLOAT16), network(DType.FLOAT32)
+    layers = [[n.op for n in c.graph.nodes] for c in (half, single)]
+    assert [op for op in layers[0] if op != "Cast"] == layers[1]
+    assert layers[0].count("Cast") == 2
