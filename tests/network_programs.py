@@ -20,6 +20,7 @@ import numpy.typing as npt
 from mcu_deploy import interpreter, resources
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiled import Network
+from mcu_deploy.ir import DType
 
 Array = npt.NDArray[Any]
 
@@ -242,4 +243,5 @@ def assert_equal(actual: Sequence[Array], wanted: Sequence[Array]) -> None:
 
 def c_array(value: Array) -> str:
     """The bytes of an array as the elements of a C array of int8_t."""
-    return ", ".join(map(str, np.ascontiguousarray(value).view(np.int8).reshape(-1).tolist()))
+    stored = DType.of(value.dtype).to_memory(np.ascontiguousarray(value))
+    return ", ".join(map(str, stored.view(np.int8).reshape(-1).tolist()))
