@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from arm_dsp_dense_cases import REFUSED, SMALL, TAKEN, WIDE, model
+from arm_dsp_dense_cases import REFUSED, SMALL, TAKEN, WIDE, Dense, model
 from kernel_builds import MARKS, right
 from sampling import first
 
 from mcu_deploy.api.profiling import profile
+from mcu_deploy.backends.ArmDsp.kernels import dense_rows
 from mcu_deploy.plan import copies, planner
 from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.plan.analysis import Analysis
@@ -21,6 +22,25 @@ from mcu_deploy.plan.placement import Placement, PlacementProblem
 pytestmark = MARKS
 
 
+@pytest.fixture
+def rows_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Layers of several rows by the kernels for one."""
+    monkeypatch.setattr(dense_rows, "propose", lambda view, layer: "")
+
+
+@pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an500", "mps2-an505"]))
+def test_several_rows_are_pixels(board: str, tmp_path: Path) -> None:
+    cases = [Dense(6, 32, 64, is_per_channel=True), Dense(32, 48, 20)]
+    path = model(cases, tmp_path / "rows.onnx")
+    built = right(path, board, tmp_path, "speed")
+    (source,) = built.directory.glob("network_*.c")
+    assert len(re.findall(r"^MCU_KERNEL void \w+_conv1x1", source.read_text(), re.MULTILINE)) == 2
+    if board == "mps2-an386":
+        by_macs = {layer.macs: layer.cost for layer in profile(built.directory).layers}
+        assert by_macs[32 * 48 * 20] < 1.3 * 32 * 48 * 20
+
+
+@pytest.mark.usefixtures("rows_alone")
 @pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an500"]))
 @pytest.mark.parametrize("goal", first(["speed", "size"]))
 def test_every_shape_gives_the_bits_of_the_oracle(board: str, goal: str, tmp_path: Path) -> None:
@@ -37,6 +57,7 @@ def test_every_shape_gives_the_bits_of_the_oracle(board: str, goal: str, tmp_pat
         assert 27 / 32 * SMALL.macs < by_size[SMALL.macs] <= 877 * 1.01
 
 
+@pytest.mark.usefixtures("rows_alone")
 def test_a_row_lies_in_the_scratch_as_close_behind_its_start_as_may_be(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -48,8 +48,12 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     layer = read(node)
     if isinstance(layer, str) or not layer.is_pixelwise or pointwise.refusal(layer):
         return ""
-    part = view.part([node.node.id])
-    may_be_real = layer.fixed is None and node.target.fpu
+    return proposals(view.part([node.node.id]), layer)
+
+
+def proposals(part: SubgraphView, layer: Convolution) -> Sequence[Proposal]:
+    """All ways to compute a part, which is the layer."""
+    may_be_real = layer.fixed is None and layer.target.fpu
     ways = [kind for kind, way in WAYS.items() if may_be_real or not way.is_real]
     return [_proposal(part, layer, kind) for kind in ways]
 

@@ -1,0 +1,82 @@
+"""Fully connected layers of several rows by the kernels of 1x1 convolutions, on the interpreter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from arm_dsp_dense_cases import TAKEN, Dense, model
+from kernel_runs import runs
+from quantized_layers import extremes
+
+from mcu_deploy import compiler
+from mcu_deploy.backends.ArmDsp.kernels import fully_connected
+from mcu_deploy.backends.interface import Target
+from mcu_deploy.boards import USUAL_FLASH
+from mcu_deploy.options import Options
+
+M4 = Target("cortex-m4", fpu=True, dsp=True)
+LATE = replace(M4, memory=USUAL_FLASH)
+# Of whole tiles and of rests; those that one row would be are another kernel's.
+_ROWS = (
+    Dense(4, 32, 64, is_per_channel=True),
+    Dense(5, 16, 8, zeros=(-128, 127)),
+    Dense(7, 20, 6, dtype="uint8", zeros=(255, 0)),
+    Dense(6, 24, 10, is_matmul=True, is_per_channel=True),
+)
+_LARGE = Dense(12, 48, 32, is_matmul=True)
+
+
+@pytest.mark.parametrize("target", [M4, LATE, replace(LATE, fpu=False)], ids=str)
+def test_rows_are_pixels(target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "target_of", lambda *_: target)
+    monkeypatch.setattr(fully_connected, "propose", lambda view, layer: "")
+    path = model([*_ROWS, *TAKEN], tmp_path / "rows.onnx")
+    samples = np.load(extremes(path))
+    inputs = [samples[value.name][0] for value in onnx.load(path).graph.input]
+    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
+    seen = 0
+    for run in runs(path, inputs, options=options):
+        function = run.choice.workload.function
+        if function is None or run.choice.layer.op not in ("Gemm", "MatMul"):
+            continue
+        if not function.stem.startswith("conv1x1"):
+            continue
+        assert run.result() == run.output, run.name
+        (place,) = run.choice.workload.in_place
+        assert run.result(place) == run.output, f"{run.name}: {place}"
+        seen += 1
+    assert seen >= len(_ROWS)
+
+
+@pytest.mark.parametrize("target", [M4, LATE], ids=["at once", "late"])
+def test_they_are_taken_where_they_are_quicker(
+    target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of one row no pixels are made; of several they save a fifth of what is waited for too."""
+    monkeypatch.setattr(compiler, "target_of", lambda *_: target)
+    path = model([_LARGE, Dense(1, 48, 32)], tmp_path / "rows.onnx")
+    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
+
+    def chosen() -> dict[int, tuple[str, int]]:
+        samples = np.load(extremes(path))
+        inputs = [samples[value.name][0] for value in onnx.load(path).graph.input]
+        found = {}
+        for run in runs(path, inputs, options=options):
+            workload = run.choice.workload
+            if run.choice.layer.op in ("Gemm", "MatMul"):
+                function, cycles = workload.function, workload.costs.cycles
+                assert function is not None and cycles is not None
+                found[run.choice.layer.macs] = function.stem, cycles
+        return found
+
+    with_rows = chosen()
+    monkeypatch.setattr("mcu_deploy.backends.ArmDsp.kernels.dense_rows.propose", lambda *_: "")
+    without = chosen()
+    assert with_rows[48 * 32] == without[48 * 32]
+    (stem, cycles), (_, before) = with_rows[12 * 48 * 32], without[12 * 48 * 32]
+    assert stem.startswith("conv1x1")
+    assert cycles < (0.8 if target.memory else 1) * before
