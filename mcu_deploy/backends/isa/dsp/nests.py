@@ -36,7 +36,8 @@ def one_tile(
     makes the six sums, of the biases, where another loop does.
     """
     product, code = tile.product, tile.code
-    code.reads(product.constant_bytes)
+    with code.times(1 / product.layer.groups):  # of which each is read before the first again
+        code.reads(product.constant_bytes)
     if product.begins_early:
         code.ldmia(tile.stream.moving, tile.biases)
     if product.is_double:
