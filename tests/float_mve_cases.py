@@ -192,6 +192,8 @@ POOLS = (
     Case("MaxPool", (130, 4, 6), (), {"kernel_shape": (3, 3), "dilations": (1, 2)}),
     Case("GlobalMaxPool", (10, 5, 3)),
     Case("GlobalAveragePool", (3, 40, 61)),
+    Case("MaxPool", (1, 6, 7), (), {"kernel_shape": (3, 3), "pads": _ONE}),
+    Case("AveragePool", (1, 5, 9), (), {"kernel_shape": (2, 3), "pads": _ONE}),
     Case("ReduceMean", (13, 6, 5), (), {"axes": (2, 3), "keepdims": 0}),
     Case("ReduceMean", (4, 21), (), {"axes": (-1,)}),
     Case("MaxPool", (8, 21), (), {"kernel_shape": (3,), "strides": (2,)}),

@@ -40,15 +40,15 @@ class Tile:
 
 
 def tiles(
-    window: Window, channels: int, sizes: Sequence[int], depth: int | None = None
+    window: Window, channels: int, sizes: Sequence[int], *, joins: bool
 ) -> list[tuple[Tile, int]]:
     """Those of a row of the output, in their order: equal neighbours once, with their number.
-    channels: of the image; depth: how many of them windows have, by default all."""
+    channels: of the image; joins: whether columns that are neighbours are one run, as they are for
+    windows that have all channels."""
     found: list[Tile] = []
     begin = 0
     for size in sizes:
-        runs = _runs(window, channels, channels if depth is None else depth, begin, size)
-        found.append(Tile(size, tuple(runs)))
+        found.append(Tile(size, tuple(_runs(window, channels, joins, begin, size))))
         begin += size
     return [(tile, len([*same])) for tile, same in itertools.groupby(found)]
 
@@ -70,10 +70,9 @@ def inside(window: Window, axis: int, at: int) -> list[int]:
     return [k for k in range(window.kernel[axis]) if 0 <= begin + k * step < size]
 
 
-def _runs(window: Window, channels: int, depth: int, begin: int, size: int) -> Iterator[TileRun]:
+def _runs(window: Window, channels: int, joins: bool, begin: int, size: int) -> Iterator[TileRun]:
     of = [{*inside(window, 1, begin + n)} for n in range(size)]
     step = window.dilations[1]
-    has_neighbours = step == 1 and depth == channels
     taps = [
         (tap, tuple(n for n in range(size) if tap in of[n])) for tap in range(window.kernel[1])
     ]  # fmt: skip
@@ -81,7 +80,7 @@ def _runs(window: Window, channels: int, depth: int, begin: int, size: int) -> I
         numbers = [tap for tap, _ in same]
         if not pixels:
             continue
-        together = len(numbers) if has_neighbours else 1
+        together = len(numbers) if joins and step == 1 else 1
         for tap in numbers[::together]:
             yield TileRun(tap * step * channels * BYTES, tap, together, pixels)
 

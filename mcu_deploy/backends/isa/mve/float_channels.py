@@ -120,7 +120,8 @@ class Channels(ABC):
         names = "x y constants scratch" if self.has_constants else "x y scratch"
         x, y, *constants, scratch = code.arguments(names)
         with self.rows.each(x, y, constants[0] if constants else None, scratch):
-            for tile, count in tiles(self._window, self._channels, self._sizes, 1):
+            of_row = tiles(self._window, self._channels, self._sizes, joins=False)
+            for tile, count in of_row:
                 with self.rows.counted(TILES, count):
                     self._tile(tile)
 

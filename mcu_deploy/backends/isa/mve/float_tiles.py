@@ -107,8 +107,9 @@ class Tiles:
         x, y, weights, scratch = code.arguments("x y weights scratch")
         with self._rows.each(x, y, weights, scratch):
             product = self._product
-            of_row = tiles(product.window, product.channels, self._plan.sizes, product.depth)
-            for tile, count in of_row:
+            joins = product.depth == product.channels
+            sizes = self._plan.sizes
+            for tile, count in tiles(product.window, product.channels, sizes, joins=joins):
                 with self._rows.counted(TILES, count):
                     self._tile(tile)
 
