@@ -4,11 +4,46 @@ filters, of one shift and of several, whose products are at both sides of 0 or n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
 from arm_dsp_tflite_cases import MODELS as _MODELS
-from arm_dsp_tflite_cases import Case, Conv, Dense, Depthwise, extremes, model
+from arm_dsp_tflite_cases import Case, Conv, Dense, Depthwise, LayersFile, extremes
+from arm_dsp_tflite_cases import model as _model
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over rows and columns. zeros: of input and output; scale: of the output, against the
+    input's."""
+
+    shape: tuple[int, int, int, int]
+    zeros: tuple[int, int] = (3, -5)
+    scale: float = 1.0
+    keeps: bool = False
+
+    def add(self, file: LayersFile, name: str) -> None:
+        batch, _, _, channels = self.shape
+        axes = file.constant(f"{name}_axes", np.array([1, 2], np.int32))
+        shape = (batch, 1, 1, channels) if self.keeps else (batch, channels)
+        inputs = [file.tensor(f"{name}_x", self.shape, 0.05, self.zeros[0]), axes]
+        y = file.tensor(name, shape, 0.05 * self.scale, self.zeros[1])
+        file.layer("MEAN", inputs, y, "ReducerOptions", {"KeepDims": self.keeps})
+
 
 _LEAST = (-4, -128)
-MODELS: dict[str, tuple[Case, ...]] = {
+MODELS: dict[str, tuple[Case | Mean, ...]] = {
+    "means": (
+        Mean((1, 6, 4, 40)),
+        Mean((1, 7, 7, 21), zeros=(-128, -128), scale=0.4, keeps=True),
+        Mean((2, 5, 9, 8), zeros=(127, 100), scale=0.8),
+        Mean((1, 30, 20, 5), zeros=(-7, 0), scale=0.2),
+        Mean((1, 2, 1, 17), zeros=(-128, 5), scale=1.4),
+        Mean((1, 16, 16, 16), zeros=(-128, -128)),
+        Mean((1, 23, 23, 16), zeros=(40, 127), scale=0.03),
+    ),
     "many filters": (
         Conv(16, 32, (4, 5)),
         Conv(8, 40, (3, 5), zeros=_LEAST, spread=1),
@@ -44,5 +79,11 @@ MODELS: dict[str, tuple[Case, ...]] = {
 ALL = {**MODELS, "clamped": _MODELS["clamped"]}
 # Golden C.
 SMALL = (Conv(8, 20, (3, 3)), Depthwise(4, (3, 3), (3, 3), most=0.4))
+
+
+def model(cases: Sequence[Case | Mean], path: Path) -> Path:
+    """The outputs are called by the numbers of the cases."""
+    return _model(cases, path)  # type: ignore[arg-type]
+
 
 __all__ = ["ALL", "MODELS", "SMALL", "extremes", "model"]

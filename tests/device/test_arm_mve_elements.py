@@ -8,6 +8,7 @@ from pathlib import Path
 
 import arm_dsp_clamp_cases
 import arm_mve_broadcast_cases
+import arm_mve_mean_cases
 import arm_mve_pool_cases
 import pytest
 from arm_dsp_conversion_cases import MODELS, model, samples
@@ -44,6 +45,14 @@ def test_every_broadcast_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
     cycles = {layer.name: layer.cycles or 0 for layer in profile(built.directory).layers}
     for name, most in (("sum0", 2.5), ("sum1", 1.5)):  # as in squeeze-and-excite
         assert 64 * 256 < cycles[name] < most * 64 * 256
+
+
+def test_every_mean_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
+    cases = arm_mve_mean_cases.TAKEN
+    path = arm_mve_mean_cases.model(cases, tmp_path / "cases.onnx")
+    built = right(path, "mps3-an547", tmp_path, "speed", backend="ArmMve")
+    backends = {layer.name: layer.backend for layer in built.report.layers}
+    assert {backends[f"mean{n}"] for n in range(len(cases))} == {"ArmMve"}
 
 
 def test_every_clamp_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:

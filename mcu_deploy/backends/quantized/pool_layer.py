@@ -13,7 +13,10 @@ from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.quantized.layers import BYTES, clamp_refusal, of_rows
 from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators.pool import average_counts, pool_window
+from mcu_deploy.operators.reduction import reduced_axes
+from mcu_deploy.operators.tflite_pool import reduction_multiplier
 from mcu_deploy.operators.windows import Window
+from mcu_deploy.operators.windows import window as window_of
 
 _FEW = 256  # elements of a window whose sum fits a lane of 16 bits
 _MOST = 4096  # whose sums are all tried in a moment
@@ -22,9 +25,11 @@ _MOST_COLUMNS = 16  # of a window, unrolled
 
 @dataclass(frozen=True)
 class Pool:
-    """A pool. is_of_integers: an average of the elements themselves, as TFLite's; others are of the
-    real numbers that these stand for. is_of_inside: of padded windows the average is of what lies
-    inside of the input, not of the padding too."""
+    """A pool, or a mean over all spatial axes, whatever rank the output has then. is_of_integers:
+    an average of the elements themselves, as TFLite's; others are of the real numbers that these
+    stand for. is_of_inside: of padded windows the average is of what lies inside of the input, not
+    of the padding too. fixed: of TFLite's means the multiplier and the shift of a sum.
+    is_natural: whether the model has the channels last, too."""
 
     x: TensorType
     y: TensorType
@@ -32,6 +37,8 @@ class Pool:
     is_maximum: bool
     is_of_integers: bool = False
     is_of_inside: bool = False
+    fixed: tuple[int, int] | None = None
+    is_natural: bool = False
 
     @property
     def channels(self) -> int:
@@ -158,7 +165,20 @@ def read(layer: Layer, by: int = 4, most_columns: int = _MOST_COLUMNS) -> Pool |
         return f"it pools int8 and uint8 over one or two spatial axes, not {x}"
     if x.dtype is not y.dtype:
         return f"it pools to the type of its input, not {x.dtype.value} to {y.dtype.value}"
-    window, is_maximum = of_rows(pool_window(layer.call)), "Max" in layer.op
+    fixed, is_natural = None, False
+    if layer.op == "ReduceMean":
+        axes = reduced_axes(layer.call)
+        if is_natural := axes == tuple(range(1, x.rank - 1)):
+            x = replace(x, shape=(x.shape[0], x.shape[-1], *x.shape[1:-1]), layout=None)
+        elif axes != tuple(range(2, x.rank)):
+            return "of means it takes those over all spatial axes"
+        y = replace(y, shape=(*x.shape[:2], *(1 for _ in axes)), layout=None)
+        geometry = window_of({}, x.shape[2:], y.shape[2:], x.shape[2:])
+        if layer.domain:
+            fixed = reduction_multiplier(layer.call)[:2]
+    else:
+        geometry = pool_window(layer.call)
+    window, is_maximum = of_rows(geometry), "Max" in layer.op
     if {*window.dilations} != {1}:
         return "it takes windows without dilation"
     is_padded_average = window.padded and not is_maximum
@@ -170,7 +190,8 @@ def read(layer: Layer, by: int = 4, most_columns: int = _MOST_COLUMNS) -> Pool |
     if y.quantization and (reason := clamp_refusal(layer)):
         return reason
     is_of_inside = is_padded_average and not counts_padding
-    pool = Pool(x, y, window, is_maximum, layer.domain == "tflite", is_of_inside)
+    is_of_integers = layer.domain == "tflite" and fixed is None
+    pool = Pool(x, y, window, is_maximum, is_of_integers, is_of_inside, fixed, is_natural)
     if pool.channels % by or not y.elements:
         return f"it takes channels by {by}, and there are {pool.channels}"
     if window.padded:

@@ -7,18 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from mcu_deploy.backends.ArmMve.elements import proposal
-from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, assembly
+from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, NATURAL, assembly
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.mve import pools
 from mcu_deploy.backends.isa.mve.averages import Average
+from mcu_deploy.backends.isa.mve.means import Mean
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.quantized.pool_layer import Pool, read
 from mcu_deploy.backends.quantized.pool_rounding import Rounding, rounding_of
 
 OPERATORS = (
-    "AveragePool", "GlobalAveragePool", "MaxPool", "GlobalMaxPool", "tflite::AveragePool",
-    "tflite::MaxPool",
+    "AveragePool", "GlobalAveragePool", "MaxPool", "GlobalMaxPool", "ReduceMean",
+    "tflite::AveragePool", "tflite::MaxPool", "tflite::ReduceMean",
 )  # fmt: skip
 
 _MOST_COLUMNS = 1 << 16
@@ -33,6 +34,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return pool
     if reason := pools.refusal(pool):
         return reason
+    if pool.fixed is not None:
+        return _mean(view, node, pool)
     rounding = rounding_of(pool, node)
     if isinstance(rounding, str):
         return rounding
@@ -41,13 +44,26 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     outputs: pools.Outputs = pools.Maximum(pool)
     if rounding is not None:
         outputs = Average(pool, rounding)
+    return [_proposal(view, node, pool, assemble(pool, rounding, outputs), outputs)]
+
+
+def _mean(view: SubgraphView, node: Layer, pool: Pool) -> Sequence[Proposal] | str:
+    """Of TFLite."""
+    if pool.fixed is None or pool.fixed[1] >= 0:
+        return "it multiplies sums by factors below a half"
+    outputs = Mean(pool)
+    return [_proposal(view, node, pool, assemble(pool, None, outputs), outputs)]
+
+
+def _proposal(
+    view: SubgraphView, node: Layer, pool: Pool, code: Assembly, outputs: pools.Outputs
+) -> Proposal:
     words = np.array([*outputs.numbers, *pools.places(pool)], np.uint32)
-    made = proposal(
-        view, node, f"{pool.stem}_mve", assemble(pool, rounding, outputs),
-        [Constant("constants", words)], pool.title,
-        layouts=CHANNELS_LAST, in_place=overlap.fact(node, 0, demand(pool)),
+    return proposal(
+        view, node, f"{pool.stem}_mve", code, [Constant("constants", words)], pool.title,
+        layouts=NATURAL if pool.is_natural else CHANNELS_LAST,
+        in_place=overlap.fact(node, 0, demand(pool)),
     )  # fmt: skip
-    return [made]
 
 
 def demand(pool: Pool) -> int:
@@ -63,7 +79,12 @@ def assemble(pool: Pool, rounding: Rounding | None, outputs: pools.Outputs) -> A
     """The kernel: input, output, constants."""
     code = assembly()
     window = f"of the {'x'.join(map(str, pool.window.kernel))} window of pixel p"
-    if rounding is None:
+    if pool.fixed is not None:
+        code.note("y[p][c] = sat((sum * factor >> 31 >> shift) + zero_point), sum = start + moved")
+        code.note(f"+ all x[q][c] {window}; what is shifted is rounded to")
+        code.note("nearest, ties first up, then away from zero.")
+        numbers = "start; what it gets for each q inside; moved; factor; -shift; zero_point"
+    elif rounding is None:
         code.note(f"y[p][c] = the greatest x[q][c] {window}.")
         numbers = "the least element, in each byte of a word"
     else:

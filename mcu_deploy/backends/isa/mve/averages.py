@@ -34,15 +34,19 @@ class Average:
         return self._pool.window.padded and self._pool.start[1] != 0
 
     @property
+    def starts(self) -> Sequence[int]:
+        """What sums start from, for each element inside."""
+        begin, each = self._pool.start
+        return begin if self._counts else begin + self._pool.taps * each, each
+
+    @property
     def numbers(self) -> Sequence[int]:
         """What sums start from, for each element inside, scale, addend; of float32 the scale of x,
         a window's elements, the scale of y."""
         pool, rounding = self._pool, self._rounding
-        begin, each = pool.start
-        start = begin if self._counts else begin + pool.taps * each
         reals = [pool.x.scaling.scale[0], pool.taps, pool.y.scaling.scale[0]]
         bits = np.array(reals, np.float32).view(np.uint32)
-        words = [start, each, rounding.scale, rounding.addend, *map(int, bits)]
+        words = [*self.starts, rounding.scale, rounding.addend, *map(int, bits)]
         return [word & 0xFFFFFFFF for word in words]
 
     def begin(self, window: Window, block: Block) -> None:
@@ -81,7 +85,7 @@ class Average:
         for vector, of in enumerate(words):
             for word in of:
                 code.vshr_s32(word, word, rounding.shift)
-            self._store(window, block, vector, of)
+            store(self._pool, window, block, vector, of)
         code.place(stored)
 
     def _words(self, code: Assembly, block: Block, sums: Register) -> list[Register]:
@@ -95,18 +99,6 @@ class Average:
         code.vmovlt_s16(odd, sums)
         code.vshl_i32(odd, odd, 16)
         return [even, odd]
-
-    def _store(
-        self, window: Window, block: Block, vector: int, words: Sequence[Register]
-    ) -> None:  # fmt: skip
-        """Words as outputs."""
-        code, first = window.code, words[0]
-        code.vqmovnb_s32(first, first)
-        for odd in words[1:]:
-            code.vqmovnt_s32(first, odd)
-        is_signed = self._pool.y.dtype is DType.INT8
-        (code.vqmovnb_s16 if is_signed else code.vqmovunb_s16)(first, first)
-        window.store(block, vector, first)
 
     def _again(
         self, window: Window, block: Block, words: Sequence[Sequence[Register]], stored: Label
@@ -172,4 +164,16 @@ class Average:
             code.vcvtn_s32_f32(sums, sums)
             code.vqadd_s32(sums, sums, zero)
         for vector, sums in enumerate(block.sums):
-            self._store(window, block, vector, [sums])
+            store(pool, window, block, vector, [sums])
+
+
+def store(
+    pool: Pool, window: Window, block: Block, vector: int, words: Sequence[Register]
+) -> None:  # fmt: skip
+    """Words as the outputs of a vector of a block: its lanes, or the even and the odd ones."""
+    code, first = window.code, words[0]
+    code.vqmovnb_s32(first, first)
+    for odd in words[1:]:
+        code.vqmovnt_s32(first, odd)
+    (code.vqmovnb_s16 if pool.y.dtype is DType.INT8 else code.vqmovunb_s16)(first, first)
+    window.store(block, vector, first)
