@@ -234,6 +234,18 @@ def movement(rng: np.random.Generator) -> Iterator[Case]:
         yield _one(f"{kind} {shape}", operator, tensors, rng)
 
 
+def resizing(rng: np.random.Generator) -> Iterator[Case]:
+    """RESIZE_BILINEAR to more and fewer rows and columns, in three ways of counting."""
+    x, kind = int8("x", (2, 5, 7, 3), 0.1, 6), "RESIZE_BILINEAR"
+    for corners, centers in ((False, False), (True, False), (False, True)):
+        for shape in ((9, 16), (3, 2), (1, 7)):
+            options = {"AlignCorners": corners, "HalfPixelCenters": centers}
+            size = constant("size", np.array(shape, np.int32))
+            operator = Operator(kind, ("x", "size"), ("y",), "ResizeBilinearOptions", options)
+            tensors = [x, size, int8("y", (2, *shape, 3), 0.1, 6)]
+            yield _one(f"{kind} {shape} {corners} {centers}", operator, tensors, rng)
+
+
 def selection(rng: np.random.Generator) -> Iterator[Case]:
     """Masks, negative strides and dropped axes; parts of equal size; a new axis."""
     x = int8("x", (3, 4, 5), 0.1, 6)
@@ -372,7 +384,7 @@ def wide_elements(rng: np.random.Generator) -> Iterator[Case]:
 
 FAMILIES = (
     wide_products, transposed, wide_elements, convolutions, fully_connected, arithmetic, pools,
-    reductions, softmax, functions, borders, hybrid, movement, selection,
+    reductions, softmax, functions, borders, hybrid, movement, resizing, selection,
 )  # fmt: skip
 
 # What TFLite-Micro computes for them (record_tflite.py).

@@ -10,11 +10,16 @@ import numpy as np
 import tflite
 
 from mcu_deploy.arithmetic.tflite import round_half_away
-from mcu_deploy.formats.tflite_graph import OPSET, GraphBuilder
+from mcu_deploy.formats.tflite_graph import NCHW, OPSET, GraphBuilder
 from mcu_deploy.formats.tflite_operation import Operation
+from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.formats.tflite_ops.activations import fused_activation, is_float
+from mcu_deploy.ir import DType
 from mcu_deploy.operators import Call
 from mcu_deploy.operators.selection import nearest_positions
+
+# Positions in 1 / 2**10 then fit into int32, and those of elements into int16.
+_LARGEST_IMAGE = 1 << 15
 
 
 def _reshape(operation: Operation, graph: GraphBuilder) -> None:
@@ -104,15 +109,29 @@ def _resize_nearest(operation: Operation, graph: GraphBuilder) -> None:
 def _resize_bilinear(operation: Operation, graph: GraphBuilder) -> None:
     options = operation.options(tflite.ResizeBilinearOptions)
     x, y = operation.input(0), operation.output
-    if not is_float(operation, x, y):
-        raise operation.unsupported(
-            "resizes quantized integers, for which TFLite has an arithmetic of its own",
-            "mcu-deploy computes it on float32; convert the model so.",
-        )
     if x.type.rank != 4 or y.type.rank != 4 or not x.type.elements or not y.type.elements:
         raise operation.damaged("its input or output has not four axes with elements")
     if (x.type.shape[0], x.type.shape[3]) != (y.type.shape[0], y.type.shape[3]):
         raise operation.damaged("its output has another batch or other channels than its input")
+    if not is_float(operation, x, y):
+        operation.require_alike(x, y)
+        ways = {
+            "align_corners": int(options.AlignCorners()),
+            "half_pixel_centers": int(options.HalfPixelCenters()),
+        }
+        if all(ways.values()) or x.type.dtype is not DType.INT8:
+            raise operation.unsupported(
+                f"resizes {x.type}, and by corners and centers both"
+                if all(ways.values())
+                else f"resizes {x.type}",
+                "TFLite-Micro computes it on float32 and int8, by one of the two.",
+            )
+        if max(*x.type.shape[1:3], *y.type.shape[1:3]) >= _LARGEST_IMAGE:
+            raise operation.unsupported(
+                f"resizes {x.type}", f"It takes fewer than {_LARGEST_IMAGE} rows and columns."
+            )
+        graph.add(operation, "ResizeBilinear", [graph.read(x, NCHW)], y, ways, DOMAIN, NCHW)
+        return
     way = "half_pixel" if options.HalfPixelCenters() else "asymmetric"
     attributes = {
         "mode": "linear",
