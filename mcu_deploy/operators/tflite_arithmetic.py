@@ -1,5 +1,5 @@
-"""TFLite's quantized ADD, SUB and MUL with broadcasting; CONV_2D and DEPTHWISE_CONV_2D, which are
-one operator, Conv; TRANSPOSE_CONV, which is ConvTranspose; FULLY_CONNECTED.
+"""TFLite's quantized ADD, SUB, MUL and PRELU with broadcasting; CONV_2D and DEPTHWISE_CONV_2D,
+which are one operator, Conv; TRANSPOSE_CONV, which is ConvTranspose; FULLY_CONNECTED.
 
 Inputs and attributes of Conv are ONNX's (Conv-11): x (N, C, H, W), w (M, C/group, kH, kW), bias
 (M); of ConvTranspose w is (C, M, kH, kW). FullyConnected is y = x w^T + bias: x (rows, depth), w
@@ -22,6 +22,7 @@ from mcu_deploy.arithmetic.tflite import (
     multiply,
     multiply_wide,
     product_multiplier,
+    quantize_multiplier,
     saturate,
     scalar,
     wide_factor,
@@ -55,6 +56,19 @@ def _sum(call: Call) -> list[Array]:
 def _product(call: Call) -> list[Array]:
     multiplier = product_multiplier(call.type(0), call.type(1), call.results[0])
     return finished(call, multiply(centred(call, 0) * centred(call, 1), *multiplier))
+
+
+def prelu_factors(call: Call) -> tuple[tuple[int, int], tuple[int, int]]:
+    """The factors of PRelu: of what is not negative, and of a negative product with its slope."""
+    x, slope, y = (scalar(t)[0] for t in (call.type(0), call.type(1), call.results[0]))
+    return quantize_multiplier(x / y), quantize_multiplier(x * slope / y)
+
+
+def _prelu(call: Call) -> list[Array]:
+    identity, negative = prelu_factors(call)
+    x = centred(call, 0)
+    below = multiply(x * centred(call, 1), *negative)
+    return finished(call, np.where(x >= 0, multiply(x, *identity), below))
 
 
 def _conv(call: Call) -> list[Array]:
@@ -112,6 +126,7 @@ OPERATORS = (
     Operator("Add", _sum, domain="tflite", broadcasts=True, monotone=True),
     Operator("Sub", _sum, domain="tflite", broadcasts=True, monotone=True),
     Operator("Mul", _product, domain="tflite", broadcasts=True),
+    Operator("PRelu", _prelu, domain="tflite", broadcasts=True),
     Operator("Conv", _conv, conv.macs, domain="tflite"),
     Operator("ConvTranspose", _conv_transpose, conv_transpose.macs, domain="tflite"),
     Operator("FullyConnected", _fully_connected, _rows_times_weights, domain="tflite"),

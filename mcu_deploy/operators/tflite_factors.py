@@ -17,7 +17,7 @@ from mcu_deploy.arithmetic.tflite import (
 )
 from mcu_deploy.ir import Quantization, TensorType
 from mcu_deploy.operators.base import Call
-from mcu_deploy.operators.tflite_arithmetic import is_wide
+from mcu_deploy.operators.tflite_arithmetic import is_wide, prelu_factors
 from mcu_deploy.operators.tflite_functions import FUNCTIONS, function_factors
 from mcu_deploy.operators.tflite_lstm import quantized_lstm
 from mcu_deploy.operators.tflite_pool import reduction_multiplier
@@ -46,6 +46,7 @@ _MADE: Mapping[str, Callable[[Call], object]] = {
     "Add": lambda call: Sum.of(*_types(call)),
     "Sub": lambda call: Sum.of(*_types(call)),
     "Mul": lambda call: product_multiplier(*_types(call)),
+    "PRelu": lambda call: prelu_factors(call),
     "Conv": lambda call: _of_sums(call, *convolution_multipliers(*_scalings(call))),
     "ConvTranspose": lambda call: _of_sums(call, *convolution_multipliers(*_scalings(call))),
     "FullyConnected": lambda call: _of_sums(call, *fully_connected_multipliers(*_scalings(call))),

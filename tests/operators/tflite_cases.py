@@ -234,6 +234,19 @@ def movement(rng: np.random.Generator) -> Iterator[Case]:
         yield _one(f"{kind} {shape}", operator, tensors, rng)
 
 
+def slopes(rng: np.random.Generator) -> Iterator[Case]:
+    """PRELU: a slope for each channel, and for each element; of int8 and int16."""
+    for wide, shape in ((False, (1, 1, 3)), (False, (4, 5, 3)), (True, (1, 1, 3))):
+        x, y = (
+            (_wide("x", (1, 4, 5, 3), 0.0013), _wide("y", (1, 4, 5, 3), 0.0011))
+            if wide
+            else (int8("x", (1, 4, 5, 3), 0.05, 9), int8("y", (1, 4, 5, 3), 0.04, -20))
+        )
+        slope = Tensor("slope", shape, "INT8", (0.01,), (-3,), value=_random(rng, *shape))
+        operator = Operator("PRELU", ("x", "slope"), ("y",))
+        yield _one(f"PRELU {wide} {shape}", operator, [x, slope, y], rng)
+
+
 def resizing(rng: np.random.Generator) -> Iterator[Case]:
     """RESIZE_BILINEAR to more and fewer rows and columns, in three ways of counting."""
     x, kind = int8("x", (2, 5, 7, 3), 0.1, 6), "RESIZE_BILINEAR"
@@ -384,7 +397,7 @@ def wide_elements(rng: np.random.Generator) -> Iterator[Case]:
 
 FAMILIES = (
     wide_products, transposed, wide_elements, convolutions, fully_connected, arithmetic, pools,
-    reductions, softmax, functions, borders, hybrid, movement, resizing, selection,
+    reductions, softmax, functions, borders, hybrid, movement, resizing, slopes, selection,
 )  # fmt: skip
 
 # What TFLite-Micro computes for them (record_tflite.py).

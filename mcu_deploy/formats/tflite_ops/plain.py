@@ -14,6 +14,7 @@ import tflite
 
 from mcu_deploy.formats.tflite_graph import GraphBuilder
 from mcu_deploy.formats.tflite_operation import Operation, TfliteTensor
+from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.formats.tflite_ops.activations import is_float
 from mcu_deploy.ir import DType, TensorType
 
@@ -68,6 +69,22 @@ def _after(first: str, second: str) -> Any:
         graph.add(operation, second, [inner] * (2 if second == "Mul" else 1), y)
 
     return convert
+
+
+def _prelu(operation: Operation, graph: GraphBuilder) -> None:
+    """Of integers the slopes have 8 bits, with their scale."""
+    x, slope, y = operation.input(0), operation.input(1), operation.output
+    order = graph.common_order(x, slope)
+    inputs = [graph.read(x, order), graph.read(slope, order)]
+    quantized = not is_float(operation, x, slope, y, wide=True)
+    if quantized and (x.type.dtype is not y.type.dtype or slope.type.dtype is not DType.INT8):
+        raise operation.unsupported(
+            f"makes {y.type} of {x.type} with slopes of {slope.type}",
+            "TFLite-Micro computes it on float32, int8 and int16 with slopes of int8.",
+        )
+    if quantized and not slope.type.scaling.per_tensor:
+        raise operation.damaged("its slopes have a scale per axis")
+    graph.add(operation, "PRelu", inputs, y, domain=DOMAIN if quantized else "", order=order)
 
 
 def _square(operation: Operation, graph: GraphBuilder) -> None:
@@ -198,7 +215,7 @@ CONVERTERS = {
     "COS": _of_reals("Cos"),
     "LOG": _of_reals("Log"),
     "POW": _of_reals("Pow"),
-    "PRELU": _of_reals("PRelu"),
+    "PRELU": _prelu,
     "ROUND": _of_reals("Round"),
     "RSQRT": _after("Sqrt", "Reciprocal"),
     "SQUARE": _square,

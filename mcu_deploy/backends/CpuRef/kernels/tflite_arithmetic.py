@@ -1,4 +1,4 @@
-"""Add, Sub and Mul of TFLite models: integers scaled to one another, with broadcasting."""
+"""Add, Sub, Mul and PRelu of TFLite models: integers scaled to one another, with broadcasting."""
 
 from __future__ import annotations
 
@@ -12,13 +12,21 @@ from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import broadcast_loops
 from mcu_deploy.backends.kit.zero_points import without_zero
 from mcu_deploy.ir import DType
+from mcu_deploy.operators.tflite_arithmetic import prelu_factors
 
 
 def _supports(layer: Layer) -> Support:
     for operand in (layer.input(0), layer.input(1), layer.output):
         if operand.type.dtype not in (*BYTES, DType.INT16) or not is_per_tensor(operand.type):
             return no(f"it computes int8/uint8/int16 quantized per tensor, not {operand.type}")
-    if len({operand.type.dtype.bytes for operand in (*layer.inputs, layer.output) if operand}) > 1:
+    if layer.op == "PRelu":
+        wide = layer.input(0).type.dtype is DType.INT16
+        fits = layer.output.type.dtype is layer.input(0).type.dtype
+        if not fits or (wide and layer.input(1).type.dtype not in BYTES):
+            return no("its input and output have different types, or its slopes 16 bits")
+    elif (
+        len({operand.type.dtype.bytes for operand in (*layer.inputs, layer.output) if operand}) > 1
+    ):
         return no("its operands have 8 and 16 bits")
     if layer.input(0).constant is not None and layer.input(1).constant is not None:
         return no("its operands are constants, both")
@@ -35,6 +43,11 @@ def _create(layer: Layer) -> Workload:
     if layer.op == "Mul":
         left, right = elements
         scaled = multiplied("left * right", product_multiplier(a.type, b.type, y.type))
+    elif layer.op == "PRelu":
+        left, right = elements
+        identity, negative = prelu_factors(layer.call)
+        scaled = f"left >= 0 ? {multiplied('left', identity)} : "
+        scaled += multiplied("left * right", negative)
     else:
         factors = Sum.of(a.type, b.type, y.type)
         left, right = (
@@ -56,5 +69,6 @@ def _create(layer: Layer) -> Workload:
 
 
 KERNELS = tuple(
-    Kernel(op, _supports, rule(LayoutRule.SAME), _create, "tflite") for op in ("Add", "Sub", "Mul")
+    Kernel(op, _supports, rule(LayoutRule.SAME), _create, "tflite")
+    for op in ("Add", "Sub", "Mul", "PRelu")
 )
