@@ -180,7 +180,10 @@ def _cumsum(operation: Operation, graph: GraphBuilder) -> None:
     if x.type.is_quantized:
         require_float(operation, x)
     operation.require_alike(x, operation.output)
-    axis = graph.constant(f"{operation.name} axis", operation.constant(1).reshape(-1)[0])
+    place = int(operation.constant(1).reshape(-1)[0])
+    if not -x.type.rank <= place < x.type.rank:
+        raise operation.damaged(f"its input has no axis {place}")
+    axis = graph.constant(f"{operation.name} axis", np.array(place, np.int64))
     attributes = {"exclusive": int(options.Exclusive()), "reverse": int(options.Reverse())}
     graph.add(operation, "CumSum", [graph.read(x), axis], operation.output, attributes)
 
