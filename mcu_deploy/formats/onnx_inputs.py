@@ -44,7 +44,10 @@ def bind_values(graph: onnx.GraphProto, values: Mapping[str, Array]) -> None:
         try:
             dtype = dtype_of(tensor.elem_type)
         except Untyped as untyped:
-            raise ModelError(f"The input {name!r} {untyped}.") from None
+            raise ModelError(
+                f"The input {name!r} {untyped}, so --constant-input cannot give it a value. "
+                "Export the model with an input of numbers."
+            ) from None
         dims = _dimensions(tensor) if tensor.HasField("shape") else list(value.shape)
         fits = len(dims) == value.ndim and all(
             d == s for d, s in zip(dims, value.shape, strict=True) if isinstance(d, int)
