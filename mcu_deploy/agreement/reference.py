@@ -18,7 +18,9 @@ import numpy as np
 
 from mcu_deploy.errors import McuDeployError, ModelError
 from mcu_deploy.files.arrays import Array
+from mcu_deploy.formats import tflite_file
 from mcu_deploy.formats.onnx_reasons import reason
+from mcu_deploy.ir import DType
 from mcu_deploy.processes import contained
 
 T = TypeVar("T")
@@ -76,9 +78,17 @@ def run_reference(
         return run_onnxruntime(model, samples, states)
     if suffix == ".tflite" and states:
         return NoReference("states that TFLite models do not have themselves are not fed to LiteRT")
+    if suffix == ".tflite" and _has_svdf_of_bytes(model):
+        return NoReference("LiteRT computes an SVDF with a state of int16, and reads int8 as such")
     if suffix == ".tflite":
         return run_litert(model, samples)
     return NoReference(f"no other program runs {suffix} files")
+
+
+def _has_svdf_of_bytes(model: Path) -> bool:
+    """Whether a TFLite model has an SVDF with a state of int8, as TFLite-Micro alone has it."""
+    operations = tflite_file.parse(model.read_bytes(), str(model)).operations
+    return any(o.kind == "SVDF" and o.input(4).type.dtype is DType.INT8 for o in operations)
 
 
 _SETTINGS = "graph optimisation off, one thread, CPU"

@@ -10,6 +10,7 @@ from operators.svdf_cases import RECORDED, UNITS, Stream, streams
 from tflite_models import Operator, Tensor, constant, int8, write
 
 from mcu_deploy import formats
+from mcu_deploy.agreement.reference import NoReference, run_reference
 from mcu_deploy.agreement.runs import run_oracle
 from mcu_deploy.api.building import build
 from mcu_deploy.api.folder import as_folder
@@ -63,6 +64,14 @@ def test_boards_give_what_tflite_micro_gives(board: str, tmp_path: Path) -> None
         for file, stream in zip(files, cases, strict=True):
             found = [device.infer(file.stem, [x])[0] for x in stream.inputs]
             assert agree(stream, np.stack(found), recorded[stream.name]), stream.name
+
+
+def test_litert_is_not_asked_of_a_state_of_bytes(tmp_path: Path) -> None:
+    """It takes int8 for int16, and crashes or says something else."""
+    path = tmp_path / "svdf.tflite"
+    path.write_bytes(svdf())
+    said = run_reference(path, [[np.zeros((1, 3), np.int8)]])
+    assert isinstance(said, NoReference) and "a state of int16" in str(said)
 
 
 def svdf(**changed: Tensor) -> bytes:
