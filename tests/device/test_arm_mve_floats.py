@@ -25,8 +25,8 @@ def test_layers_agree_with_the_oracle(family: str, tmp_path: Path) -> None:
     cases = FAMILIES[family]
     path = float_mve_cases.model(cases, tmp_path / "shapes.onnx")
     built = build(path, "mps3-an547", tmp_path / "build", options=_OPTIONS)
-    backends = [layer.backend for layer in built.report.layers]
-    assert backends.count("ArmMve") == len(cases)
+    backends = [layer.backend for layer in built.report.layers if layer.name.startswith("layer")]
+    assert backends == ["ArmMve"] * len(cases)
     found = validate(built, float_mve_cases.sample(path))
     assert found.passed
     assert found.oracle[0].relative <= 1e-5
