@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from mcu_deploy.api.building import Build, build
-from mcu_deploy.api.folder import BuildFolder, open_folder
-from mcu_deploy.api.profiling import Profile, profile
-from mcu_deploy.api.validating import validate
-from mcu_deploy.device.emulators import choose_emulator, launcher_named, launchers_for
-from mcu_deploy.errors import InternalError, McuDeployError, RequestError
-from mcu_deploy.files.samples import Samples, load_samples, random_samples
-from mcu_deploy.hygiene import check_files
-from mcu_deploy.output.progress import counted
+from mcu_deploy.api import measuring
+from mcu_deploy.api.measuring import BuildTask, Measured
+from mcu_deploy.errors import McuDeployError, RequestError
+from mcu_deploy.output.progress import tell
 from mcu_deploy.pipelines.comparing import compare
-from mcu_deploy.pipelines.configuration import UPDATE, BuildJob, Configuration, read_configuration
+from mcu_deploy.pipelines.configuration import UPDATE, BuildJob, Configuration
 from mcu_deploy.pipelines.result import BuildOutcome, PipelineResult
 from mcu_deploy.pipelines.table import CostRow, read_table
-from mcu_deploy.processes.workers import in_processes
-from mcu_deploy.toolchain import gcc_number
-from mcu_deploy.version import VERSION
-
-# A BuildOutcome without its job.
-_Done = tuple[CostRow | None, str, tuple[str, ...]]
+from mcu_deploy.tasks import HERE, Results, Workers, run_tasks
+from mcu_deploy.tasks.results import fingerprint
 
 
 def run_pipeline(
@@ -33,12 +24,16 @@ def run_pipeline(
     output: Path,
     *,
     finished: Callable[[BuildOutcome], None] = lambda outcome: None,
+    workers: Workers = HERE,
+    results: Path | None = None,
 ) -> PipelineResult:
     """Builds and checks every model for every board, and validates and counts it where there is an
     emulator; compares what it costs with the table, which is only read.
 
     output: each build goes to GOAL/BOARD/MODEL in it. finished: is told each outcome, in the order
-    of the configuration. What fails is told in the outcomes, and the others are tried all the same.
+    of the configuration. results: a file with what was found before, which is not done again while
+    its build lies there, and is added to. What fails is told in the outcomes, and the others are
+    tried all the same.
     """
     known, no_table = {}, ""
     try:
@@ -47,102 +42,82 @@ def run_pipeline(
         no_table = str(error).replace(UPDATE, configuration.update)
     jobs = configuration.jobs
     outcomes: list[BuildOutcome] = []
-    work = partial(_measure_one, configuration.path, output)
-    results = in_processes(work, range(len(jobs)))
-    for job, done in zip(counted("builds", jobs), results, strict=True):
-        outcomes.append(BuildOutcome(job, *done))
-        finished(outcomes[-1])
+    run = _Run(jobs, output, None if results is None else Results(results))
+
+    def settle() -> None:
+        while outcome := run.outcomes.get(len(outcomes)):
+            outcomes.append(outcome)
+            finished(outcome)
+        tell("builds", len(run.outcomes), len(jobs))
+
+    settle()
+    wanted = [*run.tasks]
+    try:
+        for number, found in run_tasks(measuring.measure, [*run.tasks.values()], workers):
+            run.take(wanted[number], found)
+            settle()
+    except KeyboardInterrupt:
+        if results is None:
+            raise
+        raise KeyboardInterrupt(
+            f"interrupted; {results} has what was found so far, and the same command goes on from "
+            "there"
+        ) from None
     rows = [outcome.row for outcome in outcomes if outcome.row is not None]
     compared = compare(known, rows, {job.key for job in jobs}, configuration.thresholds)
     return PipelineResult(configuration, tuple(outcomes), compared, no_table)
 
 
-def _measure_one(path: Path, output: Path, index: int) -> _Done:
-    """`_measure` for a worker, to which no board can be sent."""
-    return _measure(read_configuration(path).jobs[index], output)
+class _Run:
+    """outcomes: of the jobs that are done, by their numbers; tasks: of the others."""
 
+    def __init__(self, jobs: tuple[BuildJob, ...], output: Path, results: Results | None) -> None:
+        self.jobs, self.output, self.results = jobs, output, results
+        self.outcomes: dict[int, BuildOutcome] = {}
+        self.tasks: dict[int, BuildTask] = {}
+        self._fingerprints: dict[int, str] = {}
+        for number, job in enumerate(jobs):
+            try:
+                task = measuring.task_of(job)
+            except (McuDeployError, OSError) as error:
+                self.outcomes[number] = BuildOutcome(job, None, "", (f"build: {error}",))
+                continue
+            if not self._is_known(number, task):
+                self.tasks[number] = task
 
-def _measure(job: BuildJob, output: Path) -> _Done:
-    """Builds one model for one board, and does with it what there is an emulator for."""
-    failures: list[str] = []
-    directory = output / job.goal / job.board.name / job.model.name
-    built: Build | None = None
-    counted: Profile | None = None
-    with _told("build", failures):
-        built = build(
-            job.model.file, job.board, directory, name=job.model.name, options=job.options
-        )
-    if built is None:
-        return None, "", tuple(failures)
-    done = ["built"]
-    with _told("check", failures):
-        _check(built)
-        done.append("checked")
-    emulated = bool(launchers_for(job.board))
-    if emulated:
-        with _told("validate", failures):
-            done.append(_validate(job, open_folder(directory)))
-        if not job.board.is_host:
-            with _told("profile", failures):
-                counted = profile(directory)
-    is_whole = job.board.is_host or counted is not None or not emulated
-    said = " and ".join(done) if len(done) < 3 else f"{done[0]} and {done[1]}, {done[2]}"
-    said += "" if emulated else " only: no emulator has it"
-    said += "".join(f", but {failure.split(':')[0]} fails" for failure in failures)
-    return (_row(job, built, counted) if is_whole else None), said, tuple(failures)
+    def _folder(self, number: int) -> Path:
+        job = self.jobs[number]
+        return self.output / job.goal / job.board.name / job.model.name
 
+    def _is_known(self, number: int, task: BuildTask) -> bool:
+        """Whether the results have a task, and its build is where it was put."""
+        if self.results is None:
+            return False
+        self._fingerprints[number] = fingerprint(measuring.measure, task)
+        kept = self.results.find(self._fingerprints[number])
+        if kept is None:
+            return False
+        try:
+            row, done, digest = CostRow(**kept["row"]), kept["done"], kept["build"]
+        except (TypeError, LookupError):  # changed by hand
+            return False
+        if measuring.digest_of(measuring.files_of(self._folder(number))) != digest:
+            return False
+        self.outcomes[number] = BuildOutcome(self.jobs[number], row, done, ())
+        return True
 
-@contextmanager
-def _told(step: str, failures: list[str]) -> Iterator[None]:
-    """Notes what fails in a step, so that the others go on."""
-    try:
-        yield
-    except McuDeployError as error:
-        failures.append(f"{step}: {error}")
-    except Exception as error:
-        failures.append(f"{step}: {InternalError.of(error)}")
-
-
-def _check(built: Build) -> None:
-    """What `mcu-deploy check` says of the objects and the firmware."""
-    objects = [network.object for network in built.networks]
-    report = check_files([*objects, built.directory / "libmcu_crt.a"], built.board)
-    if report.findings:
-        found = "; ".join(f"{finding.file}: {finding.message}" for finding in report.findings[:3])
-        raise RequestError(f"{len(report.findings)} findings: {found}")
-
-
-def _validate(job: BuildJob, folder: BuildFolder) -> str:
-    """Validates a build, and says how that was done."""
-    result = validate(folder, _samples(job, folder))
-    if not result.passed:
-        raise RequestError(" ".join(result.problems))
-    emulator = launcher_named(choose_emulator(job.board).name)
-    samples = "sample" if result.samples == 1 else "samples"
-    beside = f" beside {result.reference.split()[0]}" if result.onnxruntime else ""
-    return f"validated in {emulator.title} with {result.samples} {samples}{beside}"
-
-
-def _samples(job: BuildJob, folder: BuildFolder) -> Samples:
-    network = folder.compile_again(job.model.name)
-    if job.model.data is None:
-        return random_samples(network.graph, job.model.samples, edges=network.inputs)
-    given = load_samples(job.model.data, network.graph, network.inputs)
-    return given.first(job.model.samples)
-
-
-def _row(job: BuildJob, built: Build, counted: Profile | None) -> CostRow:
-    report = built.report
-    return CostRow(
-        model=job.model.name,
-        board=job.board.name,
-        goal=job.goal,
-        flash_bytes=report.flash_bytes,
-        ram_bytes=report.ram_bytes,
-        stack_bytes=report.stack_bytes,
-        instructions=None if counted is None else counted.total,
-        cycles=None if counted is None else counted.cycles,
-        macs=report.macs,
-        gcc=gcc_number(report.tools["compiler"]),
-        mcu_deploy=VERSION,
-    )
+    def take(self, number: int, found: Measured) -> None:
+        """Puts a build in place, and keeps its record where nothing failed."""
+        job, folder = self.jobs[number], self._folder(number)
+        failures = [measuring.told_here(failure, job, folder) for failure in found.failures]
+        row, done = found.row, found.done
+        if found.files:
+            try:
+                measuring.put(found.files, folder)
+            except McuDeployError as error:
+                row, done, failures = None, "", [f"build: {error}"]
+        if self.results is not None and row is not None and not failures:
+            kept: dict[str, Any] = {"row": asdict(row), "done": done}
+            kept["build"] = measuring.digest_of(found.files)
+            self.results.keep(self._fingerprints[number], kept)
+        self.outcomes[number] = BuildOutcome(job, row, done, tuple(failures))

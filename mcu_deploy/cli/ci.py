@@ -9,13 +9,14 @@ import typer
 from rich.markup import escape
 
 from mcu_deploy.cli.console import err, out, print_json, table
-from mcu_deploy.cli.options import JsonOption, completing
+from mcu_deploy.cli.options import JsonOption, completing, with_workers
 from mcu_deploy.cli.progress import working
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mcu_deploy.pipelines.result import BuildOutcome, PipelineResult
+    from mcu_deploy.tasks import Workers
 
 
 def _providers() -> Iterable[str]:
@@ -24,6 +25,10 @@ def _providers() -> Iterable[str]:
     return providers()
 
 
+RESULTS = "results.jsonl"  # in the output folder
+
+
+@with_workers
 def ci(
     init: Annotated[
         str | None,
@@ -53,6 +58,8 @@ def ci(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Where builds go, and the new numbers.")
     ] = Path("build/ci"),
+    *,
+    workers: Workers,
     as_json: JsonOption = False,
 ) -> None:
     """Build, check, validate and count all models of mcu-deploy.toml; compare with the table.
@@ -62,13 +69,13 @@ def ci(
     from mcu_deploy.errors import UsageError
 
     if init is not None:
-        if config is not None or update or report is not None:
+        if config is not None or update or report is not None or workers.are_asked_for:
             raise UsageError("--init writes files and does nothing else; give it alone.")
         _init(init, source, as_json)
         return
     if source is not None:
         raise UsageError("--source is for the files that --init writes; give that, too.")
-    _run(config, update, report, output, as_json)
+    _run(config, update, report, output, workers, as_json)
 
 
 def _init(provider: str, source: str | None, as_json: bool) -> None:
@@ -87,8 +94,9 @@ def _init(provider: str, source: str | None, as_json: bool) -> None:
 
 
 def _run(
-    config: Path | None, update: bool, report: Path | None, output: Path, as_json: bool
-) -> None:
+    config: Path | None, update: bool, report: Path | None, output: Path, workers: Workers,
+    as_json: bool,
+) -> None:  # fmt: skip
     from mcu_deploy.api.pipelines import run_pipeline
     from mcu_deploy.errors import McuDeployError, RequestError
     from mcu_deploy.output import require_writable, write_file
@@ -122,7 +130,10 @@ def _run(
             out.print(_line(outcome))
 
     with working("building and running"):
-        result = run_pipeline(configuration, output, finished=show)
+        result = run_pipeline(
+            configuration, output, finished=show, workers=workers,
+            results=output / RESULTS if workers.are_asked_for else None,
+        )  # fmt: skip
     write_file(now, table_text(result.rows).encode())
     if report is not None:
         write_file(report, markdown(result).encode())

@@ -94,7 +94,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for machin
 OPTIONAL_VALUES = {"--layers": ("built", "all")}
 
 # The parameters of commands that are made of several options.
-_GATHERED = ("connection", "creation", "options", "processor")
+_GATHERED = ("connection", "creation", "options", "processor", "workers")
 
 Command = Callable[..., None]
 
@@ -247,12 +247,36 @@ def _words(option: str, text: str) -> list[str]:
         raise UsageError(f"{option} {text} is no list of words: {error}.") from None
 
 
+def _workers(
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Work with so many processes of Dask on this machine "
+            "(docs/cluster.md); without it with one a processor, without Dask.",
+        ),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="Work with the machines of a Dask scheduler: tcp://HOST:8786."
+        ),
+    ] = None,
+) -> Any:
+    from mcu_deploy.tasks import Workers
+
+    return Workers(workers, scheduler)
+
+
 # A command's `processor`: a board, or a core alone; None where neither is given.
 with_processor = _gathers("processor", _processor)
 
 # A command's `connection`: how a device is reached. Its `creation`: the session's options.
 with_connection = _gathers("connection", _connection)
 with_creation = _gathers("creation", _creation)
+
+# A command's `workers`: who does what takes long.
+with_workers = _gathers("workers", _workers)
 
 
 def with_options(*, anew: bool = True, also: Collection[str] = ()) -> Callable[[Command], Command]:

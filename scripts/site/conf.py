@@ -44,7 +44,7 @@ _SECTIONS = {
         "/examples/renode_sensor/README",
     ],
     "Integrate": [
-        "build-folders", "projects", "exports", "cmake", "ci", "instances", "schedules", "check",
+        "build-folders", "projects", "exports", "cmake", "ci", "cluster", "instances", "schedules", "check",
         "stack",
     ],
     "Backends": [
