@@ -9,12 +9,14 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mcu_deploy import formats
+from mcu_deploy import formats, pmx
 from mcu_deploy.api import building, flashing, profiling
 from mcu_deploy.api.folder import open_folder
 from mcu_deploy.api.running import Connection
+from mcu_deploy.api.sending import SentBoard
 from mcu_deploy.backends import measured as measured_costs
 from mcu_deploy.backends.cost import Cost, Known, Unit
+from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.backends.isa.timing import TIMINGS
 from mcu_deploy.backends.measured import NOT_MEASURED, MeasuredCosts
 from mcu_deploy.boards import Board, list_boards, load_board
@@ -30,6 +32,7 @@ from mcu_deploy.plan import Step
 from mcu_deploy.runners.choosing import choose
 from mcu_deploy.selection import Choice
 from mcu_deploy.session import Session
+from mcu_deploy.tasks import HERE, Workers, run_tasks
 from mcu_deploy.toolchain.stand_in import stand_in_machine
 
 # A build with measured costs may put together what was not measured so: then that is measured too,
@@ -83,13 +86,14 @@ def tune(
     connection: Connection | None = None,
     load: Load | None = None,
     again: bool = False,
+    workers: Workers = HERE,
 ) -> Tuned:
     """Measures all that backends offer for the layers of a model, and writes MODEL.costs.json.
 
-    Networks are built in which each candidate occurs, and profiled: in QEMU, some at a time, which
-    gives modelled cycles of counted instructions, with those that the board waits for its memories;
-    or with `connection` on the board at a port, one after the other, whose own counter says the
-    cycles. load: puts a firmware.elf on that board, as `flash` by default.
+    Networks are built in which each candidate occurs, and profiled: in QEMU, some at a time or by
+    `workers`, which gives modelled cycles of counted instructions, with those that the board waits
+    for its memories; or with `connection` on the board at a port, one after the other, whose own
+    counter says the cycles. load: puts a firmware.elf on that board, as `flash` by default.
 
     The file is written after each network, and what is in it is not measured again, but for
     `again`; nor do counted costs count as measured ones. Raises an McuDeployError with a sentence
@@ -99,12 +103,17 @@ def tune(
         with Session() as own:
             return tune(
                 model, board, session=own, options=options, connection=connection, load=load,
-                again=again,
+                again=again, workers=workers,
             )  # fmt: skip
     path = Path(model)
     target = board if isinstance(board, Board) else load_board(board)
     chosen = connection or Connection()
     _require_cycles(target, chosen, load)
+    if chosen.port is not None and workers.are_asked_for:
+        raise UsageError(
+            "--port is for one board, which measures one network after the other. Leave --workers "
+            "and --scheduler out."
+        )
     if chosen.port is not None and load is None:
         choose(target.name, target.runners)  # before any work
         load = _flash
@@ -114,17 +123,43 @@ def tune(
             "made of, and make it again."
         )
     require_writable(measured_costs.file_beside(path), [path])
-    tuning = _Tuning(path, target, session, options or Options(), chosen, load)
+    tuning = _Tuning(path, target, session, options or Options(), chosen, load, workers)
     return tuning.run(again)
+
+
+@dataclass(frozen=True)
+class ProfileTask:
+    """A network that is to be built, and profiled in an emulator. compiled: as in a .pmx file."""
+
+    compiled: bytes
+    board: SentBoard
+    options: Options
+    creation: CreationOptions
+    connection: Connection
+
+
+def profile_compiled(task: ProfileTask) -> tuple[int, ...] | None:
+    """The cycles of each layer of a network; None where it does not fit the board."""
+    with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as directory:
+        path = Path(directory) / "network.pmx"
+        path.write_bytes(task.compiled)
+        board = task.board.load(Path(directory) / "board")
+        with Session(options=task.creation) as session:
+            network = compile_model(path, board, session=session, options=task.options)
+            tuning = _Tuning(path, board, session, task.options, task.connection)
+            try:
+                return tuning._profile(network)
+            except FitError:
+                return None
 
 
 class _Tuning:
     def __init__(
         self, model: Path, board: Board, session: Session, options: Options,
-        connection: Connection, load: Load | None,
+        connection: Connection, load: Load | None = None, workers: Workers = HERE,
     ) -> None:  # fmt: skip
         self.model, self.board, self.session, self.options = model, board, session, options
-        self.connection, self.load = connection, load
+        self.connection, self.load, self.workers = connection, load, workers
         self.known = Known.COUNTED if connection.port is None else Known.MEASURED
         self.target = target_of(board, options)
         self.costs = measured_costs.beside(model, self.target)
@@ -178,6 +213,28 @@ class _Tuning:
                 rounds.append((network, new))
         before = len(self.measured)
         self._tell(0, len(rounds))
+        try:
+            self._profile_all(rounds)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(
+                f"interrupted; {measured_costs.file_beside(self.model)} has the costs so far, and "
+                "the same command goes on from there"
+            ) from None
+        return len(self.measured) > before
+
+    def _profile_all(self, rounds: Sequence[tuple[Network, Mapping[str, Sequence[Step]]]]) -> None:
+        """Profiles networks, and keeps what these layers of them cost as it comes to be known."""
+        if self.workers.are_asked_for:
+            tasks = [
+                ProfileTask(
+                    pmx.pack(network, self.session), SentBoard.of(self.board), self.options,
+                    self.session.options, self.connection,
+                )
+                for network, _ in rounds
+            ]  # fmt: skip
+            for number, cycles in run_tasks(profile_compiled, tasks, self.workers):
+                self._take(rounds[number][1], cycles)
+            return
         workers = len(os.sched_getaffinity(0)) if self.connection.port is None else 1
         pool = ThreadPoolExecutor(workers)
         futures = {pool.submit(self._profile, network): new for network, new in rounds}
@@ -185,21 +242,23 @@ class _Tuning:
             for future in as_completed([*futures]):
                 layers = futures.pop(future)
                 try:
-                    self._keep(layers, future.result())
+                    cycles = future.result()
                 except FitError:
-                    self.too_large += 1
-                self._tell(1)
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(
-                f"interrupted; {measured_costs.file_beside(self.model)} has the costs so far, and "
-                "the same command goes on from there"
-            ) from None
+                    cycles = None
+                self._take(layers, cycles)
         finally:
             pool.shutdown(cancel_futures=True)
             for future, layers in futures.items():  # what was under way is kept, too
                 if not future.cancelled() and future.exception() is None:
                     self._keep(layers, future.result())
-        return len(self.measured) > before
+
+    def _take(self, layers: Mapping[str, Sequence[Step]], cycles: Sequence[int] | None) -> None:
+        """cycles: None where the network does not fit."""
+        if cycles is None:
+            self.too_large += 1
+        else:
+            self._keep(layers, cycles)
+        self._tell(1)
 
     def _profile(self, network: Network) -> tuple[int, ...]:
         """The cycles of each layer, with those that the board waits."""

@@ -18,6 +18,7 @@ from mcu_deploy.cli.options import (
     with_connection,
     with_creation,
     with_options,
+    with_workers,
 )
 from mcu_deploy.cli.progress import working
 from mcu_deploy.options import Options
@@ -25,11 +26,13 @@ from mcu_deploy.options import Options
 if TYPE_CHECKING:
     from mcu_deploy.api.tuning import Tuned
     from mcu_deploy.backends.interface import CreationOptions
+    from mcu_deploy.tasks import Workers
 
 
 @with_options()
 @with_connection
 @with_creation
+@with_workers
 def tune(
     model: Annotated[Path, typer.Argument(help="A model file (.onnx, .tflite).")],
     board: BoardOption,
@@ -47,6 +50,7 @@ def tune(
     *,
     creation: CreationOptions,
     connection: Any,
+    workers: Workers,
     as_json: JsonOption = False,
     options: Options,
 ) -> None:
@@ -58,7 +62,7 @@ def tune(
         session.require_options()
         found = tuning.tune(
             model, board, session=session, options=options, connection=connection,
-            load=None if load is None else _loader(load), again=again,
+            load=None if load is None else _loader(load), again=again, workers=workers,
         )  # fmt: skip
     if as_json:
         print_json(_as_json(found))

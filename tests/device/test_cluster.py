@@ -1,4 +1,4 @@
-"""`ci` on a real scheduler with two workers, one of which is killed."""
+"""`ci` and `tune` on a real scheduler with two workers, one of which is killed."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from arm_dsp_cases import Case, model
 
 from mcu_deploy import resources
 from mcu_deploy.api import pipelines
 from mcu_deploy.api.pipelines import run_pipeline
+from mcu_deploy.api.tuning import tune
+from mcu_deploy.backends.measured import file_beside
 from mcu_deploy.pipelines.configuration import read_configuration
 from mcu_deploy.pipelines.result import BuildOutcome
-from mcu_deploy.tasks import Results, Workers
+from mcu_deploy.tasks import HERE, Results, Workers
 
 distributed = pytest.importorskip(
     "distributed", reason="Dask is not installed; make setup installs it"
@@ -113,6 +117,20 @@ def test_the_table_is_the_same_where_a_worker_is_killed_and_where_nobody_else_wo
     assert pipelines._Run(configuration.jobs, output, kept).tasks.keys() == {3}  # what failed
     (output / "balanced" / "own" / "sine" / "firmware.elf").unlink()
     assert pipelines._Run(configuration.jobs, output, kept).tasks.keys() == {2, 3}
+
+
+def test_costs_are_the_same_whoever_measures_them(cluster: Cluster, tmp_path: Path) -> None:
+    """Of a board of the user's, whose file the worker does not see."""
+    (tmp_path / "board.toml").write_text('inherits = "mps2-an386"\nname = "own"\ntitle = "own"\n')
+    found = []
+    for name, workers in (("alone", HERE), ("spread", Workers(scheduler=cluster.address))):
+        (tmp_path / name).mkdir()
+        path = model([Case(4, 2, 2, 2)], tmp_path / name / "net.onnx")
+        tuned = tune(path, tmp_path / "board.toml", workers=workers)
+        found.append((replace(tuned, file=path), file_beside(path).read_bytes()))
+    (alone, costs), (spread, same) = found
+    assert replace(alone, file=spread.file) == spread and costs == same
+    assert alone.measured > 1
 
 
 def _files(folder: Path) -> dict[str, bytes]:

@@ -60,7 +60,7 @@ def test_what_a_board_waits_is_in_its_costs(tmp_path: Path) -> None:
     with Session() as session:
         for options in (Options(), Options(flash_wait=9), Options(flash_wait=0)):
             network = compile_model(path, board, session=session, options=Options())
-            tuner = tuning._Tuning(path, board, session, options, Connection(), None, None)
+            tuner = tuning._Tuning(path, board, session, options, Connection())
             found.append(tuner._profile(network))
         with folder_for(path, board, options=Options()) as folder:
             layers = profile(folder).layers
