@@ -2,12 +2,15 @@
 beside what others need (benchmarks/published.csv). Renews benchmarks/times.csv, how long builds
 take (times.py).
 
-    .venv/bin/python benchmarks/run.py [--models FOLDER] [WORD ...]
+    .venv/bin/python benchmarks/run.py [--models FOLDER] [--workers N | --scheduler ADDRESS]
+        [WORD ...]
 
 A line of the table is a model on a core, built for a goal (--optimize-for). A model's name stands
 for the ONNX file of its folder, with ".tflite" behind it for the TFLite file there. With words only
 the lines that have all of them are measured: `mlperf_kws_int8 cortex-m4 balanced`, or `cortex-m4`;
-`build-time` is a word of all lines of times.csv.
+`build-time` is a word of all lines of times.csv. With workers (docs/cluster.md) lines that were
+measured before of the same model by the same code and tools are not measured again:
+build/bench/results.jsonl has them.
 
 In the place of a core may stand a board whose flash has wait states; the other lines are of boards
 whose memories answer at once. Instructions are counted in QEMU on bench.elf; cycles are modelled
@@ -23,14 +26,12 @@ from __future__ import annotations
 import argparse
 import csv
 import io
-import os
 import re
 import sys
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import astuple, dataclass, fields
-from functools import partial
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, fields
+from functools import cache
 from pathlib import Path
 
 from benchmarks import made, pages, times, waits
@@ -38,14 +39,19 @@ from mcu_deploy.api.building import build
 from mcu_deploy.api.folder import open_folder
 from mcu_deploy.api.profiling import profile
 from mcu_deploy.boards import load_board
+from mcu_deploy.errors import McuDeployError, ToolError
 from mcu_deploy.options import Options
 from mcu_deploy.output import write_file
+from mcu_deploy.tasks import Results, Workers, run_tasks
+from mcu_deploy.tasks.machine import digest
+from mcu_deploy.tasks.results import fingerprint
 from mcu_deploy.toolchain import Toolchain, gcc_number
 
 _HERE = Path(__file__).resolve().parent
 _PACK = _HERE.parent.parent / "shared" / "models"
 TABLE = _HERE / "table.csv"
 _PUBLISHED = _HERE / "published.csv"
+RESULTS = _HERE.parent / "build" / "bench" / "results.jsonl"
 
 BOARDS = {
     "cortex-m3": "mps2-an385",
@@ -189,6 +195,57 @@ def measure(key: tuple[str, str, str], models: Path) -> Line:
     return Line(*key, *counted, *sizes, *places, report.macs, gcc(), **waiting)
 
 
+@dataclass(frozen=True)
+class LineTask:
+    """A line that is wanted, with the model's bytes. code: `code_digest` where it is wanted."""
+
+    key: tuple[str, str, str]
+    model: bytes
+    code: str
+
+    @classmethod
+    def of(cls, key: tuple[str, str, str], models: Path) -> LineTask:
+        return cls(key, file_of(key[0], models).read_bytes(), code_digest())
+
+
+@cache
+def code_digest() -> str:
+    """The SHA-256 of the modules beside this one."""
+    return digest((p.name.encode(), p.read_bytes()) for p in sorted(_HERE.glob("*.py")))
+
+
+def measure_task(task: LineTask) -> Line:
+    """Measures a line wherever this runs. Raises ToolError where the code is another one there."""
+    if task.code != code_digest():
+        raise ToolError(
+            f"The benchmarks in {_HERE} are other ones than those that are wanted. Check the same "
+            "commit out on each machine."
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        path = file_of(task.key[0], Path(folder))
+        path.parent.mkdir()
+        path.write_bytes(task.model)
+        return measure(task.key, Path(folder))
+
+
+def measured(
+    keys: Sequence[tuple[str, str, str]], models: Path, workers: Workers, results: Path | None
+) -> Iterator[Line]:
+    """Lines as they are measured; results: with those that were, which come first."""
+    kept = Results(results) if results is not None else None
+    tasks: list[LineTask] = []
+    for task in (LineTask.of(key, models) for key in keys):
+        known = kept and kept.find(fingerprint(measure_task, task))
+        if known:
+            yield Line(**known)
+        else:
+            tasks.append(task)
+    for number, line in run_tasks(measure_task, tasks, workers):
+        if kept is not None:
+            kept.keep(fingerprint(measure_task, tasks[number]), asdict(line))
+        yield line
+
+
 def network(model: str) -> str:
     """The name that a model is built with, which is in its flash: that of the pages' commands for
     MLPerf Tiny's (kws), and the folder's for the others."""
@@ -259,6 +316,8 @@ def _number(value: int | None) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Renews benchmarks/table.csv and prints it.")
     parser.add_argument("--models", type=Path, default=_PACK, help="the folder of the model pack")
+    parser.add_argument("--workers", type=int, metavar="N", help="so many processes of Dask")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="the machines of a Dask scheduler")
     parser.add_argument("words", nargs="*", help="measure only the lines that have all of these")
     options = parser.parse_args(arguments)
     known = read() if TABLE.is_file() else {}
@@ -270,10 +329,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for path in (file_of(m, options.models) for m in (*(key[0] for key in wanted), *packed)):
         if not path.is_file():
             sys.exit(f"{path} is not there: name the model pack's folder with --models.")
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for line in pool.map(partial(measure, models=options.models), wanted):
+    try:
+        workers = Workers(options.workers, options.scheduler)
+        results = RESULTS if workers.are_asked_for else None
+        for line in measured(wanted, options.models, workers, results):
             print(*line.key, *(line.changes(known[line.key]) if line.key in known else ["new"]))
             known[line.key] = line
+    except McuDeployError as error:
+        sys.exit(str(error))
     lines = [known[key] for key in LINES if key in known]
     _write(lines)
     for path, text in pages.renewed(lines, published()):
@@ -284,4 +347,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    from benchmarks import run  # what workers do is of a module that they can import
+
+    run.main()

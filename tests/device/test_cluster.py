@@ -1,4 +1,4 @@
-"""`ci` and `tune` on a real scheduler with two workers, one of which is killed."""
+"""`ci`, `tune` and the benchmarks on a real scheduler with two workers, one of which is killed."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from arm_dsp_cases import Case, model
 
+from benchmarks import run
 from mcu_deploy import resources
 from mcu_deploy.api import pipelines
 from mcu_deploy.api.pipelines import run_pipeline
@@ -131,6 +132,18 @@ def test_costs_are_the_same_whoever_measures_them(cluster: Cluster, tmp_path: Pa
     (alone, costs), (spread, same) = found
     assert replace(alone, file=spread.file) == spread and costs == same
     assert alone.measured > 1
+
+
+def test_a_line_of_the_benchmarks_is_measured_once(
+    cluster: Cluster, models_dir: Path, tmp_path: Path
+) -> None:
+    key = ("tflm_hello_world_int8", "cortex-m4", "balanced")
+    file, workers = tmp_path / "results.jsonl", Workers(scheduler=cluster.address)
+    (line,) = run.measured([key], models_dir, workers, file)
+    assert line == run.measure(key, models_dir)
+    before = file.read_bytes()
+    assert [*run.measured([key], models_dir, workers, file)] == [line]
+    assert file.read_bytes() == before
 
 
 def _files(folder: Path) -> dict[str, bytes]:
