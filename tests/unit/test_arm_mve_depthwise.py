@@ -48,6 +48,8 @@ def test_layers_of_several_channels_share_a_function(
     texts = []
     for run in runs(path, inputs, board="mps3-an547", options=options):
         function = run.choice.workload.function
+        if run.choice.layer.op == "Reorder":  # which stands around them
+            continue
         if run.choice.workload.backend == "ArmMve" and function is not None:
             assert run.result() == run.output, run.name
             assert all(run.result(p) == run.output for p in run.choice.workload.in_place)
