@@ -42,7 +42,7 @@ from mcu_deploy.boards import load_board
 from mcu_deploy.errors import McuDeployError, ToolError
 from mcu_deploy.options import Options
 from mcu_deploy.output import write_file
-from mcu_deploy.tasks import Results, Workers, run_tasks
+from mcu_deploy.tasks import KeptResults, Workers, run_tasks
 from mcu_deploy.tasks.machine import digest
 from mcu_deploy.tasks.results import fingerprint
 from mcu_deploy.toolchain import Toolchain, gcc_number
@@ -232,7 +232,7 @@ def measured(
     keys: Sequence[tuple[str, str, str]], models: Path, workers: Workers, results: Path | None
 ) -> Iterator[Line]:
     """Lines as they are measured; results: with those that were, which come first."""
-    kept = Results(results) if results is not None else None
+    kept = KeptResults(results) if results is not None else None
     tasks: list[LineTask] = []
     for task in (LineTask.of(key, models) for key in keys):
         known = kept and kept.find(fingerprint(measure_task, task))

@@ -15,7 +15,7 @@ from mcu_deploy.pipelines.comparing import compare
 from mcu_deploy.pipelines.configuration import UPDATE, BuildJob, Configuration
 from mcu_deploy.pipelines.result import BuildOutcome, PipelineResult
 from mcu_deploy.pipelines.table import CostRow, read_table
-from mcu_deploy.tasks import HERE, Results, Workers, run_tasks
+from mcu_deploy.tasks import HERE, KeptResults, Workers, run_tasks
 from mcu_deploy.tasks.results import fingerprint
 
 
@@ -42,7 +42,7 @@ def run_pipeline(
         no_table = str(error).replace(UPDATE, configuration.update)
     jobs = configuration.jobs
     outcomes: list[BuildOutcome] = []
-    run = _Run(jobs, output, None if results is None else Results(results))
+    run = _Run(jobs, output, None if results is None else KeptResults(results))
 
     def settle() -> None:
         while outcome := run.outcomes.get(len(outcomes)):
@@ -71,7 +71,9 @@ def run_pipeline(
 class _Run:
     """outcomes: of the jobs that are done, by their numbers; tasks: of the others."""
 
-    def __init__(self, jobs: tuple[BuildJob, ...], output: Path, results: Results | None) -> None:
+    def __init__(
+        self, jobs: tuple[BuildJob, ...], output: Path, results: KeptResults | None
+    ) -> None:
         self.jobs, self.output, self.results = jobs, output, results
         self.outcomes: dict[int, BuildOutcome] = {}
         self.tasks: dict[int, BuildTask] = {}

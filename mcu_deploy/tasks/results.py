@@ -42,7 +42,7 @@ def _plain(value: Any) -> bytes:
     return f"{type(value).__name__} {digest(rows)}".encode()
 
 
-class Results:
+class KeptResults:
     """A file with a line of JSON for each record, added as it is made.
 
     A line that was cut off when a run was killed counts for nothing. Raises RequestError where the

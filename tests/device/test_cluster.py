@@ -23,7 +23,7 @@ from mcu_deploy.api.tuning import tune
 from mcu_deploy.backends.measured import file_beside
 from mcu_deploy.pipelines.configuration import read_configuration
 from mcu_deploy.pipelines.result import BuildOutcome
-from mcu_deploy.tasks import HERE, Results, Workers
+from mcu_deploy.tasks import HERE, KeptResults, Workers
 
 distributed = pytest.importorskip(
     "distributed", reason="Dask is not installed; make setup installs it"
@@ -114,7 +114,7 @@ def test_the_table_is_the_same_where_a_worker_is_killed_and_where_nobody_else_wo
     assert spread.outcomes == alone.outcomes and spread.comparison == alone.comparison
     assert _files(output) == _files(tmp_path / "alone")
 
-    kept = Results(results)
+    kept = KeptResults(results)
     assert pipelines._Run(configuration.jobs, output, kept).tasks.keys() == {3}  # what failed
     (output / "balanced" / "own" / "sine" / "firmware.elf").unlink()
     assert pipelines._Run(configuration.jobs, output, kept).tasks.keys() == {2, 3}

@@ -55,7 +55,7 @@ def test_layers_and_total_are_counted_exactly(board: str, kws_dir: Path, tmp_pat
 @pytest.mark.needs_qemu
 @pytest.mark.parametrize(
     ("board", "core"),
-    first([("mps2-an386", "m4"), ("mps2-an385", "m3"), ("mps2-an500", "m4")]),
+    first([("mps2-an386", "m4"), ("mps2-an385", "m3")]),
 )
 def test_modelled_cycles_are_those_of_the_reference(
     board: str, core: str, kws_dir: Path, tmp_path: Path, repository: Path

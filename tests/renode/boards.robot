@@ -18,23 +18,23 @@ ${MODEL}            ${CURDIR}/../../examples/cmake/sine.tflite
 #                   board               fault                       instructions
 EK RA8M1            ek_ra8m1            undefined instruction       2400
     [Tags]          core
-MIMXRT1064 EVK      mimxrt1064_evk      undefined instruction       1300
+MIMXRT1064 EVK      mimxrt1064_evk      undefined instruction       1400
     [Tags]          core
-Netduino Plus 2     netduinoplus2       undefined instruction       1300
+Netduino Plus 2     netduinoplus2       undefined instruction       1400
     [Tags]          core
-nRF52840 DK         nrf52840dk          undefined instruction       1300
-Nucleo F446RE       nucleo_f446re       undefined instruction       1300
-Nucleo F746ZG       nucleo_f746zg       undefined instruction       1300
+nRF52840 DK         nrf52840dk          undefined instruction       1400
+Nucleo F446RE       nucleo_f446re       undefined instruction       1400
+Nucleo F746ZG       nucleo_f746zg       undefined instruction       1400
 Nucleo G0B1RE       nucleo_g0b1re       unknown                     5000
     [Tags]          core
-Nucleo H753ZI       nucleo_h753zi       undefined instruction       1300
-Nucleo L552ZE       nucleo_l552ze       undefined instruction       1300
+Nucleo H753ZI       nucleo_h753zi       undefined instruction       1400
+Nucleo L552ZE       nucleo_l552ze       undefined instruction       1400
     [Tags]          core
-SAM E70 Xplained    sam_e70_xplained    undefined instruction       1300
+SAM E70 Xplained    sam_e70_xplained    undefined instruction       1400
 STM32F103           stm32f103           undefined instruction       2600
     [Tags]          core
-STM32F407           stm32f407           undefined instruction       1300
-STM32F746           stm32f746           undefined instruction       1300
+STM32F407           stm32f407           undefined instruction       1400
+STM32F746           stm32f746           undefined instruction       1400
 
 *** Keywords ***
 A Network Should Run And Fault On

@@ -15,7 +15,7 @@ from mcu_deploy.errors import McuDeployError, RequestError, ToolError, UsageErro
 from mcu_deploy.options import Options
 from mcu_deploy.output import MARKER
 from mcu_deploy.pipelines.configuration import read_configuration
-from mcu_deploy.tasks import Results, Workers, run_tasks
+from mcu_deploy.tasks import KeptResults, Workers, run_tasks
 from mcu_deploy.tasks.machine import require_alike, this_machine
 from mcu_deploy.tasks.results import fingerprint
 
@@ -51,14 +51,14 @@ def test_a_fingerprint_tells_what_a_record_depends_on(monkeypatch: pytest.Monkey
 
 def test_results_outlive_a_run_that_is_killed_while_it_writes(tmp_path: Path) -> None:
     path = tmp_path / "out" / "results.jsonl"
-    results = Results(path)
+    results = KeptResults(path)
     results.keep("one", {"row": [1, None, "ü"]})
     results.keep("two", 2)
     path.write_bytes(path.read_bytes()[:-3])
-    resumed = Results(path)
+    resumed = KeptResults(path)
     assert (resumed.find("one"), resumed.find("two")) == ({"row": [1, None, "ü"]}, None)
     resumed.keep("three", 3)
-    again = Results(path)
+    again = KeptResults(path)
     assert (again.find("one"), again.find("three")) == ({"row": [1, None, "ü"]}, 3)
 
 
@@ -66,7 +66,7 @@ def test_a_file_of_the_user_s_is_no_results(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     path.write_text("mine\n")
     with pytest.raises(RequestError, match=r"holds no results of this version .* Take the file"):
-        Results(path)
+        KeptResults(path)
     assert path.read_text() == "mine\n"
 
 
