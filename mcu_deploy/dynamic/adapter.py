@@ -44,6 +44,7 @@ from mcu_deploy.ir import SubgraphView
 _LOADING = (
     "before_load_network", "after_load_network", "before_unload_network", "after_unload_network",
 )  # fmt: skip
+_NO_TYPES = "it has a type of few bits, of which the interface of dynamic backends has no words"
 _NO_WORDS = "it holds graphs, of which the interface of dynamic backends has no words"
 
 
@@ -197,6 +198,11 @@ class ProposingBackend(DynamicBackend):
         """A package keeps what makes a proposal until nobody here has it any more."""
         method = "propose"
         control = {node.id: _NO_WORDS for node in view.nodes if view.subgraphs(node.id)}
+        control |= {
+            node.id: _NO_TYPES
+            for node in view.nodes
+            if any(view.type(edge).dtype.is_narrow for edge in (*node.reads, *node.writes))
+        }
         seen = view.part([node for node in view.topology.nodes if node not in control])
         if not seen.topology.nodes:
             return Proposals(refused=control)
@@ -297,6 +303,8 @@ class _LayerSupport:
     ) -> Support:
         if not layer.domain and layer.op in ("If", "Loop", "Scan"):
             return no(_NO_WORDS)
+        if any(o is not None and o.type.dtype.is_narrow for o in (*inputs, *outputs)):
+            return no(_NO_TYPES)
         try:
             answer, _ = self._backend.ask_about(layer, "is_layer_supported")
         except Declined as declined:

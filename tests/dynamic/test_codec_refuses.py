@@ -80,7 +80,7 @@ def changed(message: Json, path: Path, value: Any) -> Json:
         (("scratch_bytes",), 0, "the scratch memory, of 0 bytes"),
         (("scratch_bytes",), 2**31, "its scratch memory has 2147483648 bytes"),
         (("constants", 0, "stem"), "a-b", "a constant's stem is 'a-b'"),
-        (("constants", 0, "value", 0), "int4", "'int4' is no DType"),
+        (("constants", 0, "value", 0), "int5", "'int5' is no DType"),
         (("constants", 0, "alignment"), 12, "the alignment of table is 12"),
         (("constants", 0, "alignment"), 8192, "the alignment of table is 8192"),
         (("constants", 0, "value", 1), [2, 4], "an array has 24 bytes, and its type and shape 32"),
