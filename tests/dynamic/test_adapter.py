@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import graph_cases
@@ -31,7 +32,7 @@ from mcu_deploy.compiler import compile_model
 from mcu_deploy.dynamic.adapter import DynamicBackend
 from mcu_deploy.dynamic.process import WorkerPool
 from mcu_deploy.errors import BackendFault
-from mcu_deploy.ir import Graph, view_of_all
+from mcu_deploy.ir import DType, Graph, TensorType, view_of_all
 from mcu_deploy.options import Options
 from mcu_deploy.session import Session
 
@@ -89,6 +90,18 @@ def test_it_says_what_it_takes(mock: DynamicBackend) -> None:
         assert found == answer
     assert mock.estimate(first_layer(relus())) == Costs(
         macs=first_layer(relus()).macs, instructions=1234
+    )
+
+
+def test_it_is_not_asked_about_types_that_its_interface_has_no_words_for(
+    mock: DynamicBackend,
+) -> None:
+    layer = first_layer(relus())
+    narrow = [replace(o, type=TensorType(DType.FLOAT16, (1, 6))) for o in layer.outputs]
+    support = mock.layer_support()
+    found = support.is_layer_supported(layer, layer.inputs, narrow, layer.attributes)
+    assert found == no(
+        "it has a type of few bits, of which the interface of dynamic backends has no words"
     )
 
 
