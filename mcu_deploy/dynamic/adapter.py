@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -39,13 +39,11 @@ from mcu_deploy.dynamic.process import Worker
 from mcu_deploy.dynamic.regions import NetworkRegions
 from mcu_deploy.dynamic.wire import Blob, Declined
 from mcu_deploy.errors import BackendFault, one_line
-from mcu_deploy.ir import SubgraphView
+from mcu_deploy.ir import SubgraphView, TensorType
 
 _LOADING = (
     "before_load_network", "after_load_network", "before_unload_network", "after_unload_network",
 )  # fmt: skip
-_NO_TYPES = "it has a type of few bits, of which the interface of dynamic backends has no words"
-_NO_WORDS = "it holds graphs, of which the interface of dynamic backends has no words"
 
 
 class DynamicBackend(BackendBase):
@@ -197,21 +195,20 @@ class ProposingBackend(DynamicBackend):
     def propose(self, view: SubgraphView, target: Target) -> Proposals:
         """A package keeps what makes a proposal until nobody here has it any more."""
         method = "propose"
-        control = {node.id: _NO_WORDS for node in view.nodes if view.subgraphs(node.id)}
-        control |= {
-            node.id: _NO_TYPES
-            for node in view.nodes
-            if any(view.type(edge).dtype.is_narrow for edge in (*node.reads, *node.writes))
-        }
-        seen = view.part([node for node in view.topology.nodes if node not in control])
+        wordless = {}
+        for node in view.nodes:
+            types = [view.type(edge) for edge in (*node.reads, *node.writes)]
+            if reason := _wordless(bool(view.subgraphs(node.id)), types):
+                wordless[node.id] = reason
+        seen = view.part([node for node in view.topology.nodes if node not in wordless])
         if not seen.topology.nodes:
-            return Proposals(refused=control)
+            return Proposals(refused=wordless)
         message, blobs = codec.encode_view(seen, target, bodies=self._bodies)
         forgotten, self._forgotten[:] = [*self._forgotten], ()
         answer, out = self.ask(method, message | {"forgotten": forgotten}, blobs)
         with self.understanding(method):
             found = offers.decode_proposals(answer, out, seen, self._maker)
-        return replace(found, refused={**found.refused, **control})
+        return replace(found, refused={**found.refused, **wordless})
 
     def _maker(self, key: int) -> Make:
         def make(layers: Sequence[Layer], manager: DynamicMemoryManager) -> Sequence[Workload]:
@@ -290,6 +287,17 @@ class DynamicMemoryManager:
         return self._calls
 
 
+def _wordless(holds_graphs: bool, types: Iterable[TensorType]) -> str:
+    """Why a node cannot be told of, a clause; empty where it can."""
+    if holds_graphs:
+        what = "it holds graphs"
+    elif any(type_.dtype.is_narrow for type_ in types):
+        what = "it has a type of few bits"
+    else:
+        return ""
+    return f"{what}, of which the interface of dynamic backends has no words"
+
+
 class _LayerSupport:
     def __init__(self, backend: DynamicBackend) -> None:
         self._backend = backend
@@ -301,10 +309,9 @@ class _LayerSupport:
         outputs: Sequence[Operand],
         params: Mapping[str, Any],
     ) -> Support:
-        if not layer.domain and layer.op in ("If", "Loop", "Scan"):
-            return no(_NO_WORDS)
-        if any(o is not None and o.type.dtype.is_narrow for o in (*inputs, *outputs)):
-            return no(_NO_TYPES)
+        holds_graphs = not layer.domain and layer.op in ("If", "Loop", "Scan")
+        if reason := _wordless(holds_graphs, [o.type for o in (*inputs, *outputs) if o]):
+            return no(reason)
         try:
             answer, _ = self._backend.ask_about(layer, "is_layer_supported")
         except Declined as declined:
