@@ -61,6 +61,14 @@ def of_two(
     return replace(made, make=lambda layers, _: made.make([laid(of, walk) for of in layers], _))
 
 
+def arguments(code: Assembly, walk: Walk) -> tuple[Register, ...]:
+    """Of a kernel of two operands: a, b, the output, constants, and what counts the elements, which
+    is an argument where all is one run."""
+    names = "a b y constants" if walk.turns else "a b y constants elements"
+    given = code.arguments(names)
+    return (*given, code.register("elements")) if walk.turns else tuple(given)
+
+
 @contextmanager
 def runs(
     code: Assembly, walk: Walk, places: Sequence[Register], count: Register, lanes: int

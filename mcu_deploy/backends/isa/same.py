@@ -61,10 +61,15 @@ def _may_meet(one: _Place, other: _Place) -> bool:
     return (one[1] - other[1]) & 0xFFFFFFFF < other[2] or (other[1] - one[1]) & 0xFFFFFFFF < one[2]
 
 
+def _behind(place: _Place, other: _Place) -> int:
+    """How many bytes another place behind the same address begins behind one, or in front of it."""
+    return (other[1] - place[1] & 0xFFFFFFFF ^ 0x80000000) - 0x80000000
+
+
 def _inside(one: _Stored, of: _Place) -> _Stored:
     """The bytes of a store that are in a place, of those behind the same address."""
     (symbol, number, size), value, skipped = one
-    begin = (of[1] - number & 0xFFFFFFFF ^ 0x80000000) - 0x80000000
+    begin = _behind(one[0], of)
     if symbol != of[0] or (begin <= 0 and begin + of[2] >= size):
         return one
     first, end = max(begin, 0), min(begin + of[2], size)
@@ -74,7 +79,7 @@ def _inside(one: _Stored, of: _Place) -> _Stored:
 def _outside(one: _Stored, of: _Place) -> Iterator[_Stored]:
     """Those in front of a place that it meets, and behind it."""
     (symbol, number, size), _, _ = one
-    begin = (of[1] - number & 0xFFFFFFFF ^ 0x80000000) - 0x80000000
+    begin = _behind(one[0], of)
     end = begin + of[2]
     if begin > 0:
         yield _inside(one, (symbol, number, begin))

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mcu_deploy.backends.ArmMve.elements import Steps, of_two, run, runs
+from mcu_deploy.backends.ArmMve.elements import Steps, arguments, of_two, run, runs
 from mcu_deploy.backends.ArmMve.workloads import assembly
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind
+from mcu_deploy.backends.isa.mve import byte_lanes
 from mcu_deploy.backends.quantized import byte_pairs
 from mcu_deploy.backends.quantized.linear_sums import LinearSum, solve
 from mcu_deploy.backends.quantized.walks import Walk, walks
@@ -59,9 +60,7 @@ def assemble(operands: Sequence[TensorType], y: TensorType, shift: int, walk: Wa
     y = sat((a_scale * a + b_scale * b + offset) >> shift); y may lie on an operand of its shape.
     """
     code = assembly()
-    names = "a b y constants" if walk.turns else "a b y constants elements"
-    a, b, out, constants, *counts = code.arguments(names)
-    count = counts[0] if counts else code.register("elements")
+    a, b, out, constants, count = arguments(code, walk)
     a_scale, b_scale, offset = code.registers("a_scale b_scale offset")
     scales = code.register("a_scales", kind=Kind.VECTOR)
     of_a = code.registers("a0 a1 a2", kind=Kind.VECTOR)
@@ -77,9 +76,7 @@ def assemble(operands: Sequence[TensorType], y: TensorType, shift: int, walk: Wa
     added, fixed = offset, code.register("b_of_run")
     if walk.is_fixed:
         added = code.register("offset_of_b")
-    loads = [
-        code.vldrb_s32 if t.dtype is DType.INT8 else code.vldrb_u32 for t in operands
-    ]  # fmt: skip
+    loads = [byte_lanes.load(code, t.dtype) for t in operands]
     saturate = code.vqrshrnb_s16 if y.dtype is DType.INT8 else code.vqrshrunb_s16
 
     def steps(n: int) -> Steps:

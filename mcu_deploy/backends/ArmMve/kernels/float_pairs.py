@@ -12,10 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmMve.elements import Steps, of_two, run, runs
+from mcu_deploy.backends.ArmMve.elements import Steps, arguments, of_two, run, runs
 from mcu_deploy.backends.ArmMve.workloads import assembly
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.mve import byte_lanes
 from mcu_deploy.backends.quantized import byte_pairs, linear_sums
 from mcu_deploy.backends.quantized.float_pairs import FloatPair, solve
 from mcu_deploy.backends.quantized.walks import Walk, walks
@@ -73,9 +74,7 @@ def assemble(
     y may lie on an operand of its shape.
     """
     code = assembly()
-    names = "a b y constants" if walk.turns else "a b y constants elements"
-    a, b, out, constants, *counts = code.arguments(names)
-    count = counts[0] if counts else code.register("elements")
+    a, b, out, constants, count = arguments(code, walk)
     is_product = found.factor is not None
     names = "minus_a_zero minus_b_zero zero_point"
     names += " factor" if is_product else " reciprocal a_scale b_scale"
@@ -89,10 +88,8 @@ def assemble(
     _describe(code, op, found, walk)
     code.ldmia(constants, given)
     code.number(magic, _MAGIC)
-    load_a, load_b = (
-        code.vldrb_s32 if t.dtype is DType.INT8 else code.vldrb_u32 for t in operands
-    )  # fmt: skip
-    narrow = code.vqmovnb_s16 if y.dtype is DType.INT8 else code.vqmovunb_s16
+    load_a, load_b = (byte_lanes.load(code, t.dtype) for t in operands)
+    narrow = byte_lanes.saturate(code, y.dtype)
 
     def ended(q: Register, at: int) -> Steps:
         return (

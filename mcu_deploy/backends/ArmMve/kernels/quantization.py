@@ -18,9 +18,9 @@ from mcu_deploy.backends.ArmMve.elements import Steps, proposal, run
 from mcu_deploy.backends.ArmMve.workloads import assembly
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind
+from mcu_deploy.backends.isa.mve import byte_lanes
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.quantized.conversions import Conversion, conversion
-from mcu_deploy.ir import DType
 
 OPERATORS = ("QuantizeLinear", "DequantizeLinear", "tflite::Quantize")
 
@@ -75,7 +75,7 @@ def quantizing(elements: int, found: Conversion) -> Assembly:
     code.vdup_32(far_below, zero)
     code.note("Quotients by the reciprocal, negated, corrected by their remainders.")
     nearest = code.vcvta_s32_f32 if found.ties_away else code.vcvtn_s32_f32
-    narrow = code.vqmovnb_s16 if found.integer.dtype is DType.INT8 else code.vqmovunb_s16
+    narrow = byte_lanes.saturate(code, found.integer.dtype)
 
     def steps(n: int) -> Steps:
         q = quotients[n % 3]
@@ -108,7 +108,7 @@ def dequantizing(elements: int, found: Conversion) -> Assembly:
     numbers = code.registers("number0 number1 number2", kind=Kind.VECTOR)
     code.note("y[i] = float32(x[i] - zero_point) * scale. constants: scale, float32; -zero_point.")
     code.ldmia(constants, [scale, zero])
-    widen = code.vldrb_s32 if found.integer.dtype is DType.INT8 else code.vldrb_u32
+    widen = byte_lanes.load(code, found.integer.dtype)
 
     def steps(n: int) -> Steps:
         number = numbers[n % 3]

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from mcu_deploy.arithmetic import Array, tflite
-from mcu_deploy.backends.ArmMve.elements import Steps, of_two, run, runs
+from mcu_deploy.backends.ArmMve.elements import Steps, arguments, of_two, run, runs
 from mcu_deploy.backends.ArmMve.workloads import assembly
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind
+from mcu_deploy.backends.isa.mve import byte_lanes
 from mcu_deploy.backends.quantized import byte_pairs
 from mcu_deploy.backends.quantized.float_pairs import solve
 from mcu_deploy.backends.quantized.walks import Walk, walks
@@ -58,9 +59,7 @@ def assemble(operands: Sequence[TensorType], y: TensorType, walk: Walk) -> Assem
     y may lie on an operand of its shape.
     """
     code = assembly()
-    names = "a b y constants" if walk.turns else "a b y constants elements"
-    a, b, out, constants, *counts = code.arguments(names)
-    count = counts[0] if counts else code.register("elements")
+    a, b, out, constants, count = arguments(code, walk)
     given = code.registers("minus_a_zero minus_b_zero zero_point factor shift")
     a_zero, b_zero, zero, factor, shift = given
     fixed = code.register("element")
@@ -75,10 +74,8 @@ def assemble(operands: Sequence[TensorType], y: TensorType, walk: Walk) -> Assem
     if walk.is_fixed:
         code.note("Of a run b is one element.")
     code.ldmia(constants, given)
-    load_a, load_b = (
-        code.vldrb_s32 if t.dtype is DType.INT8 else code.vldrb_u32 for t in operands
-    )  # fmt: skip
-    narrow = code.vqmovnb_s16 if y.dtype is DType.INT8 else code.vqmovunb_s16
+    load_a, load_b = (byte_lanes.load(code, t.dtype) for t in operands)
+    narrow = byte_lanes.saturate(code, y.dtype)
 
     def steps(n: int) -> Steps:
         p, q, product = firsts[n % 2], seconds[n % 2], products[n % 3]

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.mve import byte_lanes
 from mcu_deploy.backends.isa.mve.pools import Block, Window, block_of
 from mcu_deploy.backends.isa.operands import Label
 from mcu_deploy.backends.quantized.pool_layer import Pool
 from mcu_deploy.backends.quantized.pool_rounding import Rounding
-from mcu_deploy.ir import DType
 
 # Bytes at which the constants are.
 _START, _EACH, _SCALE, _ADDEND, _X_SCALE, _COUNT, _Y_SCALE = range(0, 28, 4)
@@ -175,5 +175,5 @@ def store(
     code.vqmovnb_s32(first, first)
     for odd in words[1:]:
         code.vqmovnt_s32(first, odd)
-    (code.vqmovnb_s16 if pool.y.dtype is DType.INT8 else code.vqmovunb_s16)(first, first)
+    byte_lanes.saturate(code, pool.y.dtype)(first, first)
     window.store(block, vector, first)

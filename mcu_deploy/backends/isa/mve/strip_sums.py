@@ -14,10 +14,10 @@ import itertools
 from collections.abc import Callable, Sequence
 
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.mve import byte_lanes
 from mcu_deploy.backends.isa.mve.strip_frame import Frame
 from mcu_deploy.backends.isa.mve.tiles import add_number
 from mcu_deploy.backends.quantized.strips import PAIR_BYTES, WORDS, Strips
-from mcu_deploy.ir import DType
 
 _MAGIC = 0x4B40_0000  # 1.5 * 2**23, a float32
 _REACH = 508
@@ -223,8 +223,7 @@ class Sums:
             add(5, code.vqmovnb_s32, y, y)
         if self._adds_zero:
             add(5, code.vadd_i16 if self._is_plain else code.vqadd_s16, y, y, self._zero_point)
-        is_signed = of.layer.y.dtype is DType.INT8
-        add(6, code.vqmovnb_s16 if is_signed else code.vqmovunb_s16, y, y)
+        add(6, byte_lanes.saturate(code, of.layer.y.dtype), y, y)
         if moved:
             add(8, add_number, code, self.output, moved)
         add(8, code.vstrb_32, y, self.output[free])
