@@ -232,8 +232,7 @@ def put(files: Files, directory: Path) -> None:
     with locked(directory) as folder:
         folder.require_pristine()
         with folder.replaced() as aside:
-            for name, (content, is_executable) in files.items():
-                (aside / name).parent.mkdir(parents=True, exist_ok=True)
-                (aside / name).write_bytes(content)
+            write({name: content for name, (content, _) in files.items()}, aside)
+            for name, (_, is_executable) in files.items():
                 if is_executable:
                     (aside / name).chmod(0o755)

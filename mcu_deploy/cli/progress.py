@@ -32,18 +32,15 @@ def working(what: str) -> Iterator[None]:
         TextColumn("{task.fields[far]}"), console=err, transient=True,
     )  # fmt: skip
     shown = bar.add_task(f"{escape(what)} ...", total=None, far="")
-    steps = Progress(console=err)  # never started: it keeps the rates
-    step = steps.add_task("")
+    step = bar.add_task("", visible=False)  # keeps the rate
 
     def tell(detail: str, done: int, total: int | None) -> None:
         nonlocal step
-        if steps.tasks[-1].description != detail:
-            steps.remove_task(step)
-            step = steps.add_task(detail, total=total)
-        steps.update(step, completed=done, total=total)
-        bar.update(
-            shown, description=f"{escape(what)}: {escape(detail)}", far=_far(steps.tasks[-1])
-        )
+        if bar.tasks[-1].description != detail:
+            bar.remove_task(step)
+            step = bar.add_task(detail, visible=False)
+        bar.update(step, completed=done, total=total)
+        bar.update(shown, description=f"{escape(what)}: {escape(detail)}", far=_far(bar.tasks[-1]))
 
     with bar, listening(tell):
         yield

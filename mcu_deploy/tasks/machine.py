@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
+import functools
 import platform
 from collections.abc import Iterable, Mapping
-from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from mcu_deploy import resources
 from mcu_deploy.boards import load_board
 from mcu_deploy.device.emulators import launchers
 from mcu_deploy.errors import ToolError, one_line
+from mcu_deploy.files import cache
 from mcu_deploy.session import Session
 from mcu_deploy.toolchain import Toolchain, gcc_number
 from mcu_deploy.version import VERSION
@@ -22,7 +22,7 @@ _PACKAGES = ("numpy", "onnx", "onnxruntime", "ai-edge-litert")
 _COMPILERS = {"gcc for Cortex-M": "mps2-an386", "gcc": "host"}
 
 
-@cache
+@functools.cache
 def this_machine() -> Mapping[str, str]:
     """The versions of mcu-deploy, what it runs on and the tools that it calls, by their names;
     "none" where one is missing. Asked for once in a process."""
@@ -64,7 +64,7 @@ def require_alike(others: Mapping[str, Mapping[str, str]], own: Mapping[str, str
         )
 
 
-@cache
+@functools.cache
 def code_digest() -> str:
     """The SHA-256 of all files of mcu-deploy that a build may use."""
     package = Path(__file__).resolve().parents[1]
@@ -76,11 +76,7 @@ def code_digest() -> str:
 
 def digest(parts: Iterable[tuple[bytes, ...]]) -> str:
     """The SHA-256 of rows of bytes, each with its length, so that none runs into the next."""
-    found = hashlib.sha256()
-    for row in parts:
-        for content in (len(row).to_bytes(8), *row):
-            found.update(len(content).to_bytes(8) + content)
-    return found.hexdigest()
+    return cache.key(part for row in parts for part in (len(row).to_bytes(8), *row))
 
 
 def _files(folder: Path) -> Iterable[tuple[str, Path]]:
