@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from mcu_deploy.version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from mcu_deploy.api.against import validate_against
     from mcu_deploy.api.building import Build, build
     from mcu_deploy.api.connecting import connect
     from mcu_deploy.api.creating import Project, new_project
@@ -56,6 +57,7 @@ __all__ = [
     "run",
     "tune",
     "validate",
+    "validate_against",
     "write_report",
 ]
 
@@ -82,6 +84,7 @@ _HOMES = {
     "Tuned": "api.tuning",
     "tune": "api.tuning",
     "validate": "api.validating",
+    "validate_against": "api.against",
     "write_report": "api.reporting",
 }
 

@@ -85,6 +85,38 @@ def depthwise_net(spread: float = 1.0, seed: int = 0) -> onnx.ModelProto:
     return model_of(nodes, constants, {"x": [1, 3, 8, 8]}, {"y": [1, 4]})
 
 
+def normalized_net() -> onnx.ModelProto:
+    """A stream of sums that two layer normalizations read, between dense layers, of [1, 5, 4]."""
+    random = np.random.default_rng(11)
+    shapes = {"e": (4, 6), "a": (6, 6), "b": (6, 6), "o": (6, 3), "p": (1, 5, 6), "g": 6, "h": 6}
+    constants = {name: random.normal(size=shape) + 0.3 for name, shape in shapes.items()}
+    nodes = [
+        helper.make_node("MatMul", ["x", "e"], ["u"]),
+        helper.make_node("Add", ["u", "p"], ["s0"]),
+        helper.make_node("LayerNormalization", ["s0", "g", "h"], ["n0"]),
+        helper.make_node("MatMul", ["n0", "a"], ["d0"]),
+        helper.make_node("Add", ["s0", "d0"], ["s1"]),
+        helper.make_node("LayerNormalization", ["s1", "g", "h"], ["n1"]),
+        helper.make_node("MatMul", ["n1", "o"], ["y"]),
+    ]
+    return model_of(nodes, constants, {"x": [1, 5, 4]}, {"y": [1, 5, 3]})
+
+
+def dense_net(features: int, seed: int = 12) -> onnx.ModelProto:
+    """Three dense layers with Relus between, of [1, features]."""
+    random = np.random.default_rng(seed)
+    shape = (features, features)
+    constants = {f"w{k}": random.normal(size=shape) / features**0.5 for k in range(3)}
+    nodes = [
+        helper.make_node("Gemm", ["x", "w0"], ["a"], "d0"),
+        helper.make_node("Relu", ["a"], ["b"]),
+        helper.make_node("Gemm", ["b", "w1"], ["c"], "d1"),
+        helper.make_node("Relu", ["c"], ["d"]),
+        helper.make_node("Gemm", ["d", "w2"], ["y"], "d2"),
+    ]
+    return model_of(nodes, constants, {"x": [1, features]}, {"y": [1, features]})
+
+
 def samples(count: int, shape: Sequence[int] = (1, 3, 8, 8), seed: int = 1) -> np.ndarray:
     """[count, *shape]: of a normal distribution."""
     return np.random.default_rng(seed).normal(size=(count, *shape)).astype(np.float32)

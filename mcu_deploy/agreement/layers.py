@@ -92,6 +92,18 @@ def compare_layers(
     return LayerComparison(compared, tensors, thinner, absent, tuple(differences))
 
 
+def device_values(
+    device: Device, network: Network, number: int, run: DeviceRun, oracle: dict[EdgeId, Array]
+) -> tuple[dict[EdgeId, Array], list[LayerDifference]]:
+    """What the device holds in a sample in its tensors, by edge; where that is not the oracle's.
+
+    Of inputs and of what layers write once a run it is known by CRC, or read where that differs;
+    of other edges it is what the oracle makes of these.
+    """
+    found = _Sample(device, network, number, run, dict(oracle))
+    return found.values, found.differences()
+
+
 def _once(network: Network) -> list[Any]:
     """The steps that run once a run."""
     pairs = zip(network.plan.steps, network.plan.holders, strict=True)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import io as io_module
-import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from mcu_deploy.files.samples import SampleFile, open_samples
 from mcu_deploy.formats.imported import tell_assumed
 from mcu_deploy.output import require_writable, write_file
 from mcu_deploy.output.progress import tell
-from mcu_deploy.quantizing import budgets, checking, judging, preparing, rounding, scales
+from mcu_deploy.quantizing import budgets, checking, judging, names, preparing, rounding, scales
 from mcu_deploy.quantizing.baseline import onnxruntime_int8
 from mcu_deploy.quantizing.borders import BORDERS, with_borders
 from mcu_deploy.quantizing.budgets import Budget
@@ -37,7 +36,6 @@ from mcu_deploy.report.tables import Table, Tabled, number
 # The interpreter takes some tenths of a second for a sample, an emulator a second.
 _ORACLE_SAMPLES = 32
 _BOARD_SAMPLES = 4
-METADATA = "mcu_deploy.float_tensors"
 
 
 @dataclass(frozen=True)
@@ -173,7 +171,7 @@ class _Job:
         tell("writing the model")
         real = rounding.settled(trials.make(recipe, own))
         made = with_borders(real, io)
-        _leave_names(made, self.net)
+        names.leave(made, self.source, trials.factors(recipe, own))
         content = made.SerializeToString(deterministic=True)
         write_file(target, content)
         notes = [] if len(own) < len(self.file) else [
@@ -284,21 +282,6 @@ class _Job:
 
     def _labels(self, part: SampleShare) -> Array | None:
         return None if self.classes is None else self.classes[sorted(part.numbers)]
-
-
-def _leave_names(model: onnx.ModelProto, net: Net) -> None:
-    """Says in the model which tensors of the float model its integer tensors stand for."""
-    known = {name for node in net.nodes for name in node.output} | set(net.inputs)
-    names = {n.output[0]: n.input[0] for n in model.graph.node if n.op_type == "QuantizeLinear"}
-    names |= {
-        n.input[0]: n.output[0] for n in model.graph.node
-        if n.op_type == "DequantizeLinear" and n.output[0] in known
-    }  # fmt: skip
-    names |= {v.name: v.name for v in (*model.graph.input, *model.graph.output)}
-    pairs = {a: b for a, b in names.items() if b in known}
-    model.metadata_props.append(
-        onnx.StringStringEntryProto(key=METADATA, value=json.dumps(pairs, sort_keys=True))
-    )
 
 
 def _borders(oracle: Oracle) -> tuple[Border, ...]:

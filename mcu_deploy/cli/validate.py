@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
+from mcu_deploy.cli import validate_against
 from mcu_deploy.cli.console import drawn, out, print_json
 from mcu_deploy.cli.options import JsonOption, ModelOption, OptionalBoard, with_connection
 from mcu_deploy.cli.progress import working
@@ -22,8 +23,25 @@ if TYPE_CHECKING:
 
 @with_connection
 def validate(
-    source: Annotated[Path, typer.Argument(help="A build folder, or a model file.")],
+    source: Annotated[
+        Path, typer.Argument(help="A build folder, or a model file; with --against the float one.")
+    ],
     board: OptionalBoard = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            "--against",
+            metavar="BUILD",
+            help="Compare the float model's tensors with those of this build of the quantized one, "
+            "or of the model itself: which layer loses the accuracy (docs/quantize.md).",
+        ),
+    ] = None,
+    limit: Annotated[
+        float | None,
+        typer.Option(
+            "--limit", metavar="DB", help="With --against: a layer below this SQNR has parted; 10."
+        ),
+    ] = None,
     data: Annotated[
         Path | None,
         typer.Option("--data", help="An .npz with in0, in1, ...; made-up samples by default."),
@@ -53,7 +71,8 @@ def validate(
 ) -> None:
     """Compare a board's outputs with the interpreter, and with onnxruntime or LiteRT.
 
-    Ends in 1 where they differ by more than docs/arithmetic.md allows.
+    Ends in 1 where they differ by more than docs/arithmetic.md allows; with --against where a
+    layer parts from the float model.
     """
     from mcu_deploy.api import validating
     from mcu_deploy.api.folder import folder_for
@@ -61,6 +80,16 @@ def validate(
     from mcu_deploy.files.samples import load_samples, random_samples
     from mcu_deploy.options import Options
 
+    if against is not None:
+        if layers is not None:
+            raise UsageError("--against compares every layer as it is; leave --layers out.")
+        if not validate_against.compare(
+            source, against, board, data, limit, samples, model, connection, as_json
+        ):
+            raise typer.Exit(1)
+        return
+    if limit is not None:
+        raise UsageError("--limit says more of --against, and there is none; give one.")
     if layers not in (None, "built", "all"):
         raise UsageError(f"--layers={layers} is not known; it is built or all.")
     with folder_for(source, board, options=Options(layers_all=layers == "all")) as folder:

@@ -26,9 +26,12 @@ def into_gemms(net: Net, node: onnx.NodeProto) -> bool:
         return False
     if value.shape[-1] != value.size:
         return False
-    gemms = _gemms(net, y, shape[-1])
+    between: list[str] = []
+    gemms = _gemms(net, y, shape[-1], between)
     if not gemms:
         return False
+    for name in between:
+        net.rename(name)
     for gemm in gemms:
         _take_in(net, gemm, node.op_type, value.reshape(-1).astype(np.float64))
     net.nodes = [other for other in net.nodes if other is not node]
@@ -36,8 +39,9 @@ def into_gemms(net: Net, node: onnx.NodeProto) -> bool:
     return True
 
 
-def _gemms(net: Net, name: str, features: int) -> list[onnx.NodeProto]:
-    """The Gemms in which all that is read of a tensor ends; none where some does not."""
+def _gemms(net: Net, name: str, features: int, between: list[str]) -> list[onnx.NodeProto]:
+    """The Gemms in which all that is read of a tensor ends; none where some does not. between: the
+    tensors on the way there are added to it."""
     if name in net.seen:
         return []
     found = []
@@ -47,7 +51,8 @@ def _gemms(net: Net, name: str, features: int) -> list[onnx.NodeProto]:
             continue
         if not keeps_last_axis(net, reader, name, features):
             return []
-        behind = _gemms(net, reader.output[0], features)
+        between.append(reader.output[0])
+        behind = _gemms(net, reader.output[0], features, between)
         if not behind:
             return []
         found += behind

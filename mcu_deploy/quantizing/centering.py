@@ -43,6 +43,8 @@ def centred(net: Net, norm: onnx.NodeProto) -> list[onnx.NodeProto]:
         for index, name in enumerate(node.input):
             if name in net.constants:
                 _put(net, node, index, _without_mean(net.constants[name], -1))
+    for name in sorted(stream.tensors):
+        net.rename(name)
     return list(stream.norms.values())
 
 

@@ -52,6 +52,9 @@ class Recipe:
 
 SAFE = Recipe("min-max, widened", biases=True)
 
+# A net, what lies in its tensors, and what became of their channels (`equalizing.equalised`).
+_Observed = tuple[Net, dict[str, Summary], dict[str, Array]]
+
 
 @dataclass
 class Trials:
@@ -60,15 +63,13 @@ class Trials:
     net: Net
     file: SampleFile
     samples: dict[Recipe, Array] = field(default_factory=dict)
-    _observed: dict[tuple[str, frozenset[int]], tuple[Net, dict[str, Summary]]] = field(
-        default_factory=dict
-    )
+    _observed: dict[tuple[str, frozenset[int]], _Observed] = field(default_factory=dict)
     _ranges: dict[tuple[str, str, frozenset[int]], dict[str, Range]] = field(default_factory=dict)
     _wanted: dict[frozenset[int], Results] = field(default_factory=dict)
 
     def make(self, recipe: Recipe, part: SampleShare) -> onnx.ModelProto:
         """The model of int8 by a recipe, from some of the samples; inputs and outputs float32."""
-        net, summaries = self._of(recipe.equalised, part)
+        net, summaries, _ = self._of(recipe.equalised, part)
         key = (recipe.method, recipe.equalised, part.numbers)
         if key not in self._ranges:
             self._ranges[key] = ranges(net, summaries, recipe.method)
@@ -76,6 +77,10 @@ class Trials:
         how = limits, recipe.in_float, recipe.one_scale
         made = quantized(net, *how)
         return quantized(biases.corrected(net, made, summaries), *how) if recipe.biases else made
+
+    def factors(self, recipe: Recipe, part: SampleShare) -> dict[str, Array]:
+        """What `equalizing.equalised` says of the tensors that a recipe changes."""
+        return self._of(recipe.equalised, part)[2]
 
     @property
     def scores(self) -> dict[Recipe, float]:
@@ -100,14 +105,15 @@ class Trials:
             self._wanted[part.numbers] = judging.results(model, names, part)
         return self._wanted[part.numbers]
 
-    def _of(self, kind: str, part: SampleShare) -> tuple[Net, dict[str, Summary]]:
+    def _of(self, kind: str, part: SampleShare) -> _Observed:
         key = (kind, part.numbers)
         if key not in self._observed:
             if kind == equalizing.NONE:
-                self._observed[key] = self.net, observe(self.net, part)
+                self._observed[key] = self.net, observe(self.net, part), {}
             else:
-                net = equalizing.equalised(self.net, self._of(equalizing.NONE, part)[1], kind)
-                self._observed[key] = net, observe(net, part)
+                summaries = self._of(equalizing.NONE, part)[1]
+                net, factors = equalizing.equalised(self.net, summaries, kind)
+                self._observed[key] = net, observe(net, part), factors
         return self._observed[key]
 
 

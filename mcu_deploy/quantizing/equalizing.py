@@ -32,11 +32,11 @@ _LEAST = 1 / 32
 
 @dataclass(frozen=True)
 class _Pair:
-    """Two layers, what lies between them, and the tensors there, which have channels alike."""
+    """Two layers and the tensors between them, which have channels alike."""
 
     first: onnx.NodeProto
     second: onnx.NodeProto
-    tensor: str
+    tensors: tuple[str, ...]
     depthwise: bool
 
 
@@ -45,13 +45,23 @@ def has_pairs(net: Net) -> bool:
     return next(_pairs(net), None) is not None
 
 
-def equalised(net: Net, summaries: Mapping[str, Summary], kind: str) -> Net:
-    """The net with channels equalised, in a copy. summaries: of its float tensors."""
+def equalised(
+    net: Net, summaries: Mapping[str, Summary], kind: str
+) -> tuple[Net, dict[str, Array]]:
+    """The net with channels equalised, in a copy; and of each tensor whose values that changes the
+    factors, one a channel (its second axis), by which they become again what they were.
+
+    summaries: of its float tensors.
+    """
     made = net.copy()
+    factors: dict[str, Array] = {}
     for pair in list(_pairs(made)):
         if kind != NONE and (pair.depthwise or kind.endswith("all")):
-            _equalise(made, pair, summaries[pair.tensor], 1.0 if kind.startswith("whole") else 0.5)
-    return made
+            power = 1.0 if kind.startswith("whole") else 0.5
+            factor = _equalise(made, pair, summaries[pair.tensors[-1]], power)
+            if factor is not None:
+                factors |= dict.fromkeys(pair.tensors, factor)
+    return made, factors
 
 
 def _pairs(net: Net) -> Iterator[_Pair]:
@@ -59,9 +69,11 @@ def _pairs(net: Net) -> Iterator[_Pair]:
         if first.op_type not in ("Conv", "Gemm") or not _has_constants(net, first):
             continue
         name = first.output[0]
+        tensors = [name]
         second = net.sole_consumer(name)
         while second is not None and second.op_type in _BETWEEN:
             name = second.output[0]
+            tensors.append(name)
             second = net.sole_consumer(name)
         if second is None or second.op_type != first.op_type or second.input[0] != name:
             continue
@@ -71,17 +83,18 @@ def _pairs(net: Net) -> Iterator[_Pair]:
         groups = attributes_of(second).get("group", 1)
         depthwise = second.op_type == "Conv" and groups > 1 and weights.shape[1] == 1
         if groups == 1 or (depthwise and weights.shape[0] % groups == 0):
-            yield _Pair(first, second, name, depthwise)
+            yield _Pair(first, second, tuple(tensors), depthwise)
 
 
 def _has_constants(net: Net, layer: onnx.NodeProto) -> bool:
     return all(name in net.constants for name in layer.input[1:])
 
 
-def _equalise(net: Net, pair: _Pair, summary: Summary, power: float) -> None:
+def _equalise(net: Net, pair: _Pair, summary: Summary, power: float) -> Array | None:
+    """By what each channel is divided; None where the samples tell nothing of them."""
     reach = np.maximum(np.abs(summary.lows), np.abs(summary.highs)).astype(np.float64)
     if not reach.max() > 0:
-        return
+        return None
     axis = _input_axis(pair.second, pair.depthwise)
     weights = net.constants[pair.second.input[1]].astype(np.float64)
     factor = np.maximum(reach / reach.max(), _LEAST)
@@ -101,6 +114,7 @@ def _equalise(net: Net, pair: _Pair, summary: Summary, power: float) -> None:
     _put(net, pair.first, 1, own / factor.reshape(column))
     if len(pair.first.input) > 2:
         _put(net, pair.first, 2, net.constants[pair.first.input[2]].astype(np.float64) / factor)
+    return np.asarray(factor)
 
 
 def _input_axis(layer: onnx.NodeProto, depthwise: bool) -> int:

@@ -150,6 +150,17 @@ class Net:
             if name not in taken:
                 return name
 
+    def rename(self, name: str) -> None:
+        """Gives a tensor that is not `seen` another name: its values are the model's no more."""
+        fresh = self.fresh(name)
+        for node in self.nodes:
+            for names in (node.input, node.output):
+                for index, other in enumerate(names):
+                    if other == name:
+                        names[index] = fresh
+        if name in self.types:
+            self.types[fresh] = onnx.ValueInfoProto(name=fresh, type=self.types[name].type)
+
     def node(
         self, op: str, inputs: Sequence[str], outputs: Sequence[str], name: str, **attributes: Any
     ) -> onnx.NodeProto:

@@ -37,6 +37,17 @@ def prepare(
     decompose: whether operators without an integer form become others. Raises ModelError for
     damage, RequestError for what cannot be quantized.
     """
+    source, assumed = read_float(path, shapes)
+    net = source.copy()
+    _rewrite(net, decompose)
+    return source, net.with_shapes(), assumed
+
+
+def read_float(
+    path: Path, shapes: Mapping[str, Sequence[int]] | None = None
+) -> tuple[Net, tuple[AssumedShape, ...]]:
+    """A model file as it is, shapes bound and constants evaluated, and what was assumed. Raises as
+    `prepare` does."""
     require_format(path)
     if path.suffix.lower() != ".onnx":
         raise RequestError(
@@ -46,9 +57,7 @@ def prepare(
     plain, assumed = onnx_format.plain_form(path, dict(shapes or {}))
     source = Net(_of_opset(onnx.load_model_from_string(plain), path))
     _require_float(source, path)
-    net = source.copy()
-    _rewrite(net, decompose)
-    return source, net.with_shapes(), assumed
+    return source, assumed
 
 
 def _of_opset(model: onnx.ModelProto, path: Path) -> onnx.ModelProto:

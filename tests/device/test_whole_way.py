@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from command_line import call
+from device.broken_backends import Broken, Endless
 from device.protocol_lab import server
 
 from mcu_deploy.api.building import build
@@ -15,14 +15,6 @@ from mcu_deploy.api.connecting import connect
 from mcu_deploy.api.folder import BuildFolder, as_folder, open_folder
 from mcu_deploy.api.running import Connection, open_device, run
 from mcu_deploy.api.validating import validate
-from mcu_deploy.backends.CpuRef import CpuRef
-from mcu_deploy.backends.interface import (
-    Descriptor,
-    MemoryManager,
-    Workload,
-    WorkloadFactory,
-    WorkloadInfo,
-)
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.device.line.messages import Provoke
 from mcu_deploy.errors import DeviceError
@@ -89,44 +81,8 @@ def test_a_connected_notebook_goes_on_after_a_fault(kws: BuildFolder) -> None:
         assert np.array_equal(np.asarray(device.run(sample)), np.asarray(expected))
 
 
-class _Broken(CpuRef):
-    """CpuRef with one mistake: the sums of an AveragePool begin with 4000."""
-
-    id = "Broken"
-    rank = 0
-    broken_op = "AveragePool"
-    right = "sum = 0.0F"
-    wrong = "sum = 4000.0F"
-
-    def create_workload_factory(self, memory_manager: MemoryManager | None) -> WorkloadFactory:
-        return _BrokenFactory(self, super().create_workload_factory(memory_manager))
-
-
-class _Endless(_Broken):
-    """CpuRef with one mistake: the loop of an AveragePool does not end."""
-
-    id = "Endless"
-    wrong = "sum = 0.0F; for (;;) {}"
-
-
-@dataclass
-class _BrokenFactory:
-    backend: _Broken
-    reference: WorkloadFactory
-
-    def create_workloads(self, info: WorkloadInfo, descriptor: Descriptor) -> tuple[Workload, ...]:
-        (workload,) = self.reference.create_workloads(info, descriptor)
-        workload = replace(workload, backend=self.backend.id)
-        function = workload.function
-        if descriptor.node.op != self.backend.broken_op or function is None:
-            return (workload,)
-        body = function.body.replace(self.backend.right, self.backend.wrong)
-        assert body != function.body
-        return (replace(workload, function=replace(function, body=body)),)
-
-
 def test_validate_names_the_first_layer_that_differs(kws_dir: Path, tmp_path: Path) -> None:
-    registry = Registry.builtin().with_backend("Broken", _Broken)
+    registry = Registry.builtin().with_backend("Broken", Broken)
     with Session(registry) as session:
         options = Options(backends=("Broken", "CpuRef"))
         build(
@@ -154,7 +110,7 @@ def test_validate_names_the_first_layer_that_differs(kws_dir: Path, tmp_path: Pa
 def test_a_kernel_that_does_not_end_is_named_with_its_backend(
     kws_dir: Path, tmp_path: Path, name: str
 ) -> None:
-    registry = Registry.builtin().with_backend("Endless", _Endless)
+    registry = Registry.builtin().with_backend("Endless", Endless)
     with Session(registry) as session:
         options = Options(backends=("Endless", "CpuRef"))
         build(kws_dir / "model.onnx", name, tmp_path, name="kws", session=session, options=options)

@@ -10,10 +10,10 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
-from quantizing_nets import depthwise_net, model_of, results, samples
+from quantizing_nets import dense_net, depthwise_net, model_of, normalized_net, results, samples
 
 from mcu_deploy import formats, passes
-from mcu_deploy.api.quantizing import METADATA, quantize
+from mcu_deploy.api.quantizing import quantize
 from mcu_deploy.errors import McuDeployError, RequestError, UsageError
 from mcu_deploy.files.samples import open_samples
 from mcu_deploy.quantizing import (
@@ -26,6 +26,7 @@ from mcu_deploy.quantizing import (
     scales,
 )
 from mcu_deploy.quantizing.choosing import Recipe, Trials
+from mcu_deploy.quantizing.names import FLOAT_TENSORS
 from mcu_deploy.quantizing.oracle import Oracle
 from mcu_deploy.quantizing.statistics import BINS, SampleShare, Summary, observe
 
@@ -178,7 +179,7 @@ def test_equalised_channels_compute_the_same_and_lose_less(tmp_path: Path) -> No
     tried = trials(depthwise_net(spread=200.0), samples(24), tmp_path)
     whole = SampleShare(tried.file, frozenset(range(24)))
     for kind in equalizing.KINDS:
-        net = equalizing.equalised(tried.net, observe(tried.net, whole), kind)
+        net, _ = equalizing.equalised(tried.net, observe(tried.net, whole), kind)
         x = samples(1)[0]
         found, wanted = results(net.model(), x)[0], results(tried.net.model(), x)[0]
         np.testing.assert_allclose(found, wanted, rtol=1e-4)
@@ -226,7 +227,7 @@ def test_inputs_and_outputs_are_of_the_type_that_is_asked_for(io: str, tmp_path:
     graph = oracle.graph
     inside = [graph.type(e) for n in graph.nodes for e in n.writes if e not in graph.outputs]
     assert not any(t.dtype.is_float for t in inside)
-    assert METADATA in {p.key for p in model.metadata_props}
+    assert FLOAT_TENSORS in {p.key for p in model.metadata_props}
 
 
 def test_equal_inputs_give_equal_bytes(tmp_path: Path) -> None:
@@ -373,19 +374,7 @@ def test_a_recipe_says_what_it_is() -> None:
 
 
 def test_a_stream_that_normalizations_alone_read_loses_its_mean(tmp_path: Path) -> None:
-    random = np.random.default_rng(11)
-    shapes = {"e": (4, 6), "a": (6, 6), "b": (6, 6), "o": (6, 3), "p": (1, 5, 6), "g": 6, "h": 6}
-    constants = {name: random.normal(size=shape) + 0.3 for name, shape in shapes.items()}
-    nodes = [
-        helper.make_node("MatMul", ["x", "e"], ["u"]),
-        helper.make_node("Add", ["u", "p"], ["s0"]),
-        helper.make_node("LayerNormalization", ["s0", "g", "h"], ["n0"]),
-        helper.make_node("MatMul", ["n0", "a"], ["d0"]),
-        helper.make_node("Add", ["s0", "d0"], ["s1"]),
-        helper.make_node("LayerNormalization", ["s1", "g", "h"], ["n1"]),
-        helper.make_node("MatMul", ["n1", "o"], ["y"]),
-    ]
-    model = model_of(nodes, constants, {"x": [1, 5, 4]}, {"y": [1, 5, 3]})
+    model = normalized_net()
     net, x = prepared(model, tmp_path), samples(1, (1, 5, 4))[0]
     assert "Sub" not in {n.op_type for n in net.nodes}  # no mean is taken away
     np.testing.assert_allclose(results(net.model(), x)[0], results(model, x)[0], rtol=2e-4)
@@ -396,21 +385,6 @@ def test_a_stream_that_normalizations_alone_read_loses_its_mean(tmp_path: Path) 
     assert "Sub" in {n.op_type for n in net.nodes}
     for found, wanted in zip(results(net.model(), x), results(model, x), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=2e-4)
-
-
-def dense_net(features: int, seed: int = 12) -> onnx.ModelProto:
-    """Three dense layers with Relus between, of [1, features]."""
-    random = np.random.default_rng(seed)
-    shape = (features, features)
-    constants = {f"w{k}": random.normal(size=shape) / features**0.5 for k in range(3)}
-    nodes = [
-        helper.make_node("Gemm", ["x", "w0"], ["a"], "d0"),
-        helper.make_node("Relu", ["a"], ["b"]),
-        helper.make_node("Gemm", ["b", "w1"], ["c"], "d1"),
-        helper.make_node("Relu", ["c"], ["d"]),
-        helper.make_node("Gemm", ["d", "w2"], ["y"], "d2"),
-    ]
-    return model_of(nodes, constants, {"x": [1, features]}, {"y": [1, features]})
 
 
 def test_dense_layers_get_one_scale_where_that_is_worth_it(tmp_path: Path) -> None:
