@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from mcu_deploy.api.profiling import profile
     from mcu_deploy.api.quantizing import Quantized, quantize
     from mcu_deploy.api.reporting import write_report
-    from mcu_deploy.api.running import Connection, open_device, run
+    from mcu_deploy.api.running import open_device, run
     from mcu_deploy.api.tuning import Tuned, tune
     from mcu_deploy.api.validating import validate
-    from mcu_deploy.backends.interface import CreationOptions
     from mcu_deploy.compiler import compile_model
     from mcu_deploy.options import Options
+    from mcu_deploy.options.means import Connection, CreationOptions
+    from mcu_deploy.options.quantizing import Quantizing
     from mcu_deploy.session import Session
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Options",
     "Project",
     "Quantized",
+    "Quantizing",
     "Session",
     "Tuned",
     "__version__",
@@ -62,7 +64,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CreationOptions": "backends.interface",
+    "CreationOptions": "options.means",
     "Build": "api.building",
     "build": "api.building",
     "Options": "options",
@@ -71,12 +73,13 @@ _HOMES = {
     "Project": "api.creating",
     "new_project": "api.creating",
     "export": "api.exporting",
-    "Connection": "api.running",
+    "Connection": "options.means",
     "connect": "api.connecting",
     "Optimized": "api.optimizing",
     "optimize_model": "api.optimizing",
     "profile": "api.profiling",
     "Quantized": "api.quantizing",
+    "Quantizing": "options.quantizing",
     "quantize": "api.quantizing",
     "open_device": "api.running",
     "run": "api.running",

@@ -19,11 +19,12 @@ from mcu_deploy.errors import McuDeployError, RequestError, UsageError
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.files.samples import SampleFile, open_samples
 from mcu_deploy.formats.imported import tell_assumed
+from mcu_deploy.options.quantizing import Quantizing
 from mcu_deploy.output import require_writable, write_file
 from mcu_deploy.output.progress import tell
 from mcu_deploy.quantizing import budgets, checking, judging, names, preparing, rounding, scales
 from mcu_deploy.quantizing.baseline import onnxruntime_int8
-from mcu_deploy.quantizing.borders import BORDERS, with_borders
+from mcu_deploy.quantizing.borders import with_borders
 from mcu_deploy.quantizing.budgets import Budget
 from mcu_deploy.quantizing.choosing import Recipe, Trials, choose, parts, thirds
 from mcu_deploy.quantizing.net import Net
@@ -107,43 +108,38 @@ def quantize(
     output: str | Path,
     *,
     labels: str | Path | None = None,
-    io: str = "int8",
     board: str | Path | Board | None = None,
-    sensitivity: bool = False,
-    budget: str | None = None,
-    only_weights: bool = False,
     samples_output: str | Path | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
+    options: Quantizing | None = None,
 ) -> Quantized:
     """Quantizes an ONNX model of float32, by the samples in a file, and writes an ONNX file.
 
     data: an .npz as `run` takes it: in0, in1, ... of float32, the first axis counting samples.
     labels: the class of each sample: an .npy, or the name of an array in `data`; "labels" where
-    that is there. io: the type of the new inputs and outputs (BORDERS). board: where bytes and
-    cycles are measured, and the outputs too. budget: which layers stay in float32 ("35dB", "1%",
-    "200000cycles"). samples_output: where the samples go as the new model takes them, an .npz.
-    Equal inputs give equal bytes. Raises an McuDeployError
-    with a sentence for everything that can go wrong.
+    that is there. board: where bytes and cycles are measured, and the outputs too. samples_output:
+    where the samples go as the new model takes them, an .npz. Equal inputs give equal bytes. Raises
+    an McuDeployError with a sentence for everything that can go wrong.
     """
-    given, target = Path(model), Path(output)
-    if io not in BORDERS:
-        raise UsageError(f"--io {io} is not known; it is {', '.join(BORDERS)}.")
+    given, target, how = Path(model), Path(output), options or Quantizing()
     if target.suffix.lower() != ".onnx":
         raise UsageError(f"{target} does not end in .onnx, so that `build` would not know it.")
-    asked = None if budget is None else Budget.parsed(budget)
+    budget = None if how.budget is None else Budget.parsed(how.budget)
     where = board if board is None or isinstance(board, Board) else load_board(board)
     require_writable(target, [given, Path(data)])
     tell("reading the model")
-    source, net, assumed = preparing.prepare(given, shapes, decompose=not only_weights)
+    source, net, assumed = preparing.prepare(given, shapes, decompose=how.weights_only is None)
     tell_assumed(given.name, assumed)
     file = open_samples(data, formats.load(given, shapes))
     classes = checking.classes(file, labels, net)
     tell("reading the samples")
     checking.require_good(file, source)
     job = _Job(source, net, file, classes, where)
-    return job.weights(target) if only_weights else job.integers(
-        target, io, sensitivity, asked, None if samples_output is None else Path(samples_output)
-    )  # fmt: skip
+    if how.weights_only is not None:
+        return job.weights(target)
+    return job.integers(
+        target, how, budget, None if samples_output is None else Path(samples_output)
+    )
 
 
 @dataclass
@@ -157,20 +153,19 @@ class _Job:
     board: Board | None
 
     def integers(
-        self, target: Path, io: str, sensitivity: bool, budget: Budget | None,
-        samples_output: Path | None,
-    ) -> Quantized:  # fmt: skip
+        self, target: Path, how: Quantizing, budget: Budget | None, samples_output: Path | None
+    ) -> Quantized:
         trials = Trials(self.net, self.file)
         own, kept = parts(self.file)
         recipe = scales.fewer(trials, choose(trials))
         table: tuple[Sensitivity, ...] = ()
-        if sensitivity or budget is not None:
+        if how.sensitivity or budget is not None:
             table = sensitivities(trials, recipe)
         if budget is not None:
             recipe = budgets.within(budget, trials, recipe, table, self.classes, self.board)
         tell("writing the model")
         real = rounding.settled(trials.make(recipe, own))
-        made = with_borders(real, io)
+        made = with_borders(real, how.io)
         names.leave(made, self.source, trials.factors(recipe, own))
         content = made.SerializeToString(deterministic=True)
         write_file(target, content)

@@ -16,27 +16,10 @@ from mcu_deploy.device.line.ports import AUTO, find_port
 from mcu_deploy.errors import DeviceError, RequestError, shorten
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.files.samples import Samples, load_samples
+from mcu_deploy.options.means import Connection as Connection
 from mcu_deploy.session import Session
 
 _PORT_SECONDS = 3.0  # a board that was just flashed, or plugged in, takes its time
-
-
-@dataclass(frozen=True)
-class Connection:
-    """How a device is reached.
-
-    port: a serial device node or a pyserial URL; "auto": the port with the board's USB id; None
-    starts an emulator. emulator: "qemu", "renode" or None for the board's own choice. arguments:
-    passed on to the emulator. latency, retries, run_timeout: see `connect`.
-    """
-
-    port: str | None = None
-    baud: int | None = None
-    emulator: str | None = None
-    arguments: tuple[str, ...] = ()
-    latency: float | None = None
-    retries: int | None = None
-    run_timeout: float | None = None
 
 
 def where(folder: BuildFolder, connection: Connection) -> str:

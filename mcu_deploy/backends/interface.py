@@ -7,7 +7,7 @@ What it creates outlives it. This module is all that a backend imports.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from mcu_deploy.backends.cost import Cost, Costs, Known, Unit
@@ -36,7 +36,7 @@ from mcu_deploy.backends.workload import (
     Workload,
 )
 from mcu_deploy.ir import Graph, NodeId, SubgraphView
-from mcu_deploy.options.checked import Checked
+from mcu_deploy.options.means import CreationOptions as CreationOptions
 
 __all__ = [
     "API_VERSION", "HOST", "STATUS", "YES", "Argument", "Backend", "BackendBase", "BackendContext",
@@ -149,21 +149,6 @@ class RegionManager:
         region = Region(self._backend, len(self._regions), kind, name, size)
         self._regions.append(region)
         return region
-
-
-@dataclass(frozen=True)
-class CreationOptions(Checked):
-    """The options of a session, which every context gets.
-
-    dynamic_backends: whether dynamic backends are looked for; dynamic_backends_path: where, in
-    place of the environment's and the default list. call_timeout: seconds that one call into a
-    dynamic backend may take. backend_options: what the user sets for a backend, by its id.
-    """
-
-    dynamic_backends: bool = True
-    dynamic_backends_path: str | None = None
-    call_timeout: float = 10.0
-    backend_options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 class BackendContext(Protocol):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.markup import escape
 
 from mcu_deploy.cli.console import out, print_json, table
 from mcu_deploy.cli.options import JsonOption, with_creation
-
-if TYPE_CHECKING:
-    from mcu_deploy.backends.interface import CreationOptions
+from mcu_deploy.options.means import CreationOptions
 
 
 @with_creation

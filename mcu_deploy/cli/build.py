@@ -21,10 +21,10 @@ from mcu_deploy.cli.options import (
 from mcu_deploy.cli.progress import working
 from mcu_deploy.errors import UsageError
 from mcu_deploy.options import Options
+from mcu_deploy.options.means import CreationOptions
 
 if TYPE_CHECKING:
     from mcu_deploy.api.building import Build
-    from mcu_deploy.backends.interface import CreationOptions
     from mcu_deploy.boards import Board, Processor
     from mcu_deploy.report.explain import CandidateRow, Explanation
     from mcu_deploy.report.front import Front

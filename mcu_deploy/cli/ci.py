@@ -11,12 +11,12 @@ from rich.markup import escape
 from mcu_deploy.cli.console import err, out, print_json, table
 from mcu_deploy.cli.options import JsonOption, completing, with_workers
 from mcu_deploy.cli.progress import working
+from mcu_deploy.options.means import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mcu_deploy.pipelines.result import BuildOutcome, PipelineResult
-    from mcu_deploy.tasks import Workers
 
 
 def _providers() -> Iterable[str]:

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from mcu_deploy.cli.console import out, print_json
-from mcu_deploy.cli.options import JsonOption, OptionalBoard
+from mcu_deploy.cli.options import BaudOption, JsonOption, OptionalBoard
 
 _SIGNS = {"good": "[green]ok[/]  ", "absent": "[dim]-[/]   ", "wrong": "[bold red]!![/]  "}
 
@@ -25,9 +25,7 @@ def doctor(
         str | None,
         typer.Option(help="Listen at this port (or pyserial URL, or auto); say what is there."),
     ] = None,
-    baud: Annotated[
-        int | None, typer.Option(min=1, help="The port's speed; the board's by default.")
-    ] = None,
+    baud: BaudOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Look at backends, compilers, emulators, flashing tools, probes and serial ports.

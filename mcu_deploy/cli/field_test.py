@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -17,9 +17,7 @@ from mcu_deploy.cli.options import (
     with_connection,
 )
 from mcu_deploy.cli.progress import working
-
-if TYPE_CHECKING:
-    from mcu_deploy.api.running import Connection
+from mcu_deploy.options.means import Connection
 
 
 @with_connection

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from mcu_deploy.cli.console import out
-from mcu_deploy.cli.options import OptionalBoard
+from mcu_deploy.cli.options import BaudOption, OptionalBoard
 
 
 def monitor(
@@ -22,9 +22,7 @@ def monitor(
         typer.Option(help="A serial port or pyserial URL; auto: the one with the board's USB id."),
     ] = "auto",
     board: OptionalBoard = None,
-    baud: Annotated[
-        int | None, typer.Option(min=1, help="The port's speed; the board's by default.")
-    ] = None,
+    baud: BaudOption = None,
     listen: Annotated[
         bool, typer.Option("--listen", help="Send nothing: do not ask the board who it is.")
     ] = False,

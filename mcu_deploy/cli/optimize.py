@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -13,9 +13,7 @@ from mcu_deploy.cli.console import float_lines, out, print_json
 from mcu_deploy.cli.options import BoardOption, JsonOption, with_creation, with_options
 from mcu_deploy.cli.progress import working
 from mcu_deploy.options import Options
-
-if TYPE_CHECKING:
-    from mcu_deploy.backends.interface import CreationOptions
+from mcu_deploy.options.means import CreationOptions
 
 
 @with_options(anew=False, also=("--no-float",))

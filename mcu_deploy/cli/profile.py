@@ -18,10 +18,10 @@ from mcu_deploy.cli.options import (
     with_connection,
 )
 from mcu_deploy.cli.progress import working
+from mcu_deploy.options.means import Connection
 
 if TYPE_CHECKING:
     from mcu_deploy.api.profiling import Profile
-    from mcu_deploy.api.running import Connection
     from mcu_deploy.boards import Board
     from mcu_deploy.device.modelling import BoardTime
     from mcu_deploy.report import Report

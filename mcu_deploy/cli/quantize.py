@@ -10,8 +10,16 @@ import typer
 from rich.markup import escape
 
 from mcu_deploy.cli.console import drawn, out, print_json, table
-from mcu_deploy.cli.options import JsonOption, OptionalBoard, WideOption
+from mcu_deploy.cli.options import (
+    JsonOption,
+    OptionalBoard,
+    WideOption,
+    with_quantizing,
+    with_shapes,
+)
 from mcu_deploy.cli.progress import working
+from mcu_deploy.options import Options
+from mcu_deploy.options.quantizing import Quantizing
 
 if TYPE_CHECKING:
     from mcu_deploy.api.quantizing import Quantized
@@ -19,6 +27,8 @@ if TYPE_CHECKING:
 _MOST_LAYERS = 12
 
 
+@with_shapes
+@with_quantizing
 def quantize(
     model: Annotated[Path, typer.Argument(help="An ONNX model of float32.")],
     data: Annotated[
@@ -36,35 +46,7 @@ def quantize(
             "labels by default, where that is there."
         ),
     ] = None,
-    io: Annotated[
-        str,
-        typer.Option(
-            help="The type of inputs and outputs: int8, uint8, or float, which takes four bytes "
-            "an element of RAM and a layer that converts."
-        ),
-    ] = "int8",
     board: OptionalBoard = None,
-    sensitivity: Annotated[
-        bool,
-        typer.Option("--sensitivity", help="Measure what each layer gains if it stays in float32."),
-    ] = False,
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            help="Keep layers in float32: 35dB, an SQNR to reach; 1%, points of top-1 that may be "
-            "lost; 200000cycles, on --board."
-        ),
-    ] = None,
-    weights_only: Annotated[
-        str | None,
-        typer.Option(
-            "--weights-only",
-            help="int8: quantize the weights alone, and compute in float32, for cores with an FPU.",
-        ),
-    ] = None,
-    int16_activations: Annotated[
-        bool, typer.Option("--int16-activations", help="Refused: builds have no such kernels.")
-    ] = False,
     samples_output: Annotated[
         Path | None,
         typer.Option(
@@ -72,11 +54,9 @@ def quantize(
             help="Where the samples go as the new model takes them, an .npz for `validate`.",
         ),
     ] = None,
-    shape: Annotated[
-        list[str] | None,
-        typer.Option(metavar="INPUT=1,3,96,96", help="Binds symbolic dimensions (repeatable)."),
-    ] = None,
     *,
+    shapes: Options,
+    quantizing: Quantizing,
     wide: WideOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -84,43 +64,17 @@ def quantize(
 
     The ranges, equalisation and bias correction are those that are best on a third of the samples.
     """
-    from mcu_deploy.api import quantizing
-    from mcu_deploy.options import from_typed
+    from mcu_deploy.api.quantizing import quantize
 
-    _require_possible(weights_only, int16_activations, sensitivity or budget is not None)
     with working("quantizing"):
-        made = quantizing.quantize(
-            model, data, output, labels=labels, io=io, board=board, sensitivity=sensitivity,
-            budget=budget, only_weights=weights_only is not None, samples_output=samples_output,
-            shapes=from_typed({"shape": shape or []}).shapes,
+        made = quantize(
+            model, data, output, labels=labels, board=board, samples_output=samples_output,
+            shapes=shapes.shapes, options=quantizing,
         )  # fmt: skip
     if as_json:
         print_json(_as_json(made))
     else:
         _print(made, wide)
-
-
-def _require_possible(weights_only: str | None, int16_activations: bool, by_layer: bool) -> None:
-    from mcu_deploy.errors import RequestError, UsageError
-
-    if int16_activations:
-        raise RequestError(
-            "--int16-activations cannot be built: a layer between tensors of 16 bits is computed "
-            "in float32, so nothing would be gained. Keep the layers that lose the accuracy in "
-            "float32: --budget."
-        )
-    if weights_only == "int4":
-        raise RequestError(
-            "--weights-only int4 cannot be built: builds keep ONNX weights of 8 bits at least. "
-            "Give --weights-only int8."
-        )
-    if weights_only not in (None, "int8"):
-        raise UsageError(f"--weights-only {weights_only} is not known; it is int8.")
-    if weights_only is not None and by_layer:
-        raise UsageError(
-            "--weights-only leaves every layer in float32, and --sensitivity and --budget ask "
-            "which of them have to be. Leave one out."
-        )
 
 
 def _as_json(made: Quantized) -> dict[str, Any]:

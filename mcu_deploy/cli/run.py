@@ -12,9 +12,10 @@ from mcu_deploy.cli.console import out, print_json
 from mcu_deploy.cli.options import JsonOption, ModelOption, OptionalBoard, with_connection
 from mcu_deploy.cli.progress import working
 from mcu_deploy.files.given import is_folder
+from mcu_deploy.options.means import Connection
 
 if TYPE_CHECKING:
-    from mcu_deploy.api.running import Connection, Results
+    from mcu_deploy.api.running import Results
     from mcu_deploy.files.arrays import Array
 
 

@@ -22,11 +22,10 @@ from mcu_deploy.cli.options import (
 )
 from mcu_deploy.cli.progress import working
 from mcu_deploy.options import Options
+from mcu_deploy.options.means import Connection, CreationOptions, Workers
 
 if TYPE_CHECKING:
     from mcu_deploy.api.tuning import Tuned
-    from mcu_deploy.backends.interface import CreationOptions
-    from mcu_deploy.tasks import Workers
 
 
 @with_options()
@@ -49,7 +48,7 @@ def tune(
     ] = False,
     *,
     creation: CreationOptions,
-    connection: Any,
+    connection: Connection,
     workers: Workers,
     as_json: JsonOption = False,
     options: Options,

@@ -12,11 +12,11 @@ from mcu_deploy.cli import validate_against
 from mcu_deploy.cli.console import drawn, out, print_json
 from mcu_deploy.cli.options import JsonOption, ModelOption, OptionalBoard, with_connection
 from mcu_deploy.cli.progress import working
+from mcu_deploy.options.means import Connection
 
 if TYPE_CHECKING:
     from mcu_deploy.agreement.layers import LayerComparison
     from mcu_deploy.agreement.second_opinion import Opinion
-    from mcu_deploy.api.running import Connection
     from mcu_deploy.api.validating import Validation
     from mcu_deploy.report import Report
 

@@ -7,49 +7,20 @@ files have a field for each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 from mcu_deploy.discovery import named
 from mcu_deploy.errors import UsageError
 from mcu_deploy.options import constants
-from mcu_deploy.options.checked import Checked, require_word
+from mcu_deploy.options.checked import Checked
 from mcu_deploy.options.constants import ConstantInput
+from mcu_deploy.options.flags import Flag, Flagged, flagged_fields, made_of, option
 
 HEAD, TAIL = "head", "tail"
 AUTO = "auto"
-
-
-@dataclass(frozen=True)
-class Flag:
-    """How the command line calls a field.
-
-    words: what the field may be; of a bool the words that stand for False and True. read: one item
-    of a tuple, or a key with its value, from a text. commas: the items are typed in one text.
-    anew: each build of a .pmx file chooses it anew.
-    """
-
-    name: str
-    help: str
-    metavar: str | None = None
-    words: Callable[[], Sequence[str]] | None = None
-    read: Callable[[str], Any] | None = None
-    commas: bool = False
-    anew: bool = False
-
-    @property
-    def parameter(self) -> str:
-        return self.name.lstrip("-").replace("-", "_")
-
-
-def _option(default: Any, name: str, help: str, **more: Any) -> Any:
-    """A field with its flag. default: an empty dict stands for a fresh one each time."""
-    metadata = {"flag": Flag(name, help, **more)}
-    if isinstance(default, dict):
-        return field(default_factory=dict, metadata=metadata)
-    return field(default=default, metadata=metadata)
 
 
 def _pair(flag: str, form: str) -> Callable[[str], tuple[str, str]]:
@@ -148,14 +119,14 @@ class StateRequest(Checked):
 class Requests(Checked):
     """What a user wants to reach beside the inputs and the outputs."""
 
-    keep: tuple[str, ...] = _option(
+    keep: tuple[str, ...] = option(
         (), "--keep", "Readable after a run (repeatable).", metavar="TENSOR"
     )
-    partitions: tuple[PartitionRequest, ...] = _option(
+    partitions: tuple[PartitionRequest, ...] = option(
         (), "--partition", "A part that can be run alone, between these tensors (repeatable).",
         metavar="NAME=IN,..:OUT,..", read=parse_partition,
     )  # fmt: skip
-    states: tuple[StateRequest, ...] = _option(
+    states: tuple[StateRequest, ...] = option(
         (), "--state", "The output of one run is the input of the next (repeatable).",
         metavar="INPUT=OUTPUT", read=parse_state,
     )  # fmt: skip
@@ -170,16 +141,16 @@ class PoolRequests(Checked):
     taken: by memory, what other networks of the firmware have of it.
     """
 
-    spread: bool = _option(
+    spread: bool = option(
         False, "--pools",
         "off: tensors lie in one memory; auto: in several, by benefit, the fastest first.",
         words=lambda: ("off", "auto"),
     )  # fmt: skip
-    pinned: Mapping[str, str] = _option(
+    pinned: Mapping[str, str] = option(
         {}, "--pool", "The memory of a tensor (repeatable).", metavar="TENSOR=NAME",
         read=_pair("--pool", "TENSOR=NAME"),
     )  # fmt: skip
-    hot_weights: int = _option(
+    hot_weights: int = option(
         0, "--hot-weights", "Copy up to so many bytes of weights to fast RAM.", metavar="BYTES"
     )
     taken: Mapping[str, int] = field(default_factory=dict)
@@ -215,71 +186,71 @@ class Options(Checked):
     may lie in a section that the start-up copies to fast RAM.
     """
 
-    backends: tuple[str, ...] = _option(
+    backends: tuple[str, ...] = option(
         (), "--backend", "Backend ids in order of preference, by commas.", commas=True
     )
-    layer_backends: Mapping[str, str] = _option(
+    layer_backends: Mapping[str, str] = option(
         {}, "--layer-backend", "Who computes a layer (repeatable).", metavar="LAYER=ID",
         read=_pair("--layer-backend", "LAYER=ID"),
     )  # fmt: skip
-    strategy: str = _option(
+    strategy: str = option(
         AUTO, "--strategy", "cost: the cover that is best for the goal; greedy: the first backend "
         "of the preference; auto: greedy where --backend gives one, else cost.",
         words=lambda: (AUTO, *import_module("mcu_deploy.choose.strategies").names()),
     )  # fmt: skip
-    optimize_for: str = _option(
+    optimize_for: str = option(
         "balanced", "--optimize-for", "speed: least cycles; size: least flash; ram: least memory; "
         "balanced: least cycles with flash at most 25 % or 8 KB above the least.",
         words=lambda: tuple(import_module("mcu_deploy.choose.goals").GOALS),
     )  # fmt: skip
-    weights: str = _option(
+    weights: str = option(
         AUTO, "--weights", "incbin: a file beside the source; array: C arrays; auto: these with "
         "--core, else a file.",
         words=lambda: (AUTO, "incbin", "array"), anew=True,
     )  # fmt: skip
-    layers_all: bool = _option(
+    layers_all: bool = option(
         False, "--layers", "all: no fusion and no memory reuse, for `validate --layers`.",
         words=lambda: ("built", "all"),
     )  # fmt: skip
-    no_float: bool = _option(
+    no_float: bool = option(
         False, "--no-float", "Fail where a layer computes real numbers, and name these.", anew=True
     )
-    debug: bool = _option(False, "--debug", "With debug information.", anew=True)
-    shapes: Mapping[str, tuple[int, ...]] = _option(
+    debug: bool = option(False, "--debug", "With debug information.", short="-g", anew=True)
+    shapes: Mapping[str, tuple[int, ...]] = option(
         {}, "--shape", "INPUT=1,3,96,96 binds symbolic shapes (repeatable).", read=_shape
     )
-    constant_inputs: Mapping[str, ConstantInput] = _option(
+    constant_inputs: Mapping[str, ConstantInput] = option(
         {}, constants.FLAG, "An input that has one value for all time, of an .npy or .npz file "
         "(repeatable).", metavar=constants.FORM, read=constants.read,
     )  # fmt: skip
     requests: Requests = field(default_factory=Requests)
-    io: str = _option(
+    io: str = option(
         "arena", "--io", "arena: inputs and outputs have places there; caller: not.",
         words=lambda: ("arena", "caller"),
     )  # fmt: skip
-    arena: str = _option(
+    arena: str = option(
         "separate", "--arena", "For several models. separate: a workspace each; shared: one, in "
         "which they take turns.",
         words=lambda: ("separate", "shared"),
     )  # fmt: skip
     half: Half | None = None
-    memory: str = _option(
+    memory: str = option(
         "offline", "--memory", "offline: fixed places; compact: tensors move between layers where "
         "that saves memory; plain, mru, bestfit: from a memory manager at run time.",
         words=memory_strategies,
     )  # fmt: skip
-    schedule: str = _option(
+    schedule: str = option(
         "sequential", "--schedule", "sequential: one layer after the other; parallel: independent "
         "parts of the network on the two cores of a board that has two.",
         words=lambda: tuple(named("mcu_deploy.plan.schedules")),
     )  # fmt: skip
     pools: PoolRequests = field(default_factory=PoolRequests)
-    flash_wait: int | None = _option(
+    flash_wait: int | None = option(
         None, "--flash-wait", "Wait states of the memory of code and weights, which kernels are "
         "chosen for; 0: RAM or TCM. By default what the board's file says; 5 with --core.",
         metavar="CYCLES",
     )  # fmt: skip
-    hot_code: int = _option(
+    hot_code: int = option(
         0, "--hot-code", "Let kernels of up to so many bytes run from fast RAM, those first that "
         "wait longest for their code.",
         metavar="BYTES", anew=True,
@@ -291,57 +262,12 @@ class Options(Checked):
         return {name: constant.value for name, constant in self.constant_inputs.items()}
 
 
-# ---- From what is typed ----
-
-
-def flagged(cls: type[Any] = Options, within: str = "") -> Iterator[tuple[Flag, Any, str, str]]:
-    """The fields that the command line gives: flag, default, name, and the field of Options that
-    holds it, empty for Options' own."""
-    for item in fields(cls):
-        flag = item.metadata.get("flag")
-        # not cls(): that would check the defaults, for which stages are imported
-        default = item.default if item.default_factory is MISSING else item.default_factory()
-        if flag is not None:
-            yield flag, default, item.name, within
-        elif is_dataclass(default):
-            yield from flagged(type(default), item.name)
+def flagged() -> Iterator[Flagged]:
+    """The fields of Options that the command line gives."""
+    return flagged_fields(Options)
 
 
 def from_typed(typed: Mapping[str, Any]) -> Options:
-    """Options from what the command line gives: texts, numbers, lists of texts, by parameter.
-
-    Raises UsageError for what is not of an option's form, or is not known.
-    """
-    made: dict[str, dict[str, Any]] = {"": {}}
-    for flag, default, name, within in flagged():
-        if flag.parameter in typed:
-            made.setdefault(within, {})[name] = _read(flag, default, typed[flag.parameter])
-    return Options(**made.pop(""), **made)  # type: ignore[arg-type]
-
-
-def _read(flag: Flag, default: Any, typed: Any) -> Any:
-    if isinstance(default, bool) and flag.words is not None:
-        require_word(flag.name, typed, flag.words())
-        return typed == flag.words()[True]
-    if flag.commas:
-        parts = tuple(part.strip() for part in typed.split(","))
-        if typed and "" in parts:
-            raise UsageError(f"{flag.name} {typed} has nothing before or behind a comma.")
-        return parts if typed else ()
-    if not isinstance(default, (tuple, Mapping)):
-        return typed
-    if "" in (typed or ()):
-        raise UsageError(f"{flag.name} has an empty value; give {flag.metavar or 'one'}.")
-    read = flag.read or str
-    items: tuple[Any, ...] = tuple(read(text) for text in typed or ())
-    return items if isinstance(default, tuple) else _distinct(flag.name, items)
-
-
-def _distinct(flag: str, items: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in items:
-        if found.setdefault(key, value) != value:
-            raise UsageError(
-                f"{flag} names {key!r} twice, with {found[key]} and {value}; name it once."
-            )
-    return found
+    """Options from what the command line gives: see `made_of`."""
+    made: Options = made_of(Options, typed)
+    return made

@@ -15,7 +15,7 @@ from mcu_deploy.boards.reader import did_you_mean
 from mcu_deploy.codegen.names import network_name
 from mcu_deploy.errors import BoardError, RequestError, UsageError, one_line
 from mcu_deploy.files.given import is_file, why_no_file
-from mcu_deploy.options import Flag, Options, flagged, from_typed
+from mcu_deploy.options import Options, flagged, from_typed
 from mcu_deploy.options.checked import fit
 from mcu_deploy.pipelines.comparing import NUMBERS
 from mcu_deploy.pipelines.table import Key, title
@@ -244,13 +244,14 @@ def _model(name: str, table: _Table, common: _Common) -> ConfiguredModel:
 def _options(table: _Table, goals: tuple[str, ...]) -> Options:
     """Options of `mcu-deploy build`, called as there: `memory`, `no-float`, `keep`."""
     typed = {}
-    for flag, default, *_ in flagged():
-        key = flag.name.removeprefix("--")
+    for each in flagged():
+        key = each.flag.name.removeprefix("--")
         if key == "optimize-for":
             continue
-        value = table.take(key, _hint(default, flag), None)
+        hint = tuple[each.typed, ...] if each.is_repeated else each.typed  # type: ignore[name-defined]
+        value = table.take(key, hint, None)
         if value is not None:
-            typed[flag.parameter] = value
+            typed[each.flag.parameter] = value
     table.finish()
     try:
         options = from_typed(typed)
@@ -259,10 +260,3 @@ def _options(table: _Table, goals: tuple[str, ...]) -> Options:
     except UsageError as error:
         table.fail(str(error).replace("--optimize-for", "goals:"))
     return options
-
-
-def _hint(default: Any, flag: Flag) -> Any:
-    """The type of what is written for an option."""
-    if flag.commas or (isinstance(default, bool) and flag.words is not None):
-        return str
-    return tuple[str, ...] if isinstance(default, (tuple, Mapping)) else type(default)

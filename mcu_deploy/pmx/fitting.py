@@ -38,7 +38,7 @@ def require_fit(
     default = type(options)()
     for field in dataclasses.fields(options):
         asked, saved = getattr(options, field.name), getattr(model.options, field.name)
-        flags = [flag for flag, _, name, within in flagged() if field.name in (name, within)]
+        flags = [each.flag for each in flagged() if field.name in (each.name, each.within)]
         is_anew = any(flag.anew for flag in flags)
         if is_anew or asked in (saved, getattr(default, field.name)):
             continue

@@ -9,13 +9,12 @@ from onnx import TensorProto
 from mcu_deploy import operators
 from mcu_deploy.quantizing.net import Net
 
-BORDERS = ("int8", "uint8", "float")
-
 _TO_UINT8 = 128
 
 
 def with_borders(model: onnx.ModelProto, borders: str) -> onnx.ModelProto:
-    """The model with inputs and outputs of a type of BORDERS; those that are not quantized stay."""
+    """The model with inputs and outputs of one of options.quantizing.BORDERS; those that are not
+    quantized stay."""
     net = Net(model)
     if borders != "float":
         for name in list(net.inputs):

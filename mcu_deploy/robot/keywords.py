@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -325,7 +324,7 @@ def _renode() -> RenodeServer | None:
 
 def _options(given: dict[str, Any]) -> Options:
     """Options of a build as keywords get them: texts, and one where several may be given."""
-    known = {flag.parameter: (flag, default) for flag, default, *_ in flagged()}
+    known = {each.flag.parameter: each for each in flagged()}
     typed = dict(given)
     for name, value in given.items():
         if name not in known:
@@ -333,12 +332,12 @@ def _options(given: dict[str, Any]) -> Options:
                 f"`Build Model` has no option {name!r}; those of `mcu-deploy build` are: "
                 f"{', '.join(known)}."
             )
-        flag, default = known[name]
-        if isinstance(default, (tuple, Mapping)) and not flag.commas and isinstance(value, str):
+        each = known[name]
+        if each.is_repeated and isinstance(value, str):
             typed[name] = [value]
-        elif isinstance(default, bool) and flag.words is None:
+        elif each.typed is bool:
             typed[name] = str(value).lower() in ("true", "yes", "on", "1")
-        elif isinstance(default, int) and isinstance(value, str) and value.isdecimal():
+        elif each.typed is int and isinstance(value, str) and value.isdecimal():
             typed[name] = int(value)
     return from_typed(typed)
 

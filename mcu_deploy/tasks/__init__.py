@@ -5,8 +5,8 @@ that is open. A function of a module makes its record of it, the same one wherev
 so is decided in `running`, and nowhere else.
 """
 
+from mcu_deploy.options.means import HERE, Workers
 from mcu_deploy.tasks.results import KeptResults
 from mcu_deploy.tasks.running import run_tasks
-from mcu_deploy.tasks.workers import HERE, Workers
 
 __all__ = ["HERE", "KeptResults", "Workers", "run_tasks"]

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from mcu_deploy.errors import DeviceError, ToolError, one_line
+from mcu_deploy.options.means import Workers
 from mcu_deploy.tasks.machine import require_alike, this_machine
-from mcu_deploy.tasks.workers import Workers
 
 A = TypeVar("A")
 T = TypeVar("T")

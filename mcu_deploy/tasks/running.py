@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
+from mcu_deploy.options.means import HERE, Workers
 from mcu_deploy.processes.workers import in_processes
 from mcu_deploy.tasks.cluster import run_on_cluster
-from mcu_deploy.tasks.workers import HERE, Workers
 
 A = TypeVar("A")
 T = TypeVar("T")

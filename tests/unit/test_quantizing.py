@@ -16,6 +16,7 @@ from mcu_deploy import formats, passes
 from mcu_deploy.api.quantizing import quantize
 from mcu_deploy.errors import McuDeployError, RequestError, UsageError
 from mcu_deploy.files.samples import open_samples
+from mcu_deploy.options.quantizing import Quantizing
 from mcu_deploy.quantizing import (
     choosing,
     equalizing,
@@ -210,7 +211,7 @@ def test_inputs_and_outputs_are_of_the_type_that_is_asked_for(io: str, tmp_path:
     onnx.save(depthwise_net(), tmp_path / "m.onnx")
     np.savez(tmp_path / "s.npz", in0=samples(12))
     made = quantize(
-        tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx", io=io,
+        tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx", options=Quantizing(io=io),
         samples_output=tmp_path / "q.npz",
     )  # fmt: skip
     kind = "float32" if io == "float" else io
@@ -262,31 +263,36 @@ def test_layers_are_kept_in_float_until_a_budget_is_kept(tmp_path: Path) -> None
     onnx.save(depthwise_net(), tmp_path / "m.onnx")
     np.savez(tmp_path / "s.npz", in0=samples(12))
     names = (tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx")
-    made = quantize(*names, sensitivity=True)
+    made = quantize(*names, options=Quantizing(sensitivity=True))
     table = made.sensitivity
     assert {s.name for s in table} == {"conv0", "conv1", "conv2", "dense"}
     assert [s.gain_a_mac for s in table] == sorted((s.gain_a_mac for s in table), reverse=True)
     assert {s.name: s.macs for s in table}["conv1"] == 8 * 64 * 9
-    kept = quantize(*names, budget=f"{max(s.sqnr for s in table) - 0.01}dB")
+    kept = quantize(*names, options=Quantizing(budget=f"{max(s.sqnr for s in table) - 0.01}dB"))
     assert kept.layers_in_float
     assert len(kept.layers_in_float) < 4
     session = onnx.load(names[2])
     real = {n.name for n in session.graph.node if n.op_type in ("Conv", "Gemm")}
     assert real >= set(kept.layers_in_float)
     with pytest.raises(RequestError, match="what lies between them is quantized still"):
-        quantize(*names, budget="110dB")
+        quantize(*names, options=Quantizing(budget="110dB"))
     with pytest.raises(RequestError, match="have no classes"):
-        quantize(*names, budget="1%")
+        quantize(*names, options=Quantizing(budget="1%"))
     with pytest.raises(RequestError, match="is of a board"):
-        quantize(*names, budget="100 cycles")
+        quantize(*names, options=Quantizing(budget="100 cycles"))
     with pytest.raises(UsageError, match="--budget much is none"):
-        quantize(*names, budget="much")
+        quantize(*names, options=Quantizing(budget="much"))
 
 
 def test_weights_alone_are_a_quarter(tmp_path: Path) -> None:
     onnx.save(depthwise_net(), tmp_path / "m.onnx")
     np.savez(tmp_path / "s.npz", in0=samples(4))
-    made = quantize(tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx", only_weights=True)
+    made = quantize(
+        tmp_path / "m.onnx",
+        tmp_path / "s.npz",
+        tmp_path / "q.onnx",
+        options=Quantizing(weights_only="int8"),
+    )
     assert made.accuracy[-1].judged.mean_sqnr > 35
     graph = passes.run(formats.load(tmp_path / "q.onnx"))
     held = [n for n in graph.nodes if n.op in ("Conv", "Gemm")]
@@ -346,7 +352,12 @@ def test_what_is_no_float_model_gets_a_sentence(tmp_path: Path, kws_dir: Path) -
     with pytest.raises(UsageError, match=r"does not end in \.onnx"):
         quantize(tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.tflite")
     with pytest.raises(UsageError, match="--io int4 is not known"):
-        quantize(tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx", io="int4")
+        quantize(
+            tmp_path / "m.onnx",
+            tmp_path / "s.npz",
+            tmp_path / "q.onnx",
+            options=Quantizing(io="int4"),
+        )
 
 
 def test_two_inputs_and_one_of_whole_numbers(tmp_path: Path) -> None:

@@ -1,0 +1,59 @@
+"""How a model of float32 becomes one of int8 (docs/quantize.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mcu_deploy.errors import RequestError, UsageError
+from mcu_deploy.options.checked import Checked
+from mcu_deploy.options.flags import option
+
+BORDERS = ("int8", "uint8", "float")
+
+
+@dataclass(frozen=True)
+class Quantizing(Checked):
+    """io: the type of the new inputs and outputs. sensitivity: whether to measure what each layer
+    gains in float32; budget: which layers stay so ("35dB", "1%", "200000cycles"). weights_only:
+    "int8" leaves all computing in float32. int16_activations: nothing that can be built.
+    """
+
+    io: str = option(
+        "int8", "--io", "The type of inputs and outputs: int8, uint8, or float, which takes four "
+        "bytes an element of RAM and a layer that converts.", words=lambda: BORDERS,
+    )  # fmt: skip
+    sensitivity: bool = option(
+        False, "--sensitivity", "Measure what each layer gains if it stays in float32."
+    )
+    budget: str | None = option(
+        None, "--budget", "Keep layers in float32: 35dB, an SQNR to reach; 1%, points of top-1 "
+        "that may be lost; 200000cycles, on --board.",
+    )  # fmt: skip
+    weights_only: str | None = option(
+        None, "--weights-only", "int8: quantize the weights alone, and compute in float32, for "
+        "cores with an FPU.",
+    )  # fmt: skip
+    int16_activations: bool = option(
+        False, "--int16-activations", "Refused: builds have no such kernels."
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.int16_activations:
+            raise RequestError(
+                "--int16-activations cannot be built: a layer between tensors of 16 bits is "
+                "computed in float32, so nothing would be gained. Keep the layers that lose the "
+                "accuracy in float32: --budget."
+            )
+        if self.weights_only == "int4":
+            raise RequestError(
+                "--weights-only int4 cannot be built: builds keep ONNX weights of 8 bits at least. "
+                "Give --weights-only int8."
+            )
+        if self.weights_only not in (None, "int8"):
+            raise UsageError(f"--weights-only {self.weights_only} is not known; it is int8.")
+        if self.weights_only is not None and (self.sensitivity or self.budget is not None):
+            raise UsageError(
+                "--weights-only leaves every layer in float32, and --sensitivity and --budget ask "
+                "which of them have to be. Leave one out."
+            )
