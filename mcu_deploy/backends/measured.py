@@ -6,19 +6,17 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from mcu_deploy.backends.cost import Cost, Known, Unit
 from mcu_deploy.backends.layer import Target
 from mcu_deploy.backends.workload import Workload
 from mcu_deploy.boards import Cache, MemoryTiming
 from mcu_deploy.errors import ModelError
+from mcu_deploy.schema import Clause, Misfit, Whole, made
 
 SUFFIX = ".costs.json"
 FORMAT = "mcu-deploy costs 1"
-
-_UNITS = {"cycles": Unit.CYCLES, "instructions": Unit.INSTRUCTIONS}
-_KNOWN = {"measured": Known.MEASURED, "counted": Known.COUNTED}
 
 
 @dataclass(frozen=True)
@@ -113,11 +111,12 @@ def beside(model: Path, target: Target) -> MeasuredCosts:
 
 def _parsed(content: bytes) -> Any:
     def members(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-        made: dict[str, Any] = {}
+        found: dict[str, Any] = {}
         for key, value in pairs:
-            _require(key not in made, f"{key[:80]!r} stands in it twice")
-            made[key] = value
-        return made
+            if key in found:
+                raise ValueError(f"{key[:80]!r} stands in it twice")
+            found[key] = value
+        return found
 
     try:
         return json.loads(content, object_pairs_hook=members)
@@ -125,34 +124,32 @@ def _parsed(content: bytes) -> Any:
         raise ValueError("it is no JSON") from None
 
 
+@dataclass(frozen=True)
+class _Cost:
+    value: Annotated[int, Whole(0, 2**63)]
+    unit: Literal["cycles", "instructions"]
+    known: Literal["measured", "counted"]
+
+    def cost(self) -> Cost:
+        return Cost(self.value, Unit(self.unit), Known(self.known))
+
+
+def _fingerprint(key: str, value: str) -> str:
+    if len(value) != 64 or not {*value} <= {*"0123456789abcdef"}:
+        raise Clause(f"{value[:80]!r} is no fingerprint")
+    return value
+
+
+@dataclass(frozen=True)
+class _File:
+    format: Literal["mcu-deploy costs 1"]
+    cores: Mapping[str, Mapping[Annotated[str, _fingerprint], _Cost]]
+
+
 def _costs(content: Any, *wanted: str) -> list[dict[str, Cost]]:
     """All entries are checked, and those under these names taken."""
-    _require(isinstance(content, dict), "it holds no JSON object")
-    _require(content.get("format") == FORMAT, f"its format is not {FORMAT!r}")
-    cores = content.get("cores")
-    _require(isinstance(cores, dict), "it has no cores")
-    found: dict[str, dict[str, Cost]] = {name: {} for name in wanted}
-    for name, entries in cores.items():
-        _require(isinstance(entries, dict), f"its core {name[:80]!r} has no costs")
-        for fingerprint, entry in entries.items():
-            is_digest = len(fingerprint) == 64 and set(fingerprint) <= set("0123456789abcdef")
-            _require(is_digest, f"{fingerprint[:80]!r} is no fingerprint")
-            cost = _cost(entry, f"the cost of {fingerprint[:12]} on {name[:80]!r}")
-            if name in found:
-                found[name][fingerprint] = cost
-    return [found[name] for name in wanted]
-
-
-def _cost(entry: Any, what: str) -> Cost:
-    is_whole = isinstance(entry, dict) and set(entry) == {"value", "unit", "known"}
-    _require(is_whole, f"{what} is not of value, unit and known")
-    value, unit, known = entry["value"], entry["unit"], entry["known"]
-    _require(type(value) is int and 0 <= value < 2**63, f"{what} has the value {value!r:.80}")
-    _require(unit in (*_UNITS,), f"{what} is in {unit!r:.80}, not in cycles or instructions")
-    _require(known in (*_KNOWN,), f"{what} is {known!r:.80}, neither measured nor counted")
-    return Cost(value, _UNITS[unit], _KNOWN[known])
-
-
-def _require(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise ValueError(otherwise)
+    try:
+        cores = made(_File, content).cores
+    except Misfit as misfit:
+        raise ValueError(str(misfit)) from None
+    return [{p: cost.cost() for p, cost in cores.get(name, {}).items()} for name in wanted]

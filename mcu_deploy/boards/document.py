@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from mcu_deploy import resources
-from mcu_deploy.boards.reader import did_you_mean
 from mcu_deploy.errors import BoardError, one_line, shorten
 from mcu_deploy.files.given import is_file
+from mcu_deploy.schema import did_you_mean
 
 BOARD_FILE = "board.toml"
 

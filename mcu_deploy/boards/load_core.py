@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from mcu_deploy.boards.cores import compiler_flags, core_facts, core_names
 from mcu_deploy.boards.model import HOST_CORE, Processor
-from mcu_deploy.boards.reader import did_you_mean
 from mcu_deploy.errors import UsageError
+from mcu_deploy.schema import did_you_mean
 
 _NO_FPU = "none"
 # What other code of the program may have to be compiled with, too: the ABI, and how gcc makes code.

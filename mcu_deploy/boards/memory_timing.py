@@ -7,14 +7,12 @@ start-up of the board leaves it; where no source was found there is none, and no
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Annotated, Literal
 
-from mcu_deploy.boards.reader import BoardTable
+from mcu_deploy.schema import Clause, Text, Whole, power_of_two
 
-POLICIES = ("lru", "pseudo-lru", "round-robin", "random", "unknown")
-_MOST_WAITS = 1024
-_WIDEST_READ = 256
 _WORD = 4
-_MOST_LINES = 1 << 16
+_PowerOfTwo = Annotated[int, Whole(1, 257), power_of_two]
 
 
 @dataclass(frozen=True)
@@ -22,7 +20,7 @@ class Cache:
     """A cache in front of a memory, the core's own or the chip's.
 
     ways: lines in which one address may lie; as many as there are lines where it is fully
-    associative. policy: which line of a full set makes room, one of POLICIES."""
+    associative. policy: which line of a full set makes room."""
 
     lines: int
     line_bytes: int
@@ -80,40 +78,58 @@ def slower(one: MemoryTiming | None, other: MemoryTiming | None) -> MemoryTiming
     return max(one, other, key=lambda timing: timing.wait_states)
 
 
-def read_timing(table: BoardTable) -> MemoryTiming:
-    """A table `timing` of a board file. BoardError for what no memory can be."""
-    cache = _cache(table, "cache")
-    split = _cache(table, "instruction_cache"), _cache(table, "data_cache")
-    if cache is not None and split != (None, None):
-        table.fail("cache is one for both; leave out instruction_cache and data_cache, or it")
-    instruction_cache, data_cache = (cache, cache) if cache is not None else split
-    wait_states = table.integer("wait_states", 0, _MOST_WAITS + 1)
-    return MemoryTiming(
-        wait_states=wait_states,
-        # Where nothing waits it does not matter what else a read brings.
-        read_bytes=_power_of_two(table, "read_bytes", _WIDEST_READ, None if wait_states else _WORD),
-        instruction_cache=instruction_cache,
-        data_cache=data_cache,
-        prefetch=table.boolean("prefetch", False),
-        unified=cache is not None,
-        source=table.string("source"),
-    )
+@dataclass(frozen=True)
+class CacheForm:
+    """A table of a cache in a board file."""
+
+    lines: Annotated[int, Whole(1, (1 << 16) + 1)]
+    line_bytes: _PowerOfTwo
+    policy: Literal["lru", "pseudo-lru", "round-robin", "random", "unknown"]
+    ways: int | None = None
+
+    def __post_init__(self) -> None:
+        ways = Whole(1, self.lines + 1)("ways", self.cache.ways)
+        if self.lines % ways:
+            raise Clause(
+                f"lines = {self.lines} must be a multiple of ways = {ways}: sets are of one size"
+            )
+
+    @property
+    def cache(self) -> Cache:
+        ways = self.lines if self.ways is None else self.ways
+        return Cache(self.lines, self.line_bytes, ways, self.policy)
 
 
-def _cache(table: BoardTable, key: str) -> Cache | None:
-    if not table.has(key):
-        return None
-    entry = table.table(key)
-    lines = entry.integer("lines", 1, _MOST_LINES + 1)
-    ways = entry.integer("ways", 1, lines + 1, lines)
-    if lines % ways:
-        entry.fail(f"lines = {lines} must be a multiple of ways = {ways}: sets are of one size")
-    line_bytes = _power_of_two(entry, "line_bytes", _WIDEST_READ)
-    return Cache(lines, line_bytes, ways, entry.choice("policy", POLICIES))
+@dataclass(frozen=True)
+class TimingForm:
+    """A table `timing` of a board file. cache: one for fetches and for data."""
+
+    wait_states: Annotated[int, Whole(0, 1025)]
+    source: Text
+    read_bytes: _PowerOfTwo | None = None
+    prefetch: bool = False
+    cache: CacheForm | None = None
+    instruction_cache: CacheForm | None = None
+    data_cache: CacheForm | None = None
+
+    def __post_init__(self) -> None:
+        if self.cache is not None and (self.instruction_cache or self.data_cache):
+            raise Clause("cache is one for both; leave out instruction_cache and data_cache, or it")
+        if self.wait_states and self.read_bytes is None:
+            raise Clause("read_bytes is missing: what one read brings, where wait_states is not 0")
+
+    def timing(self) -> MemoryTiming:
+        """What it says. Where nothing waits it does not matter what else a read brings."""
+        return MemoryTiming(
+            wait_states=self.wait_states,
+            read_bytes=self.read_bytes or _WORD,
+            instruction_cache=_cache(self.cache or self.instruction_cache),
+            data_cache=_cache(self.cache or self.data_cache),
+            prefetch=self.prefetch,
+            unified=self.cache is not None,
+            source=self.source,
+        )
 
 
-def _power_of_two(table: BoardTable, key: str, most: int, default: int | None = None) -> int:
-    value = table.integer(key, 1, most + 1, default)
-    if value & (value - 1):
-        table.fail(f"{key} = {value} must be a power of two")
-    return value
+def _cache(form: CacheForm | None) -> Cache | None:
+    return None if form is None else form.cache

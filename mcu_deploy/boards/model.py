@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from mcu_deploy.boards.document import Document
 from mcu_deploy.boards.memory_timing import MemoryTiming
 from mcu_deploy.errors import BoardError
+from mcu_deploy.schema import Text, Whole
 
 HOST_CORE = "host"
 SERIAL_BUFFER_BYTES = 4096  # MCU_SERIAL_RING_BYTES of boards/common/receive.c
@@ -127,8 +128,8 @@ class SecondCore:
 class QemuTarget:
     """machine: for `-M`; serial: which `-serial` option (0 is the first) is the board's port."""
 
-    machine: str
-    serial: int
+    machine: Text
+    serial: Annotated[int, Whole(0, 16)] = 0
 
 
 @dataclass(frozen=True)
@@ -136,8 +137,8 @@ class RenodeTarget:
     """platform: a .repl below Renode's own folder, or the absolute path of one of the user's; uart:
     its peripheral name."""
 
-    platform: str
-    uart: str
+    platform: Text
+    uart: Text
 
 
 @dataclass(frozen=True)

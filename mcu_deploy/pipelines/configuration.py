@@ -6,19 +6,18 @@ import math
 import shlex
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any
 
 from mcu_deploy.boards import Board, load_board
-from mcu_deploy.boards.reader import did_you_mean
 from mcu_deploy.codegen.names import network_name
 from mcu_deploy.errors import BoardError, RequestError, UsageError, one_line
 from mcu_deploy.files.given import is_file, why_no_file
 from mcu_deploy.options import Options, flagged, from_typed
-from mcu_deploy.options.checked import fit
 from mcu_deploy.pipelines.comparing import NUMBERS
 from mcu_deploy.pipelines.table import Key, title
+from mcu_deploy.schema import Clause, Keys, Misfit, fit, made
 
 FILE = "mcu-deploy.toml"
 TABLE = "mcu-deploy.csv"
@@ -111,152 +110,125 @@ def read_configuration(path: Path) -> Configuration:
     return _configuration(content, path)
 
 
-def _configuration(content: Mapping[str, Any], path: Path) -> Configuration:
-    top = _Table(content, "", path)
-    common = _Common((), (_GOAL,), _SAMPLES).but(top)
-    table = path.parent / top.take("table", str, TABLE)
-    thresholds = _thresholds(top)
-    named = top.tables("models")
-    top.finish()
-    if not named:
-        top.fail("there is no table [models.NAME] in it; add one with `file`, the model's path")
-    models = tuple(_model(name, values, common) for name, values in named.items())
-    return Configuration(path, table, thresholds, models)
+@dataclass(frozen=True)
+class _CommonForm:
+    """What may be said for all models, and of one."""
+
+    boards: tuple[str, ...] | None = None
+    goals: tuple[str, ...] | None = None
+    samples: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.samples is not None and self.samples < 1:
+            raise Clause(f"samples is {self.samples}, and to validate takes one at least")
+        if self.goals is not None and (not self.goals or len({*self.goals}) < len(self.goals)):
+            raise Clause("goals must name one goal at least, and none of them twice")
 
 
-class _Table:
-    """A table of the file, whose keys are taken one after the other."""
-
-    def __init__(self, values: Mapping[str, Any], where: str, path: Path) -> None:
-        self._values = dict(values)
-        self._known: list[str] = []
-        self._where = where
-        self.path = path
-
-    def fail(self, clause: str) -> NoReturn:
-        place = f" [{self._where}]" if self._where else ""
-        end = "" if clause.endswith(("?", ".", "!")) else "."
-        raise RequestError(f"{self.path}{place}: {clause}{end}")
-
-    def is_table(self, key: str) -> bool:
-        return isinstance(self._values.get(key), dict)
-
-    def take(self, key: str, hint: Any, default: Any) -> Any:
-        """The value of a key as a type hint asks for it."""
-        self._known.append(key)
-        value = self._values.pop(key, None)
-        if value is None:
-            return default
-        try:
-            return fit(hint, value, key)
-        except UsageError as error:
-            self.fail(str(error))
-
-    def table(self, key: str) -> _Table:
-        """A table in this one; an empty one where it is not there."""
-        self._known.append(key)
-        value = self._values.pop(key, {})
-        if not isinstance(value, dict):
-            self.fail(f"{one_line(key, 60)} must be a table, [{one_line(key, 60)}]")
-        where = f"{self._where}.{one_line(key, 60)}" if self._where else one_line(key, 60)
-        return _Table(value, where, self.path)
-
-    def tables(self, key: str) -> dict[str, _Table]:
-        """The tables in a table of this one, by their names."""
-        outer = self.table(key)
-        return {name: outer.table(name) for name in [*outer._values]}
-
-    def finish(self) -> None:
-        """Refuses what nobody took."""
-        for key in self._values:
-            self.fail(f"{one_line(key, 60)!r} is not known; {did_you_mean(key, self._known)}")
+# Options of `mcu-deploy build`, called as there: `memory`, `no-float`, `keep`; goals have a key.
+_FLAGS = {
+    each.flag.name.removeprefix("--"): each
+    for each in flagged()
+    if each.flag.name != "--optimize-for"
+}
+_OPTIONS = Keys(
+    {name: tuple[e.typed, ...] if e.is_repeated else e.typed for name, e in _FLAGS.items()}  # type: ignore[name-defined]
+)
 
 
 @dataclass(frozen=True)
-class _Common:
-    """What may be said for all models, and of one."""
-
-    boards: tuple[Board, ...]
-    goals: tuple[str, ...]
-    samples: int
-
-    def but(self, table: _Table) -> _Common:
-        """This, with what a table says otherwise."""
-        names = table.take("boards", tuple[str, ...], None)
-        goals = table.take("goals", tuple[str, ...], self.goals)
-        samples = table.take("samples", int, self.samples)
-        if samples < 1:
-            table.fail(f"samples is {samples}, and to validate takes one at least")
-        if not goals or len(set(goals)) < len(goals):
-            table.fail("goals must name one goal at least, and none of them twice")
-        boards = self.boards if names is None else _boards(names, table)
-        return _Common(boards, goals, samples)
+class _ModelForm(_CommonForm):
+    file: str = ""
+    data: str | None = None
+    options: Annotated[Mapping[str, Any], _OPTIONS] = field(default_factory=dict)
 
 
-def _boards(names: tuple[str, ...], table: _Table) -> tuple[Board, ...]:
+@dataclass(frozen=True)
+class _ConfigurationForm(_CommonForm):
+    """threshold: the growth that is allowed, in percent: of all numbers, or a table by number."""
+
+    table: str = TABLE
+    threshold: Any = THRESHOLD
+    models: Mapping[str, _ModelForm] = field(default_factory=dict)
+
+
+_THRESHOLDS = Keys(dict.fromkeys(("default", *NUMBERS), float))
+
+
+def _configuration(content: Mapping[str, Any], path: Path) -> Configuration:
+    try:
+        form: _ConfigurationForm = made(_ConfigurationForm, content, least=0)
+        thresholds = _thresholds(form.threshold)
+        boards = _boards(form, path, "")
+        if not form.models:
+            raise Misfit(
+                "", "there is no table [models.NAME] in it; add one with `file`, the model's path"
+            )
+        models = tuple(
+            _model(name, model, form, boards, path) for name, model in form.models.items()
+        )
+    except Misfit as misfit:
+        place = f" [{misfit.place}]" if misfit.place else ""
+        sentence = Misfit("", misfit.clause).sentence
+        raise RequestError(f"{path}{place}: {sentence}") from None
+    return Configuration(path, path.parent / form.table, thresholds, models)
+
+
+def _boards(form: _CommonForm, path: Path, place: str) -> tuple[Board, ...] | None:
     boards: dict[str, Board] = {}
-    for name in names:
+    for name in form.boards or ():
         is_path = "/" in name or name.endswith(".toml")
         try:
-            board = load_board(table.path.parent / name if is_path else name)
+            board = load_board(path.parent / name if is_path else name)
         except BoardError as error:
-            table.fail(f"boards: {error}")
+            raise Misfit(place, f"boards: {error}") from None
         if board.name in boards:
-            table.fail(f"boards names {board.name} twice")
+            raise Misfit(place, f"boards names {board.name} twice")
         boards[board.name] = board
-    return tuple(boards.values())
+    return None if form.boards is None else tuple(boards.values())
 
 
-def _thresholds(top: _Table) -> dict[str, float]:
-    """The growth that is allowed, in percent: of all numbers, or a table by number."""
-    if top.is_table("threshold"):
-        table = top.table("threshold")
-        default = table.take("default", float, THRESHOLD)
-        found = {number: table.take(number, float, default) for number in NUMBERS}
-        table.finish()
+def _thresholds(said: Any) -> dict[str, float]:
+    if isinstance(said, Mapping):
+        each = fit(Annotated[Mapping[str, float], _THRESHOLDS], said, "threshold", least=0)
+        found = {number: each.get(number, each.get("default", THRESHOLD)) for number in NUMBERS}
     else:
-        found = dict.fromkeys(NUMBERS, top.take("threshold", float, THRESHOLD))
+        found = dict.fromkeys(NUMBERS, fit(float, said, "threshold", least=0))
     if any(math.isnan(percent) for percent in found.values()):
-        top.fail("threshold is no number of percent")
+        raise Misfit("", "threshold is no number of percent")
     return found
 
 
-def _model(name: str, table: _Table, common: _Common) -> ConfiguredModel:
-    file, data = table.take("file", str, None), table.take("data", str, None)
-    own = common.but(table)
-    options = _options(table.table("options"), own.goals)
-    table.finish()
-    if not file:
-        table.fail("there is no `file`; give the path of the model")
-    if not own.boards:
-        table.fail("there are no boards for it; name some as `boards`, here or for all models")
-    folder = table.path.parent
+def _model(
+    name: str, form: _ModelForm, common: _ConfigurationForm, boards: tuple[Board, ...] | None,
+    path: Path,
+) -> ConfiguredModel:  # fmt: skip
+    place, folder = f"models.{one_line(name, 60)}", path.parent
+    goals = form.goals or common.goals or (_GOAL,)
+    options = _options(form.options, goals, f"{place}.options")
+    if not form.file:
+        raise Misfit(place, "there is no `file`; give the path of the model")
+    own = _boards(form, path, place)
+    own = boards if own is None else own
+    if not own:
+        raise Misfit(
+            place, "there are no boards for it; name some as `boards`, here or for all models"
+        )
     try:
-        network_name(name, folder / file)
+        network_name(name, folder / form.file)
     except UsageError as error:
-        table.fail(str(error).replace("give --name", "call it by"))
+        raise Misfit(place, str(error).replace("give --name", "call it by")) from None
     return ConfiguredModel(
-        name, folder / file, None if data is None else folder / data, own.samples, own.boards,
-        own.goals, options,
+        name, folder / form.file, None if form.data is None else folder / form.data,
+        form.samples or common.samples or _SAMPLES, own, goals, options,
     )  # fmt: skip
 
 
-def _options(table: _Table, goals: tuple[str, ...]) -> Options:
-    """Options of `mcu-deploy build`, called as there: `memory`, `no-float`, `keep`."""
-    typed = {}
-    for each in flagged():
-        key = each.flag.name.removeprefix("--")
-        if key == "optimize-for":
-            continue
-        hint = tuple[each.typed, ...] if each.is_repeated else each.typed  # type: ignore[name-defined]
-        value = table.take(key, hint, None)
-        if value is not None:
-            typed[each.flag.parameter] = value
-    table.finish()
+def _options(said: Mapping[str, Any], goals: tuple[str, ...], place: str) -> Options:
     try:
-        options = from_typed(typed)
+        options = from_typed({_FLAGS[key].flag.parameter: value for key, value in said.items()})
         for goal in goals:
             replace(options, optimize_for=goal)
     except UsageError as error:
-        table.fail(str(error).replace("--optimize-for", "goals:"))
+        raise Misfit(place, str(error).replace("--optimize-for", "goals:")) from None
     return options

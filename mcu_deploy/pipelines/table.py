@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from mcu_deploy.errors import RequestError, one_line
 from mcu_deploy.files.given import is_file, why_no_file
 from mcu_deploy.output import write_file
+from mcu_deploy.schema import Misfit, keys_of, made
 
 Key = tuple[str, str, str]
 
@@ -47,8 +48,6 @@ class CostRow:
 
 
 COLUMNS = tuple(field.name for field in fields(CostRow))
-_WORDS = ("model", "board", "goal", "gcc", "mcu_deploy")
-_OPTIONAL = ("instructions", "cycles")
 _KEY = COLUMNS[:3]
 
 
@@ -132,18 +131,14 @@ def _row(cells: list[str]) -> CostRow | str:
     """A row, or the clause that says what is wrong with it."""
     if len(cells) != len(COLUMNS):
         return f"has {len(cells)} cells and not {len(COLUMNS)}"
-    values: dict[str, str | int | None] = {}
-    for column, cell in zip(COLUMNS, cells, strict=True):
-        if column in _WORDS:
-            values[column] = cell
-        elif not cell and column in _OPTIONAL:
-            values[column] = None
-        elif _NUMBER.fullmatch(cell):
-            values[column] = int(cell)
-        else:
-            return f"has {one_line(cell, 40)!r} for {column}, which is no number"
-    return _made(values)
-
-
-def _made(values: Mapping[str, object]) -> CostRow:
-    return CostRow(**values)  # type: ignore[arg-type]
+    given: dict[str, str | int | None] = {}
+    for column, hint, cell in zip(COLUMNS, keys_of(CostRow).hints.values(), cells, strict=True):
+        is_number = hint is not str and _NUMBER.fullmatch(cell)
+        given[column] = int(cell) if is_number else cell
+        if not cell and hint == int | None:
+            given[column] = None
+    try:
+        row: CostRow = made(CostRow, given)
+    except Misfit as misfit:
+        return f"is wrong: {misfit}"
+    return row

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -12,7 +11,6 @@ from typing import Any
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.errors import UsageError
 from mcu_deploy.options import Options
-from mcu_deploy.options.checked import fit
 from mcu_deploy.report.floats import FloatLayer
 from mcu_deploy.report.model import (
     AssumedShapeReport,
@@ -22,6 +20,7 @@ from mcu_deploy.report.model import (
     PricedTime,
 )
 from mcu_deploy.report.tables import Table, Tabled, number
+from mcu_deploy.schema import Misfit, made
 from mcu_deploy.toolchain import MemoryUse
 
 
@@ -123,7 +122,10 @@ def read(content: Any) -> Report:
     Raises UsageError, without the file's name, where something is missing or of another type. Files
     that it names lie in the build's folder.
     """
-    report: Report = fit(Report, content, "the report", least=-math.inf)
+    try:
+        report: Report = made(Report, content)
+    except Misfit as misfit:
+        raise UsageError(misfit.sentence) from None
     _inside(report.board_file or ".")
     if not report.networks:
         raise UsageError("it has no networks")

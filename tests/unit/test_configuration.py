@@ -54,11 +54,17 @@ def test_paths_keep_their_order(file: Path, text: str, paths: tuple[str, ...]) -
         (b"{", "is no JSON"),
         (b"\xff\xfe", "is no JSON"),
         (b"[" * 100_000, "is no JSON"),
-        (b"[]", "holds no JSON object"),
-        (b'{"backend_off": []}', "has the unknown entry 'backend_off'"),
-        (b'{"backends_off": "CpuRef"}', "has an entry 'backends_off' that is no list of names"),
-        (b'{"formats_off": [1]}', "has an entry 'formats_off' that is no list of names"),
-        (b'{"dynamic_backend_paths": ["/a"]}', "has an entry 'dynamic_backend_paths' that is no"),
+        (b"[]", "cannot be used: it is no table, but []"),
+        (b'{"backend_off": []}', "cannot be used: 'backend_off' is not known; did you mean"),
+        (
+            b'{"backends_off": "CpuRef"}',
+            "cannot be used: backends_off must be a list",
+        ),
+        (b'{"formats_off": [1]}', "cannot be used: formats_off[0] must be a text in quotes, not 1"),
+        (
+            b'{"dynamic_backend_paths": ["/a"]}',
+            "cannot be used: dynamic_backend_paths must be",
+        ),
     ],
 )
 def test_a_damaged_file_is_refused_by_every_function(

@@ -103,12 +103,15 @@ def test_a_board_of_ones_own_is_a_path_from_the_file(tmp_path: Path, repository:
         (MODEL, "[models.sine]: there are no boards for it"),
         (f'boards = ["mps2-an368"]\n{MODEL}', "boards: there is no board called 'mps2-an368'"),
         (f'boards = ["host", "host"]\n{MODEL}', "boards names host twice"),
-        (f'boards = "host"\n{MODEL}', "boards 'host' is not a sequence"),
+        (f'boards = "host"\n{MODEL}', "boards must be a list, not 'host'"),
         (f'bords = ["host"]\n{MODEL}', "'bords' is not known; did you mean 'boards'?"),
         (f'boards = ["host"]\ngoals = ["fast"]\n{MODEL}', "goals: fast is not known"),
         (f'boards = ["host"]\ngoals = []\n{MODEL}', "at least"),
         (f'boards = ["host"]\nsamples = 0\n{MODEL}', "samples is 0"),
-        (f'boards = ["host"]\nthreshold = -1\n{MODEL}', "threshold -1.0 is less than nothing"),
+        (
+            f'boards = ["host"]\nthreshold = -1\n{MODEL}',
+            "threshold = -1.0 is out of range",
+        ),
         (f'boards = ["host"]\nthreshold = nan\n{MODEL}', "threshold is no number"),
         (f'boards = ["host"]\nthreshold = {{flash = 1}}\n{MODEL}', "[threshold]: 'flash'"),
         ('boards = ["host"]\n[models.sine]\n', "[models.sine]: there is no `file`"),
@@ -116,7 +119,10 @@ def test_a_board_of_ones_own_is_a_path_from_the_file(tmp_path: Path, repository:
         ('boards = ["host"]\nmodels = 3\n', "models must be a table"),
         (f'boards = ["host"]\n{MODEL}options = {{memori = "x"}}', "did you mean 'memory'?"),
         (f'boards = ["host"]\n{MODEL}options = {{memory = "x"}}', "--memory x is not known"),
-        (f'boards = ["host"]\n{MODEL}options = {{keep = "x"}}', "keep 'x' is not a sequence"),
+        (
+            f'boards = ["host"]\n{MODEL}options = {{keep = "x"}}',
+            "options]: keep must be a list",
+        ),
     ],
 )
 def test_what_is_wrong_in_the_configuration_is_a_sentence(
@@ -145,8 +151,8 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (("3000", "3k"), "line 2 has '3k' for flash_bytes, which is no number"),
-        (("3000", ""), "line 2 has '' for flash_bytes"),
+        (("3000", "3k"), "line 2 is wrong: flash_bytes must be a whole number, not '3k'"),
+        (("3000", ""), "line 2 is wrong: flash_bytes must be"),
         (("3000,", ""), "line 2 has 10 cells and not 11"),
         (("sine,mps2-an386,size", "sine,mps2-an386,balanced"), "line 3 has sine mps2-an386"),
         (("sine,mps2-an386,size", "<<<<<<< HEAD\nsine,mps2-an386,size"), "line 3 has 1 cells"),

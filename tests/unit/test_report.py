@@ -51,7 +51,7 @@ def test_whatever_is_missing_is_named() -> None:
         for key in set(table) - {"distance", "exactly"}:
             changed = content()
             del _tables(changed)[number][key]
-            with pytest.raises(UsageError, match=rf"^\w+\.{key} is missing\.$"):
+            with pytest.raises(UsageError, match=rf"^([\w.\[\]]+: )?{key} is missing\.$"):
                 read(changed)
 
 
@@ -63,17 +63,23 @@ def _layer(key: str, value: Any) -> Callable[[Any], None]:
     ("change", "sentence"),
     [
         (lambda r: r.update(networks=[]), "it has no networks"),
-        (lambda r: r.update(networks=1), "Report.networks 1 is not a sequence, such as a tuple."),
-        (lambda r: r.update(more=1), "Report has no 'more'."),
+        (lambda r: r.update(networks=1), "networks must be a list, not 1."),
+        (lambda r: r.update(more=1), "'more' is not known; did you mean 'core'?"),
         (lambda r: r.update(board_file="../x.toml"), "'../x.toml' lies outside of the folder"),
-        (lambda r: r.update(arena_ratio=10**400), "is not a number."),
+        (lambda r: r.update(arena_ratio=10**400), "arena_ratio must be a number, not 1000"),
         (lambda r: r["networks"][0].update(name="a b"), "a network is called 'a b'"),
         (lambda r: r["networks"][0].update(kept_model="/x"), "'/x' lies outside of the folder"),
-        (lambda r: r["options"].update(io=1), "--io 1 is not a text."),
-        (lambda r: r["options"].update(old=1), "Options has no 'old'."),
-        (_layer("index", "x"), "LayerReport.index 'x' is not a whole number."),
-        (_layer("index", True), "LayerReport.index True is not a whole number."),
-        (_layer("outputs", [None]), "LayerReport.outputs None is not a value of TensorReport."),
+        (lambda r: r["options"].update(io=1), "options: io must be a text in quotes, not 1."),
+        (
+            lambda r: r["options"].update(old=1),
+            "options: 'old' is not known; known here:",
+        ),
+        (_layer("index", "x"), "networks[0].layers[0]: index must be a whole number, not 'x'."),
+        (_layer("index", True), "networks[0].layers[0]: index must be a whole number, not True."),
+        (
+            _layer("outputs", [None]),
+            "outputs[0] must be a table or a value of Tensor",
+        ),
     ],
 )
 def test_what_a_report_cannot_be_is_said(change: Callable[[Any], None], sentence: str) -> None:
@@ -81,5 +87,5 @@ def test_what_a_report_cannot_be_is_said(change: Callable[[Any], None], sentence
     change(changed)
     with pytest.raises(UsageError, match=re.escape(sentence)):
         read(changed)
-    with pytest.raises(UsageError, match="the report None is not a value of Report"):
+    with pytest.raises(UsageError, match="it is no table, but None"):
         read(None)
