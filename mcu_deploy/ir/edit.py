@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from types import MappingProxyType
@@ -10,9 +9,9 @@ from typing import Any, TypeVar
 
 import numpy.typing as npt
 
-from mcu_deploy.errors import ModelError
 from mcu_deploy.ir.graph import EdgeId, Graph, GraphData, Node, NodeId, Topology, freeze
 from mcu_deploy.ir.naming import leader
+from mcu_deploy.ir.order import ordered
 from mcu_deploy.ir.types import TensorType
 
 T = TypeVar("T")
@@ -294,8 +293,8 @@ class GraphEditor:
             dict.fromkeys(e for e in (*inputs, *sorted(read)) if e not in written and e in read)
         )
         arguments = tuple(e for e in free if e not in self.constants)
-        ordered = _sort(nodes, f"the body of {nodes[min(nodes)].name!r}")
-        return self._graph(ordered, written | read, arguments, results)
+        inside = ordered(nodes, f"the body of {nodes[min(nodes)].name!r}")
+        return self._graph(inside, written | read, arguments, results)
 
     def _graph(
         self,
@@ -323,7 +322,7 @@ class GraphEditor:
         where the nodes form a cycle.
         """
         self._drop_dead()
-        nodes = _sort(self.nodes, "the graph", self._places)
+        nodes = ordered(self.nodes, "the graph", self._places)
         used = set(self.inputs) | set(self.outputs)
         for node in nodes.values():
             used.update(node.reads, node.writes)
@@ -398,35 +397,3 @@ def _renamed(
             },
         ),
     )
-
-
-def _sort(
-    nodes: Mapping[NodeId, Node], what: str, places: Mapping[NodeId, int] | None = None
-) -> dict[NodeId, Node]:
-    """Kahn's algorithm; among nodes that are ready, the one that stood first stays first."""
-    position = {n: i for i, n in enumerate(nodes)} if places is None else places
-    producers = {e: n.id for n in nodes.values() for e in n.writes}
-    waiting: dict[NodeId, int] = {}
-    followers: dict[NodeId, list[NodeId]] = {n: [] for n in nodes}
-    for node in nodes.values():
-        before = {producers[e] for e in node.reads if e in producers}
-        waiting[node.id] = len(before)
-        for other in before:
-            followers[other].append(node.id)
-    ready = [(position[n], n) for n, count in waiting.items() if count == 0]
-    heapq.heapify(ready)
-    order: dict[NodeId, Node] = {}
-    while ready:
-        _, node_id = heapq.heappop(ready)
-        order[node_id] = nodes[node_id]
-        for follower in followers[node_id]:
-            waiting[follower] -= 1
-            if waiting[follower] == 0:
-                heapq.heappush(ready, (position[follower], follower))
-    if len(order) != len(nodes):
-        stuck = next(n.name for n in nodes.values() if n.id not in order)
-        raise ModelError(
-            f"The nodes of {what} form a cycle through {stuck!r}; a network must be acyclic. "
-            "Re-export the model."
-        )
-    return order
