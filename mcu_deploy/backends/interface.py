@@ -57,11 +57,18 @@ NetworkId = int
 
 @dataclass(frozen=True)
 class Support:
-    """Whether a backend can compute a layer: the reason when it says no, the layout when yes."""
+    """Whether a backend can compute a layer: the reason when it says no, the layout when yes.
+
+    A refusal is false: `one(layer) and other(layer)` is the refusal of the first, or what the other
+    says.
+    """
 
     supported: bool
     reason: str = ""
     layout: LayoutRule = LayoutRule.NATURAL
+
+    def __bool__(self) -> bool:
+        return self.supported
 
 
 YES = Support(True)

@@ -54,7 +54,7 @@ class _LayerSupport:
         if kernel is None:
             return no("it has no kernel for this operator")
         support = kernel.supports(layer)
-        return replace(support, layout=kernel.layout(layer)) if support.supported else support
+        return replace(support, layout=kernel.layout_of(layer)) if support else support
 
 
 class _WorkloadFactory:

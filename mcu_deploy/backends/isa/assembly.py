@@ -20,14 +20,7 @@ from mcu_deploy.backends.isa.allocation import allocated
 from mcu_deploy.backends.isa.encoding import addresses, size
 from mcu_deploy.backends.isa.instruction import Instruction, Item, Note, printed
 from mcu_deploy.backends.isa.models import MODELS
-from mcu_deploy.backends.isa.operands import (
-    Kind,
-    Label,
-    Operand,
-    Register,
-    Registers,
-    physical,
-)
+from mcu_deploy.backends.isa.operands import Kind, Label, Operand, Register, Registers, physical
 from mcu_deploy.backends.isa.schedule import estimated
 from mcu_deploy.backends.isa.timing import TIMINGS, Timings, cycles_of
 from mcu_deploy.backends.isa.waiting import Executed, Loop, Reads, waiting

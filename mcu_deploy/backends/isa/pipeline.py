@@ -24,14 +24,7 @@ from enum import IntEnum
 from mcu_deploy.backends.isa.accesses import Resource, Span, accesses_of, resources_of
 from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.isa.model import Model
-from mcu_deploy.backends.isa.operands import (
-    Memory,
-    Mode,
-    Moving,
-    Register,
-    Registers,
-    Shifted,
-)
+from mcu_deploy.backends.isa.operands import Memory, Mode, Moving, Register, Registers, Shifted
 
 CORE = "cortex-m7"
 MISPREDICTED = 7  # cycles of a branch that is not as it was predicted

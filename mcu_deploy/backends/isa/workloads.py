@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcu_deploy.backends.interface import (
-    Argument,
     CFunction,
     Constant,
     Costs,
@@ -17,7 +16,6 @@ from mcu_deploy.backends.interface import (
     Parameter,
     Price,
     Proposal,
-    Role,
     SubgraphView,
     Target,
     Workload,
@@ -121,19 +119,17 @@ class Kernels:
         """Of a layer with one output, as `signature` has it, and a pointer to the scratch where the
         price has some. code: the function, or the body of one in C. count: the last argument, of
         code of no count of elements or rows, and what it is called."""
-        parameters, arguments, arrays = signature(layer, constants, operands)
+        given = signature(layer, constants, operands)
         if price.scratch_bytes:
-            arguments.append(Argument(Role.SCRATCH))
-            parameters.append(Parameter("uint8_t *", "scratch"))
+            given.scratch("uint8_t")
         if count is not None:
-            arguments.append(scalar(count[1]))
-            parameters.append(Parameter("uint32_t", count[0]))
+            given.add(Parameter("uint32_t", count[0]), scalar(count[1]))
         if is_c := isinstance(code, str):
-            function = CFunction(stem, tuple(parameters), code)
+            function = CFunction(stem, tuple(given.parameters), code)
         else:
-            function = kernel(stem, parameters, code, layer.target)
+            function = kernel(stem, given.parameters, code, layer.target)
         return Workload(
-            self.id, function, tuple(arguments), arrays, helpers,
+            self.id, function, tuple(given.arguments), tuple(given.constants), helpers,
             ("string.h",) if is_c else (), price.scratch_bytes, price.in_place, price.costs,
         )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Self
 
 from mcu_deploy.backends.interface import Argument, Constant, Layer, Operand, Parameter, Role
 
@@ -26,34 +27,56 @@ def pointer(operand: Operand, name: str, const: bool = True) -> Parameter:
     return Parameter(f"{qualifier}{operand.type.dtype.c_type} *", name)
 
 
+class Prototype:
+    """What a C function of a layer is given, in this order: parameters, what is passed for each,
+    and the arrays among that, after those of a workload that are there already."""
+
+    def __init__(self, layer: Layer, there: Sequence[Constant] = ()) -> None:
+        self.layer = layer
+        self.parameters: list[Parameter] = []
+        self.arguments: list[Argument] = []
+        self.constants = [*there]
+
+    def add(self, parameter: Parameter, argument: Argument) -> Self:
+        self.parameters.append(parameter)
+        self.arguments.append(argument)
+        return self
+
+    def input(self, index: int, name: str, array: Constant | None = None) -> Self:
+        """A pointer to an input; to an array where that is a constant, by default its memory."""
+        operand = self.layer.input(index)
+        parameter = pointer(operand, name)
+        if operand.constant is None:
+            return self.add(parameter, Argument(Role.INPUT, index))
+        alignment = max(4, operand.type.dtype.bytes)
+        return self._array(parameter, array or Constant("operand", operand.memory, alignment))
+
+    def output(self, name: str = "y", index: int = 0) -> Self:
+        parameter = pointer(self.layer.outputs[index], name, const=False)
+        return self.add(parameter, Argument(Role.OUTPUT, index))
+
+    def array(self, *constants: Constant) -> Self:
+        """Pointers to constants, which are called by their stems."""
+        for constant in constants:
+            self._array(Parameter(f"const {constant.ctype} *", constant.stem), constant)
+        return self
+
+    def scratch(self, ctype: str, name: str = "scratch") -> Self:
+        """A pointer to the scratch, as elements of a C type."""
+        return self.add(Parameter(f"{ctype} *", name), Argument(Role.SCRATCH))
+
+    def _array(self, parameter: Parameter, constant: Constant) -> Self:
+        self.constants.append(constant)
+        return self.add(parameter, constant_argument(len(self.constants) - 1))
+
+
 def signature(
     layer: Layer, constants: Sequence[Constant], operands: Mapping[str, int] | None = None
-) -> tuple[list[Parameter], list[Argument], tuple[Constant, ...]]:
-    """Parameters and arguments of a function that writes the layer's one output, `y`: pointers to
-    its inputs, to that, and to constants, by their stems; and all constants. operands: which inputs
-    these are, by what the function calls them; by default `x`, the first one."""
-    operands = {"x": 0} if operands is None else operands
-    given, arrays = passed(layer, [*operands.values()])
-    parameters = [pointer(layer.input(index), name) for name, index in operands.items()]
-    parameters.append(pointer(layer.output, "y", const=False))
-    parameters += [Parameter(f"const {c.ctype} *", c.stem) for c in constants]
-    everything = (*arrays, *constants)
-    places = map(constant_argument, range(len(arrays), len(everything)))
-    return parameters, [*given, OUTPUT, *places], everything
-
-
-def passed(
-    layer: Layer, indices: Sequence[int]
-) -> tuple[tuple[Argument, ...], tuple[Constant, ...]]:
-    """The arguments for these inputs, and the arrays of those that are constants."""
-    arguments: list[Argument] = []
-    constants: list[Constant] = []
-    for index in indices:
-        operand = layer.input(index)
-        if operand.constant is None:
-            arguments.append(Argument(Role.INPUT, index))
-            continue
-        arguments.append(constant_argument(len(constants)))
-        alignment = max(4, operand.type.dtype.bytes)
-        constants.append(Constant("operand", operand.memory, alignment))
-    return tuple(arguments), tuple(constants)
+) -> Prototype:
+    """Of a function that writes the layer's one output, `y`: pointers to its inputs, to that, and
+    to constants, by their stems. operands: which inputs these are, by what the function calls them;
+    by default `x`, the first one."""
+    given = Prototype(layer)
+    for name, index in ({"x": 0} if operands is None else operands).items():
+        given.input(index, name)
+    return given.output().array(*constants)

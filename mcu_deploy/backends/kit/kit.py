@@ -19,7 +19,7 @@ from mcu_deploy.backends.interface import (
     Parameter,
     Workload,
 )
-from mcu_deploy.backends.kit.arguments import OUTPUT, signature
+from mcu_deploy.backends.kit.arguments import OUTPUT, Prototype, signature
 from mcu_deploy.backends.kit.loops import around, counter, each, nest, plus, times, when
 from mcu_deploy.files import templates
 
@@ -66,10 +66,25 @@ class Kit:
         result: str = "void",
     ) -> Workload:
         """A workload by one C function, whose parameters `signature` gives."""
-        parameters, arguments, arrays = signature(layer, constants, operands)
-        function = CFunction(stem, tuple(parameters), body, result)
+        given = signature(layer, constants, operands)
+        return self.call(stem, body, given, helpers, headers, in_place, result=result)
+
+    def call(
+        self,
+        stem: str,
+        body: str,
+        given: Prototype,
+        helpers: tuple[CFunction, ...] = (),
+        headers: tuple[str, ...] = (),
+        in_place: tuple[InPlace, ...] = (),
+        scratch_bytes: int = 0,
+        result: str = "void",
+    ) -> Workload:
+        """A workload by one C function of what is given."""
+        function = CFunction(stem, tuple(given.parameters), body, result)
         return self.workload(
-            layer, function, tuple(arguments), arrays, helpers, headers, in_place
+            given.layer, function, tuple(given.arguments), tuple(given.constants), helpers, headers,
+            in_place, scratch_bytes,
         )  # fmt: skip
 
     def view(self) -> Workload:

@@ -28,13 +28,7 @@ from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, Su
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.dsp import winograd_core, winograd_groups
 from mcu_deploy.backends.isa.dsp.winograd_core import LANES, LANES_LOG2
-from mcu_deploy.backends.isa.dsp.winograd_windows import (
-    NUMBERS,
-    ORDER,
-    POSITIONS,
-    Coverage,
-    Shape,
-)
+from mcu_deploy.backends.isa.dsp.winograd_windows import NUMBERS, ORDER, POSITIONS, Coverage, Shape
 from mcu_deploy.backends.quantized.dense_product import shift, words
 from mcu_deploy.backends.quantized.filter_pairs import Pair, pairs_of
 from mcu_deploy.backends.quantized.layers import Convolution, read

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels import integers
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, nothing, render, rule
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, nothing, render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
-from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.ir import DType
@@ -57,6 +57,4 @@ def _create(layer: Layer) -> Workload:
     )  # fmt: skip
 
 
-KERNELS = tuple(
-    Kernel(op, _supports, rule(LayoutRule.NATURAL), _create) for op in ("CumSum", "CumProd")
-)
+KERNELS = tuple(Kernel(op, _supports, _create) for op in ("CumSum", "CumProd"))

@@ -22,32 +22,35 @@ from mcu_deploy.ir import DType
 
 BYTES = (DType.INT8, DType.UINT8)
 KIT = Kit("CpuRef", Path(__file__).resolve().parents[1])
-render, compute, workload = KIT.render, KIT.compute, KIT.workload
+render, compute, call, workload = KIT.render, KIT.compute, KIT.call, KIT.workload
 view, nothing = KIT.view, KIT.nothing
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """One operator's kernel: does it support a layer, how must tensors lie, and the workload."""
+    """One operator's kernel: does it support a layer, the workload, and how must tensors lie."""
 
     op: str
     supports: Callable[[Layer], Support]
-    layout: Callable[[Layer], LayoutRule]
     create: Callable[[Layer], Workload]
+    layout: LayoutRule | Callable[[Layer], LayoutRule] = LayoutRule.NATURAL
     domain: str = ""
+
+    def layout_of(self, layer: Layer) -> LayoutRule:
+        return self.layout(layer) if callable(self.layout) else self.layout
 
 
 def either(first: Kernel, second: Kernel) -> Kernel:
     """The first kernel where it supports a layer, else the second, whose reason counts."""
 
     def chosen(layer: Layer) -> Kernel:
-        return first if first.supports(layer).supported else second
+        return first if first.supports(layer) else second
 
     return Kernel(
         first.op,
         lambda layer: chosen(layer).supports(layer),
-        lambda layer: chosen(layer).layout(layer),
         lambda layer: chosen(layer).create(layer),
+        lambda layer: chosen(layer).layout_of(layer),
         first.domain,
     )
 
@@ -59,11 +62,6 @@ def element_kind(layer: Layer) -> str:
     if DType.INT16 not in types:
         return types[2].value
     return "_".join(t.value for t in types)
-
-
-def rule(value: LayoutRule) -> Callable[[Layer], LayoutRule]:
-    """A layout function that always says the same."""
-    return lambda layer: value
 
 
 def check_moves(layer: Layer, *operands: Operand | None) -> Support:

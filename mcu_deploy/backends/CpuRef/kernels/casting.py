@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, rule, view
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, view
 from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, pointwise
 from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit.narrow import Access, write
@@ -74,6 +74,6 @@ def _supports_bits(layer: Layer) -> Support:
 
 
 KERNELS = (
-    *(Kernel(op, _supports, _layout, _cast) for op in ("Cast", "CastLike")),
-    Kernel("BitCast", _supports_bits, rule(LayoutRule.SAME), lambda layer: view()),
+    *(Kernel(op, _supports, _cast, _layout) for op in ("Cast", "CastLike")),
+    Kernel("BitCast", _supports_bits, lambda layer: view(), LayoutRule.SAME),
 )

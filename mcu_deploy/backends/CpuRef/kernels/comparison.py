@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, rule
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel
 from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, broadcasts, pointwise
 from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.ir import DType
@@ -45,7 +45,7 @@ def _is_inf(layer: Layer) -> Workload:
 
 
 KERNELS = (
-    *(Kernel(op, _supports, rule(LayoutRule.SAME), _compare) for op in _SYMBOLS),
-    Kernel("IsNaN", _supports, rule(LayoutRule.SAME), _is_nan),
-    Kernel("IsInf", _supports, rule(LayoutRule.SAME), _is_inf),
+    *(Kernel(op, _supports, _compare, LayoutRule.SAME) for op in _SYMBOLS),
+    Kernel("IsNaN", _supports, _is_nan, LayoutRule.SAME),
+    Kernel("IsInf", _supports, _is_inf, LayoutRule.SAME),
 )

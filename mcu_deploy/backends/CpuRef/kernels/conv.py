@@ -19,7 +19,6 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     element_kind,
     real_weight,
     render,
-    rule,
     weight_scaling,
 )
 from mcu_deploy.backends.interface import (
@@ -34,11 +33,7 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.loops import counter, plus, times
-from mcu_deploy.backends.kit.requantization import (
-    clamp_lines,
-    requantization,
-    sums_are_wide,
-)
+from mcu_deploy.backends.kit.requantization import clamp_lines, requantization, sums_are_wide
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import Plane, plane
 from mcu_deploy.backends.kit.zero_points import folded_bias, without_zero
@@ -175,19 +170,16 @@ def create(layer: Layer) -> Workload:
 
 def supports(layer: Layer) -> Support:
     """Whether the kernel computes this Conv."""
-    support = fits(layer)
-    if not support.supported:
-        return support
     x, w = layer.input(0), layer.input(1)
     if layer.domain == "mcu":
-        return check_weights(layer, w)
-    return check_types(layer, x, w, layer.output)
+        return fits(layer) and check_weights(layer, w)
+    return fits(layer) and check_types(layer, x, w, layer.output)
 
 
 KERNELS = (
     either(
-        Kernel("Conv", supports, rule(LayoutRule.CHANNELS_LAST), create),
-        Kernel("Conv", conv_any.supports, rule(LayoutRule.NATURAL), conv_any.create),
+        Kernel("Conv", supports, create, LayoutRule.CHANNELS_LAST),
+        Kernel("Conv", conv_any.supports, conv_any.create),
     ),
-    Kernel("Conv", supports, rule(LayoutRule.CHANNELS_LAST), create, "mcu"),
+    Kernel("Conv", supports, create, LayoutRule.CHANNELS_LAST, "mcu"),
 )

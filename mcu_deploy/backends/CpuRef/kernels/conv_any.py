@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 
-from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel, render, rule
+from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel, render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
 from mcu_deploy.backends.CpuRef.kernels.window_any import loops, tap_index
-from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
 from mcu_deploy.backends.kit.loops import counter, plus, times
 from mcu_deploy.backends.kit.requantization import clamp_lines
 from mcu_deploy.ir import DType
@@ -74,4 +74,4 @@ def _without_zero(layer: Layer, k: int, element: str, row: str) -> str:
     return f"({element} - x{k + 2}[{row if zero.type.elements > 1 else 0}])"
 
 
-KERNELS = (Kernel("ConvInteger", _supports_integer, rule(LayoutRule.NATURAL), create),)
+KERNELS = (Kernel("ConvInteger", _supports_integer, create),)

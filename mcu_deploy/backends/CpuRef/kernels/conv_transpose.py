@@ -11,14 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels import conv_transpose_any
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    Kernel,
-    compute,
-    either,
-    element_kind,
-    render,
-    rule,
-)
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, either, element_kind, render
 from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_products
 from mcu_deploy.backends.interface import (
     YES,
@@ -32,11 +25,7 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.loops import counter, plus, times
-from mcu_deploy.backends.kit.requantization import (
-    clamp_lines,
-    requantization,
-    sums_are_wide,
-)
+from mcu_deploy.backends.kit.requantization import clamp_lines, requantization, sums_are_wide
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import plane
 from mcu_deploy.backends.kit.zero_points import without_zero
@@ -65,9 +54,9 @@ def _supports(layer: Layer) -> Support:
 
 def _supports_integers(layer: Layer) -> Support:
     support = supports_products(layer)
-    if support.supported and any(layer.input(1).type.scaling.zero_point):
+    if support and any(layer.input(1).type.scaling.zero_point):
         return no("its weights have a zero point")
-    return _fits(layer) if support.supported else support
+    return support and _fits(layer)
 
 
 def _create(layer: Layer) -> Workload:
@@ -129,13 +118,8 @@ def _create(layer: Layer) -> Workload:
 
 KERNELS = (
     either(
-        Kernel("ConvTranspose", _supports, rule(LayoutRule.CHANNELS_LAST), _create),
-        Kernel(
-            "ConvTranspose", conv_transpose_any.supports, rule(LayoutRule.NATURAL),
-            conv_transpose_any.create,
-        ),
+        Kernel("ConvTranspose", _supports, _create, LayoutRule.CHANNELS_LAST),
+        Kernel("ConvTranspose", conv_transpose_any.supports, conv_transpose_any.create),
     ),
-    Kernel(
-        "ConvTranspose", _supports_integers, rule(LayoutRule.CHANNELS_LAST), _create, "tflite"
-    ),
+    Kernel("ConvTranspose", _supports_integers, _create, LayoutRule.CHANNELS_LAST, "tflite"),
 )  # fmt: skip

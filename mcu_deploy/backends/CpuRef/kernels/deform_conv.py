@@ -7,18 +7,9 @@ from __future__ import annotations
 
 import math
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
-from mcu_deploy.backends.interface import (
-    YES,
-    CFunction,
-    Layer,
-    LayoutRule,
-    Parameter,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.interface import YES, CFunction, Layer, Parameter, Support, Workload, no
 from mcu_deploy.backends.kit.loops import counter, plus, times
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.conv import conv_window
@@ -91,4 +82,4 @@ def _create(layer: Layer) -> Workload:
     return whole(layer, body, headers=("math.h",), helpers=(_SAMPLE,))
 
 
-KERNELS = (Kernel("DeformConv", _supports, rule(LayoutRule.NATURAL), _create),)
+KERNELS = (Kernel("DeformConv", _supports, _create),)

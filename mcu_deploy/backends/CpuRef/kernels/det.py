@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
-from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
 from mcu_deploy.backends.kit.loops import counter
 
 
@@ -32,4 +32,4 @@ def _create(layer: Layer) -> Workload:
     )  # fmt: skip
 
 
-KERNELS = (Kernel("Det", _supports, rule(LayoutRule.NATURAL), _create),)
+KERNELS = (Kernel("Det", _supports, _create),)

@@ -11,16 +11,14 @@ from mcu_deploy.backends.CpuRef.kernels import exact
 from mcu_deploy.backends.CpuRef.kernels.base import (
     BYTES,
     Kernel,
+    call,
     compute,
     nothing,
     render,
-    rule,
     view,
-    workload,
 )
 from mcu_deploy.backends.interface import (
     YES,
-    CFunction,
     Constant,
     Layer,
     LayoutRule,
@@ -31,7 +29,7 @@ from mcu_deploy.backends.interface import (
     no,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument
+from mcu_deploy.backends.kit.arguments import OUTPUT, Prototype, constant_argument
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.requantization import clamp_lines, output_quantization
@@ -219,29 +217,26 @@ def table(layer: Layer, elements: Array) -> Workload:
     )  # fmt: skip
 
 
+def _looked_up(layer: Layer) -> Workload:
+    return table(layer, answers(layer.call))
+
+
 def _copy_constant(layer: Layer) -> Workload:
     x, y = layer.input(0), layer.output
     if not y.type.elements:
         return nothing(layer)
-    function = CFunction(
-        stem("copy", "", y.type.bytes),
-        (Parameter("const void *", "x"), Parameter("void *", "y")),
-        f"{{\n    memcpy(y, x, {y.type.bytes});\n}}",
-    )
-    return workload(
-        layer, function, (constant_argument(0), OUTPUT), (Constant("value", x.memory),),
-        headers=("string.h",),
-    )  # fmt: skip
+    given = Prototype(layer, [Constant("value", x.memory)])
+    given.add(Parameter("const void *", "x"), constant_argument(0))
+    given.add(Parameter("void *", "y"), OUTPUT)
+    body = f"{{\n    memcpy(y, x, {y.type.bytes});\n}}"
+    return call(stem("copy", "", y.type.bytes), body, given, headers=("string.h",))
 
 
 KERNELS = (
-    *(Kernel(op, _supports_binary, rule(LayoutRule.SAME), _binary) for op in _SYMBOLS),
+    *(Kernel(op, _supports_binary, _binary, LayoutRule.SAME) for op in _SYMBOLS),
     *(
-        Kernel(op, _supports_unary, rule(LayoutRule.SAME), _unary)
+        Kernel(op, _supports_unary, _unary, LayoutRule.SAME)
         for op in (*UNARY, "Clip", "Identity")
     ),
-    Kernel(
-        "Table", lambda layer: YES, rule(LayoutRule.SAME),
-        lambda layer: table(layer, answers(layer.call)), "mcu",
-    ),
+    Kernel("Table", lambda layer: YES, _looked_up, LayoutRule.SAME, "mcu"),
 )  # fmt: skip

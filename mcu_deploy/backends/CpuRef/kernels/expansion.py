@@ -7,28 +7,17 @@ import math
 from mcu_deploy.backends.CpuRef.kernels import integers
 from mcu_deploy.backends.CpuRef.kernels.base import (
     Kernel,
+    call,
     check_moves,
     compute,
     nothing,
     render,
-    rule,
-    workload,
 )
 from mcu_deploy.backends.CpuRef.kernels.casting import from_real
 from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, narrow, pointwise
 from mcu_deploy.backends.CpuRef.kernels.shape_checks import checking
-from mcu_deploy.backends.interface import (
-    YES,
-    CFunction,
-    Constant,
-    Layer,
-    LayoutRule,
-    Parameter,
-    Support,
-    Workload,
-    no,
-)
-from mcu_deploy.backends.kit.arguments import OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.interface import YES, Constant, Layer, Support, Workload, no
+from mcu_deploy.backends.kit.arguments import Prototype
 from mcu_deploy.backends.kit.loops import counters, plus, times
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.backends.kit.strides import collapse, memory_strides
@@ -87,13 +76,9 @@ def _constant_of_shape(layer: Layer) -> Workload:
     if not y.type.elements:
         return nothing(layer)
     value = fill_value(layer.call).reshape(1)
-    function = CFunction(
-        stem("fill", y.type.dtype.value, y.type.elements),
-        (Parameter(f"const {y.type.dtype.c_type} *", "value"), pointer(y, "y", const=False)),
-        render("copy.c.j2", extents=(y.type.elements,), source="value[0]"),
-    )
-    constants = (Constant("value", value, max(4, y.type.dtype.bytes)),)
-    return workload(layer, function, (constant_argument(0), OUTPUT), constants)
+    given = Prototype(layer).array(Constant("value", value, max(4, y.type.dtype.bytes))).output()
+    body = render("copy.c.j2", extents=(y.type.elements,), source="value[0]")
+    return call(stem("fill", y.type.dtype.value, y.type.elements), body, given)
 
 
 def _supports_range(layer: Layer) -> Support:
@@ -179,14 +164,12 @@ def _trilu(layer: Layer) -> Workload:
     return _copy(layer, extents, source, (0,) if given is None else (0, 1))
 
 
-_NATURAL = rule(LayoutRule.NATURAL)
-
 KERNELS = (
-    checking(Kernel("Expand", _supports_expand, _NATURAL, _expand)),
-    checking(Kernel("Tile", _supports_tile, _NATURAL, _tile)),
-    checking(Kernel("ConstantOfShape", lambda layer: YES, _NATURAL, _constant_of_shape)),
-    checking(Kernel("Range", _supports_range, _NATURAL, _range)),
-    checking(Kernel("OneHot", _supports_one_hot, _NATURAL, _one_hot)),
-    Kernel("EyeLike", _supports_eye, _NATURAL, _eye),
-    Kernel("Trilu", _supports_trilu, _NATURAL, _trilu),
+    checking(Kernel("Expand", _supports_expand, _expand)),
+    checking(Kernel("Tile", _supports_tile, _tile)),
+    checking(Kernel("ConstantOfShape", lambda layer: YES, _constant_of_shape)),
+    checking(Kernel("Range", _supports_range, _range)),
+    checking(Kernel("OneHot", _supports_one_hot, _one_hot)),
+    Kernel("EyeLike", _supports_eye, _eye),
+    Kernel("Trilu", _supports_trilu, _trilu),
 )

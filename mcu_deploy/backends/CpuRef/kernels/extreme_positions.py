@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, nothing, render, rule
-from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, nothing, render
+from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.along_axis import searched_axis
@@ -38,6 +38,4 @@ def _create(layer: Layer) -> Workload:
     return compute(layer, stem(layer.op.lower(), dtype.value, *sizes(shape)), body)
 
 
-KERNELS = tuple(
-    Kernel(op, _supports, rule(LayoutRule.NATURAL), _create) for op in ("ArgMax", "ArgMin")
-)
+KERNELS = tuple(Kernel(op, _supports, _create) for op in ("ArgMax", "ArgMin"))

@@ -7,21 +7,10 @@ turn, so that it is exact.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
-from mcu_deploy.backends.interface import (
-    YES,
-    Constant,
-    Layer,
-    LayoutRule,
-    Parameter,
-    Support,
-    Workload,
-    no,
-)
-from mcu_deploy.backends.kit.arguments import constant_argument
+from mcu_deploy.backends.interface import YES, Constant, Layer, Support, Workload, no
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter
 from mcu_deploy.ir import DType
@@ -58,18 +47,9 @@ def _create(layer: Layer) -> Workload:
         scale=float_literal(1 / t.length) if t.inverse else "",
         last=t.length // 2 if t.length % 2 == 0 else -1,
     )  # fmt: skip
-    made = whole(layer, body, reads=(0,))
-    assert made.function is not None
-    cosine, sine = t.table
-    names = ("cosine", "sine") if parts == 2 or not real else ("cosine",)
-    parameters = tuple(Parameter("const float *", name) for name in names)
-    tables = {"cosine": cosine, "sine": sine}
-    return replace(
-        made,
-        function=replace(made.function, parameters=(*made.function.parameters, *parameters)),
-        arguments=(*made.arguments, *(constant_argument(k) for k in range(len(names)))),
-        constants=tuple(Constant(name, tables[name]) for name in names),
-    )
+    tables = [Constant(*pair) for pair in zip(("cosine", "sine"), t.table, strict=True)]
+    is_even = parts == 1 and real
+    return whole(layer, body, reads=(0,), constants=tables[:1] if is_even else tables)
 
 
-KERNELS = (Kernel("DFT", _supports, rule(LayoutRule.NATURAL), _create),)
+KERNELS = (Kernel("DFT", _supports, _create),)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render, rule
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render
 from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, broadcasts, pointwise
 from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
@@ -106,6 +106,6 @@ def _log_softmax(layer: Layer) -> Workload:
 
 
 KERNELS = (
-    *(Kernel(op, _supports, rule(LayoutRule.SAME), _create) for op in (*_LIBRARY, *_EXPRESSIONS)),
-    Kernel("LogSoftmax", _supports_log_softmax, rule(LayoutRule.NATURAL), _log_softmax),
+    *(Kernel(op, _supports, _create, LayoutRule.SAME) for op in (*_LIBRARY, *_EXPRESSIONS)),
+    Kernel("LogSoftmax", _supports_log_softmax, _log_softmax),
 )

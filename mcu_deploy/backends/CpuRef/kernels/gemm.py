@@ -20,19 +20,9 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     element_kind,
     real_weight,
     render,
-    rule,
     weight_scaling,
 )
-from mcu_deploy.backends.interface import (
-    YES,
-    CFunction,
-    Constant,
-    Layer,
-    LayoutRule,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.interface import YES, CFunction, Constant, Layer, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal
@@ -50,8 +40,7 @@ from mcu_deploy.backends.kit.zero_points import folded_bias, without_zero
 
 def supports(layer: Layer) -> Support:
     """Whether the kernel computes this Gemm or FullyConnected."""
-    support = fits(layer)
-    return _supports_types(layer) if support.supported else support
+    return fits(layer) and _supports_types(layer)
 
 
 def fits(layer: Layer) -> Support:
@@ -206,13 +195,13 @@ def _matmul(layer: Layer) -> Workload:
 
 KERNELS = (
     either(
-        Kernel("Gemm", supports, rule(LayoutRule.NATURAL), create),
-        Kernel("Gemm", product_any.supports, rule(LayoutRule.NATURAL), product_any.gemm),
+        Kernel("Gemm", supports, create),
+        Kernel("Gemm", product_any.supports, product_any.gemm),
     ),
     either(
-        Kernel("MatMul", _supports_matmul, rule(LayoutRule.NATURAL), _matmul),
-        Kernel("MatMul", product_any.supports, rule(LayoutRule.NATURAL), product_any.matmul),
+        Kernel("MatMul", _supports_matmul, _matmul),
+        Kernel("MatMul", product_any.supports, product_any.matmul),
     ),
-    Kernel("Gemm", supports, rule(LayoutRule.NATURAL), create, "mcu"),
-    Kernel("MatMul", supports, rule(LayoutRule.NATURAL), create, "mcu"),
+    Kernel("Gemm", supports, create, domain="mcu"),
+    Kernel("MatMul", supports, create, domain="mcu"),
 )

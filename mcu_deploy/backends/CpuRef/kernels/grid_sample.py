@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import math
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
-from mcu_deploy.backends.interface import (
-    YES,
-    CFunction,
-    Layer,
-    LayoutRule,
-    Parameter,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.interface import YES, CFunction, Layer, Parameter, Support, Workload, no
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter, plus
 from mcu_deploy.ir import DType
@@ -77,4 +68,4 @@ def _create(layer: Layer) -> Workload:
     return whole(layer, body, headers=("math.h",), helpers=(*helpers, _taps(layer)))
 
 
-KERNELS = (Kernel("GridSample", _supports, rule(LayoutRule.NATURAL), _create),)
+KERNELS = (Kernel("GridSample", _supports, _create),)

@@ -9,14 +9,7 @@ from __future__ import annotations
 import math
 
 from mcu_deploy.backends.CpuRef.kernels import integers
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    Kernel,
-    check_moves,
-    compute,
-    nothing,
-    render,
-    rule,
-)
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, check_moves, compute, nothing, render
 from mcu_deploy.backends.CpuRef.kernels.pointwise import narrow
 from mcu_deploy.backends.CpuRef.kernels.shape_checks import refusing
 from mcu_deploy.backends.interface import (
@@ -24,7 +17,6 @@ from mcu_deploy.backends.interface import (
     YES,
     CFunction,
     Layer,
-    LayoutRule,
     Parameter,
     Support,
     Workload,
@@ -121,7 +113,7 @@ def _supports_elements(layer: Layer) -> Support:
         return no("its indices are no integers")
     given = layer.inputs[:1] if layer.op.startswith("Gather") else layer.inputs[:3:2]
     support = check_moves(layer, *given)
-    if not support.supported:
+    if not support:
         return support
     reduction = layer.attributes.get("reduction", "none")
     if reduction not in REDUCTIONS:
@@ -199,7 +191,7 @@ def supports_slice(layer: Layer) -> Support:
     if any(o is None or o.type.dtype not in _INDEX_TYPES for o in bounds):
         return no("its starts and ends are no integers")
     moved = check_moves(layer, layer.input(0))
-    if not moved.supported:
+    if not moved:
         return moved
     axes, steps = slice_axes(layer.call), slice_steps(layer.call)
     counts = {o.type.elements for o in bounds if o is not None}
@@ -248,9 +240,9 @@ def slice_(layer: Layer) -> Workload:
 
 
 KERNELS = (
-    Kernel("GatherElements", _supports_elements, rule(LayoutRule.NATURAL), _gather_elements),
-    Kernel("GatherND", _supports_elements, rule(LayoutRule.NATURAL), _gather_nd),
-    Kernel("ScatterElements", _supports_elements, rule(LayoutRule.NATURAL), _scatter_elements),
-    Kernel("Scatter", _supports_elements, rule(LayoutRule.NATURAL), _scatter_elements),
-    Kernel("ScatterND", _supports_elements, rule(LayoutRule.NATURAL), _scatter_nd),
+    Kernel("GatherElements", _supports_elements, _gather_elements),
+    Kernel("GatherND", _supports_elements, _gather_nd),
+    Kernel("ScatterElements", _supports_elements, _scatter_elements),
+    Kernel("Scatter", _supports_elements, _scatter_elements),
+    Kernel("ScatterND", _supports_elements, _scatter_nd),
 )

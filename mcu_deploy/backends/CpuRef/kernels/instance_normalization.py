@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
-from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter
 from mcu_deploy.backends.kit.requantization import clamp_lines
@@ -69,6 +69,6 @@ def _local_response(layer: Layer) -> Workload:
 
 
 KERNELS = (
-    Kernel("InstanceNormalization", supports, rule(LayoutRule.NATURAL), _instance),
-    Kernel("LRN", supports, rule(LayoutRule.NATURAL), _local_response),
+    Kernel("InstanceNormalization", supports, _instance),
+    Kernel("LRN", supports, _local_response),
 )

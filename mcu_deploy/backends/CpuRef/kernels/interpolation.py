@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    Kernel,
-    check_types,
-    compute,
-    nothing,
-    render,
-    rule,
-)
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, check_types, compute, nothing, render
 from mcu_deploy.backends.interface import Constant, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal
@@ -78,4 +71,4 @@ def _create(layer: Layer) -> Workload:
     return compute(layer, name, body, constants, helpers)
 
 
-KERNELS = (Kernel("Resize", _supports, rule(LayoutRule.SAME), _create, "mcu"),)
+KERNELS = (Kernel("Resize", _supports, _create, LayoutRule.SAME, "mcu"),)

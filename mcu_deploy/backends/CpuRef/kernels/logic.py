@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, rule
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel
 from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, broadcasts, narrow, pointwise
 from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.ir import DType
@@ -57,6 +57,6 @@ def _bit_shift(layer: Layer) -> Workload:
 
 
 KERNELS = (
-    *(Kernel(op, _supports, rule(LayoutRule.SAME), _create) for op in _EXPRESSIONS),
-    Kernel("BitShift", _supports, rule(LayoutRule.SAME), _bit_shift),
+    *(Kernel(op, _supports, _create, LayoutRule.SAME) for op in _EXPRESSIONS),
+    Kernel("BitShift", _supports, _bit_shift, LayoutRule.SAME),
 )

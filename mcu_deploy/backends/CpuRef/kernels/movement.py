@@ -11,29 +11,25 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.CpuRef.kernels import positioned, shape_checks
 from mcu_deploy.backends.CpuRef.kernels.base import (
     Kernel,
+    call,
     check_moves,
     compute,
     nothing,
     render,
-    rule,
     view,
-    workload,
 )
 from mcu_deploy.backends.interface import (
     YES,
-    Argument,
-    CFunction,
     Constant,
     InPlace,
     Layer,
     LayoutRule,
-    Role,
     Support,
     Workload,
     no,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.arguments import INPUT, Prototype, pointer
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counters, plus, times
 from mcu_deploy.backends.kit.stems import sizes, stem
@@ -88,31 +84,18 @@ def _concat(layer: Layer) -> Workload:
     outer = 1
     for size in shape[:position]:
         outer *= size
-    parts = []
+    parts, given = [], Prototype(layer)
     for index, operand in enumerate(layer.inputs):
         assert operand is not None
         parts.append((f"x{index}", operand.type.bytes // max(outer, 1)))
-    function = CFunction(
+        ordered = replace(operand.type, layout=y.type.layout)
+        array = operand.constant
+        part = None if array is None else Constant("part", ordered.stored(array))
+        given.input(index, f"x{index}", part)
+    return call(
         stem("concat", y.type.dtype.value, *sizes((outer, y.type.elements // max(outer, 1)))),
-        (
-            *(pointer(replace(o, constant=None), f"x{i}") for i, o in enumerate(layer.inputs) if o),
-            pointer(y, "y", const=False),
-        ),
-        render("concat.c.j2", outer=outer, parts=parts, size=y.type.dtype.bytes),
-    )
-    arguments: list[Argument] = []
-    constants: list[Constant] = []
-    for index, operand in enumerate(layer.inputs):
-        assert operand is not None
-        if operand.constant is None:
-            arguments.append(Argument(Role.INPUT, index))
-        else:
-            arguments.append(constant_argument(len(constants)))
-            ordered = replace(operand.type, layout=y.type.layout)
-            constants.append(Constant("part", ordered.stored(operand.constant)))
-    return workload(
-        layer, function, (*arguments, OUTPUT), tuple(constants), headers=("string.h",),
-        in_place=_concat_in_place(layer, outer, [size for _, size in parts]),
+        render("concat.c.j2", outer=outer, parts=parts, size=y.type.dtype.bytes), given.output(),
+        headers=("string.h",), in_place=_concat_in_place(layer, outer, [size for _, size in parts]),
     )  # fmt: skip
 
 
@@ -160,29 +143,25 @@ def _pad(layer: Layer) -> Workload:
     )
     source = plus(*(times(plus(name, -before), stride) for name, _, before, _, stride in axes))
     element = f"x[{source}]"
-    given = layer.optional(2)
-    at_run_time = given is not None and given.constant is None
+    filled = layer.optional(2)
+    at_run_time = filled is not None and filled.constant is None
     if inside:
         fill = "fill[0]" if at_run_time else _fill(pad_value(layer.call).reshape(-1)[0])
         element = f"{inside} ? {element} : ({y.type.dtype.c_type}){fill}"
-    parameters, arguments = [pointer(x, "x"), pointer(y, "y", const=False)], [INPUT, OUTPUT]
-    if at_run_time and given is not None:
-        parameters.append(pointer(given, "fill"))
-        arguments.append(Argument(Role.INPUT, 2))
+    given = Prototype(layer).add(pointer(x, "x"), INPUT).output()
+    if at_run_time:
+        given.input(2, "fill")
         element = element if inside else f"(void)fill, {element}"
-    function = CFunction(
-        stem("pad", x.type.dtype.value, *sizes(extents)),
-        tuple(parameters),
-        render("copy.c.j2", extents=extents, source=element),
-    )
     lowest = overlap.nested(
         *(
             _inside(y.type.shape[axis], before, size) * stride
             for _, axis, before, size, stride in axes
         )
     )
-    return workload(
-        layer, function, tuple(arguments), in_place=overlap.in_place(layer, lowest)
+    return call(
+        stem("pad", x.type.dtype.value, *sizes(extents)),
+        render("copy.c.j2", extents=extents, source=element), given,
+        in_place=overlap.in_place(layer, lowest),
     )  # fmt: skip
 
 
@@ -202,11 +181,11 @@ def _inside(extent: int, before: int, size: int) -> Array:
 
 KERNELS = (
     *(
-        shape_checks.checking(Kernel(op, _supports_view, rule(LayoutRule.NATURAL), _view))
+        shape_checks.checking(Kernel(op, _supports_view, _view))
         for op in ("Reshape", "Flatten", "Squeeze", "Unsqueeze")
     ),
-    Kernel("Transpose", _supports_view, rule(LayoutRule.VIEW), _view),
-    Kernel("Reorder", lambda layer: YES, rule(LayoutRule.VIEW), _reorder, domain="mcu"),
-    Kernel("Concat", _supports_concat, rule(LayoutRule.SAME), _concat),
-    Kernel("Pad", _supports_pad, rule(LayoutRule.SAME), _pad),
+    Kernel("Transpose", _supports_view, _view, LayoutRule.VIEW),
+    Kernel("Reorder", lambda layer: YES, _reorder, LayoutRule.VIEW, "mcu"),
+    Kernel("Concat", _supports_concat, _concat, LayoutRule.SAME),
+    Kernel("Pad", _supports_pad, _pad, LayoutRule.SAME),
 )

@@ -10,22 +10,10 @@ import math
 import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels import instance_normalization
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, either, render, rule, workload
-from mcu_deploy.backends.interface import (
-    YES,
-    Argument,
-    CFunction,
-    Constant,
-    Layer,
-    LayoutRule,
-    Parameter,
-    Role,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, call, compute, either, render
+from mcu_deploy.backends.interface import YES, Constant, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.arguments import Prototype
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter, plus
 from mcu_deploy.backends.kit.requantization import clamp_lines
@@ -55,40 +43,30 @@ def _layer_normalization(layer: Layer) -> Workload:
     axis = normalized_axis(layer.call)
     outer, size = math.prod(x.type.shape[:axis]), math.prod(x.type.shape[axis:])
     i = counter("i", size)
-    constants: list[Constant] = []
-    arguments, parameters, factors = [INPUT], [pointer(x, "x")], {"gain": "", "bias": ""}
+    given, factors = Prototype(layer).input(0, "x"), {"gain": "", "bias": ""}
     for index, name in enumerate(factors, 1):
         operand = layer.optional(index)
         if operand is None:
             continue
-        parameters.append(Parameter("const float *", name))
         factors[name] = f"{name}[{plus(i)}]"
         if operand.constant is not None:
             full = np.broadcast_to(operand.constant, x.type.shape[axis:]).reshape(-1)
-            arguments.append(constant_argument(len(constants)))
-            constants.append(Constant(name, np.ascontiguousarray(full, dtype=np.float32)))
+            given.array(Constant(name, np.ascontiguousarray(full, dtype=np.float32)))
             continue
-        arguments.append(Argument(Role.INPUT, index))
+        given.input(index, name)
         if operand.type.elements == 1:
             factors[name] = f"{name}[0]"
     names = ("y", "means", "inverses")[: len(layer.outputs)]
+    for k, name in enumerate(names):
+        given.output(name, k)
     body = render(
         "layer_normalization.c.j2", outer=outer, size=size, i=i, count=float_literal(size),
         epsilon=float_literal(layer.attributes.get("epsilon", 1e-5)), **factors,
         clamp=clamp_lines(layer, "value", " " * 12), means="means" in names,
         inverses="inverses" in names,
     )  # fmt: skip
-    function = CFunction(
-        stem("layer_normalization", "float32", outer, size),
-        (
-            *parameters,
-            *(pointer(o, n, const=False) for o, n in zip(layer.outputs, names, strict=True)),
-        ),
-        body,
-    )
-    outputs = (Argument(Role.OUTPUT, k) for k in range(len(layer.outputs)))
-    return workload(
-        layer, function, (*arguments, *outputs), tuple(constants), headers=("math.h",),
+    return call(
+        stem("layer_normalization", "float32", outer, size), body, given, headers=("math.h",),
         in_place=overlap.in_place(layer, np.arange(x.type.elements)),
     )  # fmt: skip
 
@@ -109,7 +87,7 @@ def _supports_batch(layer: Layer) -> Support:
     return _supports(layer)
 
 
-def _batch_normalization(layer: Layer) -> Workload:
+def _batch(layer: Layer) -> Workload:
     """(x - mean) * factor + shift, the channels innermost."""
     x = layer.input(0)
     scale, shift, mean, variance = (layer.input(i).constant for i in range(1, 5))
@@ -136,15 +114,9 @@ def _batch_normalization(layer: Layer) -> Workload:
 
 
 KERNELS = (
-    Kernel("LayerNormalization", _supports_layer, rule(LayoutRule.NATURAL), _layer_normalization),
+    Kernel("LayerNormalization", _supports_layer, _layer_normalization),
     either(
-        Kernel(
-            "BatchNormalization", _supports_batch, rule(LayoutRule.CHANNELS_LAST),
-            _batch_normalization,
-        ),
-        Kernel(
-            "BatchNormalization", instance_normalization.supports, rule(LayoutRule.NATURAL),
-            instance_normalization.batch,
-        ),
+        Kernel("BatchNormalization", _supports_batch, _batch, LayoutRule.CHANNELS_LAST),
+        Kernel("BatchNormalization", instance_normalization.supports, instance_normalization.batch),
     ),
 )  # fmt: skip

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels.base import nothing, render, workload
+from mcu_deploy.backends.CpuRef.kernels.base import call, nothing, render
 from mcu_deploy.backends.interface import CFunction, InPlace, Layer, Workload
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import OUTPUT, passed, pointer
+from mcu_deploy.backends.kit.arguments import Prototype
 from mcu_deploy.backends.kit.narrow import Access, plain, read
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import Loops, broadcast_loops
@@ -65,14 +65,13 @@ def pointwise(
     if not y.type.elements:
         return nothing(layer)
     loops = broadcast_loops(y.type, tuple(o.type for o in operands))
-    elements, parameters, helpers = [], [], [*expression.helpers]
+    given, elements, helpers = Prototype(layer), [], [*expression.helpers]
     for k, (operand, name) in enumerate(zip(operands, element_names(len(operands)), strict=True)):
         dtype, array, index = operand.type.dtype, f"x{k}", loops.index(k)
         element = read(dtype, array, index) if widens else plain(dtype, array, index)
         elements.append((element.ctype, name, element.text))
         helpers += element.helpers
-        parameters.append(pointer(operand, f"x{k}"))
-    arguments, constants = passed(layer, chosen)
+        given.input(chosen[k], f"x{k}")
     stored = store(loops.index(), expression.result) if store else None
     helpers += stored.helpers if stored else ()
     body = render(
@@ -80,10 +79,9 @@ def pointwise(
         result=expression.result, store=stored.text if stored else "",
     )  # fmt: skip
     name = stem(layer.op.lower(), kind, *loops.extents)
-    function = CFunction(name, (*parameters, pointer(y, "y", const=False)), body)
-    return workload(
-        layer, function, (*arguments, OUTPUT), constants, tuple(dict.fromkeys(helpers)),
-        expression.headers, _in_place(layer, chosen, loops),
+    return call(
+        name, body, given.output(), tuple(dict.fromkeys(helpers)), expression.headers,
+        _in_place(layer, chosen, loops),
     )  # fmt: skip
 
 

@@ -13,7 +13,6 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     compute,
     either,
     render,
-    rule,
 )
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -96,8 +95,8 @@ def _create(layer: Layer) -> Workload:
 
 KERNELS = tuple(
     either(
-        Kernel(op, _supports, rule(LayoutRule.CHANNELS_LAST), _create),
-        Kernel(op, pool_any.supports, rule(LayoutRule.NATURAL), pool_any.create),
+        Kernel(op, _supports, _create, LayoutRule.CHANNELS_LAST),
+        Kernel(op, pool_any.supports, pool_any.create),
     )
     for op in ("AveragePool", "GlobalAveragePool", "MaxPool", "GlobalMaxPool")
 )

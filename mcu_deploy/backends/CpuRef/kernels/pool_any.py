@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel, render, rule
+from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel, render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
 from mcu_deploy.backends.CpuRef.kernels.window_any import Loops, loops
-from mcu_deploy.backends.interface import (
-    YES,
-    Constant,
-    Layer,
-    LayoutRule,
-    Parameter,
-    Support,
-    Workload,
-    no,
-)
-from mcu_deploy.backends.kit.arguments import constant_argument
+from mcu_deploy.backends.interface import YES, Constant, Layer, Support, Workload, no
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter, plus, times
 from mcu_deploy.backends.kit.requantization import clamp_lines
@@ -71,14 +60,7 @@ def create(layer: Layer) -> Workload:
             values["count"] = f"count[{at}]"
     values["clamp"] = clamp_lines(layer, "best" if kind == "max" else "sum", " " * 12)
     body = render("pool_any.c.j2", kind=kind, p=p, plane=plane, w=found, **values)
-    made = whole(layer, body, headers=("math.h",))
-    if not constants or made.function is None:
-        return made
-    parameters = (*made.function.parameters, Parameter("const float *", "count"))
-    return replace(
-        made, function=replace(made.function, parameters=parameters), constants=constants,
-        arguments=(*made.arguments, constant_argument(0)),
-    )  # fmt: skip
+    return whole(layer, body, constants=constants, headers=("math.h",))
 
 
 def _place(layer: Layer, found: Loops) -> str:
@@ -89,4 +71,4 @@ def _place(layer: Layer, found: Loops) -> str:
     return plus(*(times(at, math.prod(sizes[:k])) for k, at in enumerate(found.positions)))
 
 
-KERNELS = (Kernel("LpPool", supports, rule(LayoutRule.NATURAL), create),)
+KERNELS = (Kernel("LpPool", supports, create),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mcu_deploy.backends.CpuRef.kernels import integers
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, rule
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel
 from mcu_deploy.backends.CpuRef.kernels.casting import from_real
 from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, broadcasts, pointwise
 from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
@@ -62,6 +62,6 @@ def _real_remainder(dtype: DType, sign_of_dividend: bool) -> Expression:
 
 
 KERNELS = (
-    Kernel("Pow", _supports, rule(LayoutRule.SAME), _pow),
-    Kernel("Mod", _supports, rule(LayoutRule.SAME), _mod),
+    Kernel("Pow", _supports, _pow, LayoutRule.SAME),
+    Kernel("Mod", _supports, _mod, LayoutRule.SAME),
 )

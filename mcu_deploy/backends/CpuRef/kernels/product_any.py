@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 from mcu_deploy.backends.CpuRef.kernels import integers
-from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel, render, rule
+from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel, render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
-from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter, plus, times
 from mcu_deploy.backends.kit.requantization import clamp_lines
@@ -121,4 +121,4 @@ def _supports_integer(layer: Layer) -> Support:
     return YES if fits else no(f"it does not compute {y}")
 
 
-KERNELS = (Kernel("MatMulInteger", _supports_integer, rule(LayoutRule.NATURAL), matmul),)
+KERNELS = (Kernel("MatMulInteger", _supports_integer, matmul),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels import quantization_any
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, either, render, rule
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, either, render
 from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
@@ -58,8 +58,8 @@ def _create(layer: Layer) -> Workload:
 
 KERNELS = tuple(
     either(
-        Kernel(op, _supports, rule(LayoutRule.SAME), _create),
-        Kernel(op, quantization_any.supports, rule(LayoutRule.NATURAL), quantization_any.create),
+        Kernel(op, _supports, _create, LayoutRule.SAME),
+        Kernel(op, quantization_any.supports, quantization_any.create),
     )
     for op in ("QuantizeLinear", "DequantizeLinear")
 )

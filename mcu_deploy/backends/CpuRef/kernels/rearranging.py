@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, check_moves, render, rule
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, check_moves, render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
 from mcu_deploy.backends.CpuRef.kernels.window_any import gathered, tap_index
-from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
 from mcu_deploy.backends.kit.loops import counter, plus, times
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.rearranging import blocks, time_axis, unpooled_shape
@@ -87,7 +87,7 @@ def _col2im(layer: Layer) -> Workload:
 
 
 KERNELS = (
-    Kernel("ReverseSequence", _supports_reverse, rule(LayoutRule.NATURAL), _reverse_sequence),
-    Kernel("MaxUnpool", _supports_unpool, rule(LayoutRule.NATURAL), _max_unpool),
-    Kernel("Col2Im", _supports_col2im, rule(LayoutRule.NATURAL), _col2im),
+    Kernel("ReverseSequence", _supports_reverse, _reverse_sequence),
+    Kernel("MaxUnpool", _supports_unpool, _max_unpool),
+    Kernel("Col2Im", _supports_col2im, _col2im),
 )

@@ -13,23 +13,20 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.CpuRef.kernels import recurrent_memory
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, call, render
 from mcu_deploy.backends.CpuRef.kernels.elementwise import clamped
 from mcu_deploy.backends.CpuRef.kernels.recurrent_memory import Steps
 from mcu_deploy.backends.interface import (
     YES,
-    Argument,
     CFunction,
     Constant,
     Layer,
-    LayoutRule,
     Parameter,
-    Role,
     Support,
     Workload,
     no,
 )
-from mcu_deploy.backends.kit.arguments import INPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.arguments import Prototype
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter, plus, times
 from mcu_deploy.backends.kit.stems import stem
@@ -103,32 +100,12 @@ def supports(layer: Layer) -> Support:
     return YES if why is None else no(why)
 
 
-class _Arguments:
-    """Parameters of the C function, and the arguments that stand for them."""
-
-    def __init__(self) -> None:
-        self.parameters: list[Parameter] = []
-        self.arguments: list[Argument] = []
-        self.constants: list[Constant] = []
-
-    def add(self, parameter: Parameter, role: Role, index: int = 0) -> None:
-        self.parameters.append(parameter)
-        self.arguments.append(Argument(role, index))
-
-    def constant(self, stem: str, value: Array) -> None:
-        self.constants.append(Constant(stem, np.ascontiguousarray(value)))
-        ctype = self.constants[-1].ctype
-        self.parameters.append(Parameter(f"const {ctype} *", stem))
-        self.arguments.append(constant_argument(len(self.constants) - 1))
-
-
 def create(layer: Layer) -> Workload:
     """The workload of a recurrent node."""
     r = recurrence(layer.call)
-    given = _Arguments()
-    given.add(pointer(layer.input(recurrent.X), "x"), *_of(INPUT))
+    given = Prototype(layer).input(recurrent.X, "x")
     initial = {
-        name: _initial(layer, given, name, index)
+        name: _initial(given, name, index)
         for name, index in (
             ("initial_h", recurrent.INITIAL_H),
             ("initial_c", recurrent.INITIAL_C),
@@ -136,19 +113,18 @@ def create(layer: Layer) -> Workload:
     }
     outputs = _outputs(layer)
     for name, index in outputs.items():
-        given.add(pointer(layer.outputs[index], name, const=False), Role.OUTPUT, index)
+        given.output(name, index)
     packs = _are_computed(layer)
     if packs:
         for name, index in (("w", recurrent.W), ("r", recurrent.R), ("both", recurrent.BIAS)):
-            _given(layer, given, name, index)
+            _add(given, name, index)
     else:
-        given.constant("weights", _packed(layer))
-        given.constant("bias", _bias(layer, r))
+        given.array(Constant("weights", _packed(layer)), Constant("bias", _bias(layer, r)))
     peepholes = layer.optional(recurrent.PEEPHOLES)
-    _given(layer, given, "peepholes", recurrent.PEEPHOLES)
+    _add(given, "peepholes", recurrent.PEEPHOLES)
     if r.lengths_vary:
-        given.constant("lengths", np.array(r.lengths, np.int32))
-    given.add(Parameter("float *", "scratch"), Role.SCRATCH)
+        given.array(Constant("lengths", np.array(r.lengths, np.int32)))
+    given.scratch("float")
     gates = (2 if r.op == "GRU" and r.linear_before_reset else GATES[r.op]) * r.hidden
     cell = r.op == "LSTM"
     kept = ("y_h" not in outputs) + (cell and "y_c" not in outputs)
@@ -165,20 +141,12 @@ def create(layer: Layer) -> Workload:
         packs=packs, bias=layer.optional(recurrent.BIAS) is not None,
         packed=gates + kept * r.hidden, rows=r.rows, directions=r.directions,
     )  # fmt: skip
-    return workload(
-        layer,
-        CFunction(stem(r.op.lower(), "float32", r.inputs, r.hidden), tuple(given.parameters), body),
-        tuple(given.arguments),
-        tuple(given.constants),
-        (ADD_PRODUCTS, *helpers.values()),
-        ("math.h", "string.h"),
+    return call(
+        stem(r.op.lower(), "float32", r.inputs, r.hidden), body, given,
+        (ADD_PRODUCTS, *helpers.values()), ("math.h", "string.h"),
         recurrent_memory.in_place(layer, r, outputs),
-        scratch_bytes=4 * (gates + kept * r.hidden + (_packed_size(r) if packs else 0)),
-    )
-
-
-def _of(argument: Argument) -> tuple[Role, int]:
-    return argument.role, argument.index
+        4 * (gates + kept * r.hidden + (_packed_size(r) if packs else 0)),
+    )  # fmt: skip
 
 
 def _outputs(layer: Layer) -> dict[str, int]:
@@ -189,17 +157,12 @@ def _outputs(layer: Layer) -> dict[str, int]:
     return {name: index for index, name in enumerate(names)}
 
 
-def _initial(layer: Layer, given: _Arguments, name: str, index: int) -> bool:
+def _initial(given: Prototype, name: str, index: int) -> bool:
     """Adds an initial state to the parameters; False where it is 0."""
-    operand = layer.optional(index)
-    if operand is None:
+    operand = given.layer.optional(index)
+    if operand is None or (operand.constant is not None and not np.any(operand.constant)):
         return False
-    if operand.constant is None:
-        given.add(pointer(operand, name), Role.INPUT, index)
-        return True
-    if not np.any(operand.constant):
-        return False
-    given.constant(name, operand.constant)
+    _add(given, name, index)
     return True
 
 
@@ -209,13 +172,13 @@ def _are_computed(layer: Layer) -> bool:
     return any(operand is not None and operand.constant is None for operand in weights)
 
 
-def _given(layer: Layer, given: _Arguments, name: str, index: int) -> None:
+def _add(given: Prototype, name: str, index: int) -> None:
     """Adds an input to the parameters as it is, if it is there."""
-    operand = layer.optional(index)
-    if operand is not None and operand.constant is None:
-        given.add(pointer(operand, name), Role.INPUT, index)
-    elif operand is not None and operand.constant is not None:
-        given.constant(name, operand.constant)
+    operand = given.layer.optional(index)
+    if operand is not None:
+        value = operand.constant
+        array = None if value is None else Constant(name, np.ascontiguousarray(value))
+        given.input(index, name, array)
 
 
 def _bias_rows(r: Recurrence) -> int:
@@ -309,4 +272,4 @@ def _expressions(r: Recurrence, peepholes: bool) -> dict[str, object]:
     }
 
 
-KERNELS = tuple(Kernel(op, supports, rule(LayoutRule.NATURAL), create) for op in GATES)
+KERNELS = tuple(Kernel(op, supports, create) for op in GATES)

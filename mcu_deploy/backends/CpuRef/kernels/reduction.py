@@ -105,6 +105,6 @@ def _create(layer: Layer) -> Workload:
 
 
 KERNELS = tuple(
-    Kernel(op, _supports, layout, _create)
+    Kernel(op, _supports, _create, layout)
     for op in ("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", *folds.OWN)
 )

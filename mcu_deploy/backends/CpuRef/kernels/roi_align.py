@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
-from mcu_deploy.backends.interface import (
-    YES,
-    CFunction,
-    Layer,
-    LayoutRule,
-    Parameter,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.interface import YES, CFunction, Layer, Parameter, Support, Workload, no
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter
 from mcu_deploy.ir import DType
@@ -58,4 +49,4 @@ def _create(layer: Layer) -> Workload:
     return whole(layer, body, headers=("math.h",), helpers=(_TAPS,))
 
 
-KERNELS = (Kernel("RoiAlign", _supports, rule(LayoutRule.NATURAL), _create),)
+KERNELS = (Kernel("RoiAlign", _supports, _create),)

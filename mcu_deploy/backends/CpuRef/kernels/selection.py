@@ -9,30 +9,26 @@ import numpy as np
 from mcu_deploy.backends.CpuRef.kernels import indexing
 from mcu_deploy.backends.CpuRef.kernels.base import (
     Kernel,
+    call,
     check_moves,
     compute,
     nothing,
     render,
-    rule,
-    workload,
 )
 from mcu_deploy.backends.CpuRef.kernels.positioned import picked, positioned
 from mcu_deploy.backends.interface import (
     YES,
-    Argument,
-    CFunction,
     Constant,
     InPlace,
     Layer,
     LayoutRule,
     Operand,
-    Role,
     Support,
     Workload,
     no,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, pointer
+from mcu_deploy.backends.kit.arguments import Prototype
 from mcu_deploy.backends.kit.loops import counters, plus, times
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.backends.kit.strides import memory_strides
@@ -68,7 +64,7 @@ def _supports_gather(layer: Layer) -> Support:
     if _at_run_time(layer):
         return indexing.supports_gather(layer)
     support = _supports(layer)
-    if not support.supported:
+    if not support:
         return support
     indices = gather_indices(layer.call)
     size = layer.input(0).type.shape[gather_axis(layer.call)]
@@ -79,7 +75,7 @@ def _supports_gather(layer: Layer) -> Support:
 
 def _supports_resize(layer: Layer) -> Support:
     support = _supports(layer)
-    if not support.supported:
+    if not support:
         return support
     if not all(layer.input(0).type.shape):
         return no("its input has no elements")
@@ -115,15 +111,15 @@ def _split(layer: Layer) -> Workload:
     for index, (y, ranges) in enumerate(zip(layer.outputs, split_ranges(layer.call), strict=True)):
         if y.type.elements:
             blocks.append(_copy(x, y, ranges, "x").strip()[1:-1].replace("*y++", f"*y{index}++"))
-    parameters = [pointer(y, f"y{i}", const=False) for i, y in enumerate(layer.outputs)]
+    given = Prototype(layer).input(0, "x")
+    for index in range(len(layer.outputs)):
+        given.output(f"y{index}", index)
     text = "".join(block.rstrip() for block in blocks)
     empty = [i for i, y in enumerate(layer.outputs) if not y.type.elements]
     unused = "" if blocks else "\n    (void)x;"
     unused += "".join(f"\n    (void)y{i};" for i in empty)
     name = stem("split", x.type.dtype.value, *sizes(x.type.physical_shape))
-    function = CFunction(name, (pointer(x, "x"), *parameters), f"{{{unused}{text}\n}}")
-    outputs = tuple(Argument(Role.OUTPUT, i) for i in range(len(layer.outputs)))
-    return workload(layer, function, (INPUT, *outputs), in_place=_split_in_place(layer))
+    return call(name, f"{{{unused}{text}\n}}", given, in_place=_split_in_place(layer))
 
 
 def _split_in_place(layer: Layer) -> tuple[InPlace, ...]:
@@ -167,8 +163,8 @@ def _resize(layer: Layer) -> Workload:
 
 
 KERNELS = (
-    Kernel("Slice", _supports_slice, rule(LayoutRule.SAME), _slice),
-    Kernel("Split", _supports, rule(LayoutRule.SAME), _split),
-    Kernel("Gather", _supports_gather, rule(LayoutRule.NATURAL), _gather),
-    Kernel("Resize", _supports_resize, rule(LayoutRule.SAME), _resize),
+    Kernel("Slice", _supports_slice, _slice, LayoutRule.SAME),
+    Kernel("Split", _supports, _split, LayoutRule.SAME),
+    Kernel("Gather", _supports_gather, _gather),
+    Kernel("Resize", _supports_resize, _resize, LayoutRule.SAME),
 )

@@ -9,8 +9,8 @@ from itertools import combinations
 
 from mcu_deploy.backends.CpuRef.kernels import integers
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel
-from mcu_deploy.backends.interface import STATUS, Layer, Role, Support, Workload, no
-from mcu_deploy.backends.kit.arguments import passed, pointer
+from mcu_deploy.backends.interface import STATUS, Layer, Support, Workload, no
+from mcu_deploy.backends.kit.arguments import Prototype
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.shapes import Shape, squeezed, unsqueezed
 
@@ -31,7 +31,7 @@ def checking(kernel: Kernel) -> Kernel:
 
     def supports(layer: Layer) -> Support:
         support = kernel.supports(layer)
-        never = support.supported and is_at_run_time(layer) and _clauses(layer) is None
+        never = support and is_at_run_time(layer) and _clauses(layer) is None
         return (
             no("its operand has no value that gives the shape that is declared")
             if never
@@ -49,21 +49,17 @@ def _checked(layer: Layer, made: Workload) -> Workload:
     if not clauses:
         return made
     index, name, _ = _OPERAND[layer.op]
-    arguments, constants = passed(layer, (index,))
-    shifted = tuple(
-        replace(a, index=a.index + len(made.constants)) if a.role is Role.CONSTANT else a
-        for a in arguments
-    )
+    given = Prototype(layer, made.constants).input(index, name)
     assert made.function is not None
     function = replace(
         made.function,
-        parameters=(*made.function.parameters, pointer(layer.input(index), name)),
+        parameters=(*made.function.parameters, *given.parameters),
         body=refusing(clauses, made.function.body),
         result=STATUS,
     )
     return replace(
-        made, function=function, arguments=(*made.arguments, *shifted),
-        constants=(*made.constants, *constants),
+        made, function=function, arguments=(*made.arguments, *given.arguments),
+        constants=tuple(given.constants),
         headers=(*made.headers, "math.h") if any("ceil(" in c for c in clauses) else made.headers,
     )  # fmt: skip
 

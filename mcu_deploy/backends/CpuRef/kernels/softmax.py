@@ -5,16 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.arithmetic import exponential_table
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, check_types, compute, render, rule
-from mcu_deploy.backends.interface import (
-    YES,
-    Constant,
-    Layer,
-    LayoutRule,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, check_types, compute, render
+from mcu_deploy.backends.interface import YES, Constant, Layer, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.requantization import output_quantization
@@ -55,4 +47,4 @@ def _create(layer: Layer) -> Workload:
     )  # fmt: skip
 
 
-KERNELS = (Kernel("Softmax", _supports, rule(LayoutRule.NATURAL), _create),)
+KERNELS = (Kernel("Softmax", _supports, _create),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mcu_deploy.arithmetic.tflite import Sum, product_multiplier, scalar
-from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel, compute, render, rule
+from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel, compute, render
 from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY
@@ -69,6 +69,6 @@ def _create(layer: Layer) -> Workload:
 
 
 KERNELS = tuple(
-    Kernel(op, _supports, rule(LayoutRule.SAME), _create, "tflite")
+    Kernel(op, _supports, _create, LayoutRule.SAME, "tflite")
     for op in ("Add", "Sub", "Mul", "PRelu")
 )

@@ -3,10 +3,8 @@ TFLite's requantization behind them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mcu_deploy.backends.CpuRef.kernels import conv, gemm
-from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel, rule
+from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel
 from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, no
 from mcu_deploy.backends.kit.requantization import is_per_tensor
 from mcu_deploy.ir import DType
@@ -58,15 +56,15 @@ def supports_products(layer: Layer) -> Support:
     return YES
 
 
-def _both(fits: Callable[[Layer], Support]) -> Callable[[Layer], Support]:
-    def both(layer: Layer) -> Support:
-        support = supports_products(layer)
-        return fits(layer) if support.supported else support
+def _supports_conv(layer: Layer) -> Support:
+    return supports_products(layer) and conv.fits(layer)
 
-    return both
+
+def _supports_dense(layer: Layer) -> Support:
+    return supports_products(layer) and gemm.fits(layer)
 
 
 KERNELS = (
-    Kernel("Conv", _both(conv.fits), rule(LayoutRule.CHANNELS_LAST), conv.create, "tflite"),
-    Kernel("FullyConnected", _both(gemm.fits), rule(LayoutRule.NATURAL), gemm.create, "tflite"),
+    Kernel("Conv", _supports_conv, conv.create, LayoutRule.CHANNELS_LAST, "tflite"),
+    Kernel("FullyConnected", _supports_dense, gemm.create, domain="tflite"),
 )

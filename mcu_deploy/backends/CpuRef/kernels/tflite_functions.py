@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.arithmetic.tflite import scalar
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, either, render, rule
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, either, render
 from mcu_deploy.backends.CpuRef.kernels.elementwise import table
 from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_bytes
 from mcu_deploy.backends.CpuRef.kernels.tflite_lstm import FUNCTIONS as TABLE_FUNCTIONS
@@ -75,14 +75,14 @@ _SIXTEEN = {"LeakyRelu": _leaky_relu, "Sigmoid": _interpolated, "Tanh": _interpo
 
 KERNELS = (
     *(
-        Kernel(operator.name, supports_bytes, rule(LayoutRule.SAME), _create, "tflite")
+        Kernel(operator.name, supports_bytes, _create, LayoutRule.SAME, "tflite")
         for operator in OPERATORS
         if operator.name not in _SIXTEEN
     ),
     *(
         either(
-            Kernel(name, supports_bytes, rule(LayoutRule.SAME), _create, "tflite"),
-            Kernel(name, _supports_sixteen, rule(LayoutRule.SAME), create, "tflite"),
+            Kernel(name, supports_bytes, _create, LayoutRule.SAME, "tflite"),
+            Kernel(name, _supports_sixteen, create, LayoutRule.SAME, "tflite"),
         )
         for name, create in _SIXTEEN.items()
     ),

@@ -7,22 +7,10 @@ import math
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
-from mcu_deploy.backends.interface import (
-    YES,
-    Argument,
-    CFunction,
-    Constant,
-    Layer,
-    LayoutRule,
-    Parameter,
-    Role,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, call, render
+from mcu_deploy.backends.interface import YES, Constant, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.arguments import Prototype
 from mcu_deploy.backends.kit.c_functions import ROUND_AWAY
 from mcu_deploy.backends.kit.requantization import clamp_lines
 from mcu_deploy.backends.kit.stems import stem
@@ -57,7 +45,8 @@ def _create(layer: Layer) -> Workload:
     factor = w.type.scaling.scales
     offsets = np.zeros(filters, np.float32) if bias is None else bias.constant
     assert offsets is not None
-    constants = (
+    given = Prototype(layer).input(0, "x").output().scratch("int8_t", "q")
+    given.array(
         Constant("weights", w.constant.transpose((0, 2, 3, 1))),
         Constant("factor", factor),
         Constant("bias", offsets.astype(np.float32)),
@@ -68,26 +57,15 @@ def _create(layer: Layer) -> Workload:
         "factor_index": "m" if factor.size > 1 else "0",
         "clamp": clamp_lines(layer, "real", " " * 16),
     }  # fmt: skip
-    function = CFunction(
-        stem("hybrid_conv", "float32", x.type.shape[1], filters, window=window),
-        (
-            pointer(x, "x"),
-            pointer(y, "y", const=False),
-            Parameter("int8_t *", "q"),
-            *(Parameter(f"const {c.ctype} *", c.stem) for c in constants),
-        ),
-        render("tflite_hybrid.c.j2", **values),
-    )
-    arguments = (
-        INPUT, OUTPUT, Argument(Role.SCRATCH), *(constant_argument(i) for i in range(3)),
-    )  # fmt: skip
     channels = x.type.shape[1]
     # The first filter of a position waits for all that is read there, the others read nothing.
     reads = np.append(0, np.full(filters - 1, overlap.NOTHING))
-    return workload(
-        layer, function, arguments, constants, (ROUND_AWAY,), scratch_bytes=taps * channels,
+    return call(
+        stem("hybrid_conv", "float32", channels, filters, window=window),
+        render("tflite_hybrid.c.j2", **values), given, (ROUND_AWAY,),
+        scratch_bytes=taps * channels,
         in_place=overlap.in_place(layer, overlap.window(1, channels, window, reads)),
     )  # fmt: skip
 
 
-KERNELS = (Kernel("HybridConv", _supports, rule(LayoutRule.CHANNELS_LAST), _create, "tflite"),)
+KERNELS = (Kernel("HybridConv", _supports, _create, LayoutRule.CHANNELS_LAST, "tflite"),)

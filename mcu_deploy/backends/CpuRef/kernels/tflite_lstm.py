@@ -7,23 +7,20 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.arithmetic.tflite import scalar
 from mcu_deploy.backends.CpuRef.kernels import recurrent
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule, workload
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, call, render
 from mcu_deploy.backends.interface import (
     YES,
-    Argument,
     CFunction,
     Constant,
     InPlace,
     Layer,
-    LayoutRule,
     Parameter,
-    Role,
     Support,
     Workload,
     no,
 )
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import INPUT, OUTPUT, constant_argument, pointer
+from mcu_deploy.backends.kit.arguments import signature
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY
 from mcu_deploy.backends.kit.loops import counter, plus, times
 from mcu_deploy.backends.kit.requantization import multiplied, saturated
@@ -117,27 +114,11 @@ def _create(layer: Layer) -> Workload:
         clip=lstm.clip,
         tanh=lstm.tanh,
     )
-    function = CFunction(
-        stem("lstm", "int8", lstm.inputs, lstm.hidden),
-        (
-            pointer(layer.input(0), "x"),
-            pointer(layer.output, "y", const=False),
-            *(Parameter(f"const {c.ctype} *", c.stem) for c in constants),
-            Parameter("int16_t *", "scratch"),
-        ),
-        body,
-    )
-    arguments = (INPUT, OUTPUT, *(constant_argument(i) for i in range(len(constants))))
-    return workload(
-        layer,
-        function,
-        (*arguments, Argument(Role.SCRATCH)),
-        constants,
-        (MULTIPLY, CLAMP, *FUNCTIONS),
-        ("string.h",),
-        _in_place(layer, lstm),
-        scratch_bytes=11 * lstm.hidden,
-    )
+    return call(
+        stem("lstm", "int8", lstm.inputs, lstm.hidden), body,
+        signature(layer, constants).scratch("int16_t"), (MULTIPLY, CLAMP, *FUNCTIONS),
+        ("string.h",), _in_place(layer, lstm), scratch_bytes=11 * lstm.hidden,
+    )  # fmt: skip
 
 
 def _in_place(layer: Layer, lstm: QuantizedLstm) -> tuple[InPlace, ...]:
@@ -181,6 +162,6 @@ def _sizes(lstm: QuantizedLstm) -> dict[str, object]:
 
 
 KERNELS = (
-    Kernel("UnidirectionalSequenceLstm", _supports, rule(LayoutRule.NATURAL), _create, "tflite"),
-    Kernel("LSTM", recurrent.supports, rule(LayoutRule.NATURAL), recurrent.create, "tflite"),
+    Kernel("UnidirectionalSequenceLstm", _supports, _create, domain="tflite"),
+    Kernel("LSTM", recurrent.supports, recurrent.create, domain="tflite"),
 )

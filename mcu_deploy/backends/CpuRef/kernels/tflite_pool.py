@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.arithmetic.tflite import activation_bounds, scalar
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render, rule
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render
 from mcu_deploy.backends.CpuRef.kernels.reduction import layout, reduction_loops
 from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_integers
 from mcu_deploy.backends.interface import Constant, Layer, LayoutRule, Support, Workload, no
@@ -89,11 +89,11 @@ def _sum(layer: Layer) -> Workload:
 
 KERNELS = (
     *(
-        Kernel(op, _supports_pool, rule(LayoutRule.CHANNELS_LAST), _pool, "tflite")
+        Kernel(op, _supports_pool, _pool, LayoutRule.CHANNELS_LAST, "tflite")
         for op in ("AveragePool", "MaxPool")
     ),
     *(
-        Kernel(op, _supports_sum, layout, _sum, "tflite")
+        Kernel(op, _supports_sum, _sum, layout, "tflite")
         for op in ("ReduceMean", "ReduceSum")
     ),
 )  # fmt: skip

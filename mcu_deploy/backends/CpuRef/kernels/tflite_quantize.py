@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.arithmetic.tflite import scalar
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render, rule
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render
 from mcu_deploy.backends.interface import YES, CFunction, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY, ROUND_AWAY
@@ -59,6 +59,6 @@ def _create(layer: Layer) -> Workload:
 
 
 KERNELS = (
-    Kernel("Quantize", _supports, rule(LayoutRule.SAME), _create, "tflite"),
-    Kernel("Requantize", _supports, rule(LayoutRule.SAME), _create, "tflite"),
+    Kernel("Quantize", _supports, _create, LayoutRule.SAME, "tflite"),
+    Kernel("Requantize", _supports, _create, LayoutRule.SAME, "tflite"),
 )

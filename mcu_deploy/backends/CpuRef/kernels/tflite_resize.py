@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render, rule
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render
 from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_bytes
 from mcu_deploy.backends.interface import Constant, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit.loops import counter
@@ -37,4 +37,4 @@ def _create(layer: Layer) -> Workload:
     return compute(layer, name, body, constants)
 
 
-KERNELS = (Kernel("ResizeBilinear", _supports, rule(LayoutRule.CHANNELS_LAST), _create, "tflite"),)
+KERNELS = (Kernel("ResizeBilinear", _supports, _create, LayoutRule.CHANNELS_LAST, "tflite"),)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render, rule
-from mcu_deploy.backends.interface import YES, Constant, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render
+from mcu_deploy.backends.interface import YES, Constant, Layer, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY, RECIPROCAL
 from mcu_deploy.backends.kit.requantization import is_per_tensor
@@ -44,4 +44,4 @@ def _create(layer: Layer) -> Workload:
     )  # fmt: skip
 
 
-KERNELS = (Kernel("Softmax", _supports, rule(LayoutRule.NATURAL), _create, "tflite"),)
+KERNELS = (Kernel("Softmax", _supports, _create, domain="tflite"),)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render, rule
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
-from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.along_axis import along
 
@@ -38,4 +38,4 @@ def _create(layer: Layer) -> Workload:
     return whole(layer, body, reads=(0,))
 
 
-KERNELS = (Kernel("TopK", _supports, rule(LayoutRule.NATURAL), _create),)
+KERNELS = (Kernel("TopK", _supports, _create),)

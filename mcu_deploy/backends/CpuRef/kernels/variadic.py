@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel, rule
+from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel
 from mcu_deploy.backends.CpuRef.kernels.elementwise import real_operand
 from mcu_deploy.backends.CpuRef.kernels.pointwise import (
     Expression,
@@ -68,5 +68,5 @@ def _create(layer: Layer) -> Workload:
 
 
 KERNELS = tuple(
-    Kernel(op, _supports, rule(LayoutRule.SAME), _create) for op in ("Max", "Min", "Sum", "Mean")
+    Kernel(op, _supports, _create, LayoutRule.SAME) for op in ("Max", "Min", "Sum", "Mean")
 )
