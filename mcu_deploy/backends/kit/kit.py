@@ -20,7 +20,7 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.kit.arguments import OUTPUT, Prototype, signature
-from mcu_deploy.backends.kit.loops import around, counter, each, nest, plus, times, when
+from mcu_deploy.backends.kit.loops import around, counter, each, nest, plus, step, times, when
 from mcu_deploy.files import templates
 
 
@@ -32,8 +32,10 @@ class Kit:
     folder: Path
 
     def render(self, template: str, **values: object) -> str:
-        """A C function body from a template of `templates/`, which may use `loops`."""
-        return _environment(self.folder / "templates").get_template(template).render(**values)
+        """A C function body from a template of `templates/`, which may use `loops`. What is empty
+        leaves no line."""
+        text = _environment(self.folder / "templates").get_template(template).render(**values)
+        return "\n".join(line for line in text.split("\n") if line.strip())
 
     def workload(
         self,
@@ -102,6 +104,6 @@ def _environment(folder: Path) -> jinja2.Environment:
     environment = templates.environment(folder, keep_trailing_newline=False)
     environment.globals |= {
         "around": around, "counter": counter, "each": each, "nest": nest, "plus": plus,
-        "times": times, "when": when,
+        "step": step, "times": times, "when": when,
     }  # fmt: skip
     return environment

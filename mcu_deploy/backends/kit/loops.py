@@ -23,10 +23,12 @@ _PRODUCT = re.compile(r"(\w+) \* (\d+)")
 
 
 class Counter(str):
-    """The variable of a loop from `first` to before `end`; empty where that is 0 alone."""
+    """The variable of a loop from `first` to before `end`; empty where that is 0 alone. step: what
+    is done with each increment."""
 
     first: str
     end: str
+    step: str = ""
 
 
 def counter(name: str, end: int | str, first: str = "0") -> Counter:
@@ -36,22 +38,29 @@ def counter(name: str, end: int | str, first: str = "0") -> Counter:
     return made
 
 
+def step(variable: Counter, done: str) -> Counter:
+    """The variable of the same loop, in which this is done with each increment.
+
+    Without a loop there is no step either: nothing behind it may count on it.
+    """
+    made = counter(variable, variable.end, variable.first)
+    made.step = done
+    return made
+
+
 def counters(name: str, extents: Iterable[int]) -> tuple[Counter, ...]:
     """The variables of loops in one another, outermost first: the name, numbered."""
     number = itertools.count()
     return tuple(counter(f"{name}{next(number)}" if e != 1 else "", e) for e in extents)
 
 
-def each(variable: Counter, step: str = "", *, caller: Callable[[], str]) -> str:
-    """A loop around the body, which is indented for it; `step` is done with each increment.
-
-    Without a loop there is no step either: nothing behind it may count on it.
-    """
+def each(variable: Counter, done: str = "", *, caller: Callable[[], str]) -> str:
+    """A loop around the body, which is indented for it; done: its `step`."""
     if not variable:
         return _block("", caller())
-    step = f", {step}" if step else ""
+    done = done or variable.step
     bounds = f"int32_t {variable} = {variable.first}; {variable} < {variable.end}"
-    return _block(f"for ({bounds}; {variable}++{step})", caller())
+    return _block(f"for ({bounds}; {variable}++{f', {done}' if done else ''})", caller())
 
 
 def when(condition: str, *, caller: Callable[[], str]) -> str:
@@ -71,8 +80,9 @@ def nest(name: str, extents: Iterable[int], *, caller: Callable[[], str]) -> str
     return around(counters(name, extents), caller=caller)
 
 
-def around(variables: Sequence[Counter], *, caller: Callable[[], str]) -> str:
+def around(*loops: Counter | Sequence[Counter], caller: Callable[[], str]) -> str:
     """Loops in one another around the body, which is indented as for the outermost alone."""
+    variables = [v for one in loops for v in ([one] if isinstance(one, Counter) else one)]
     text = _block("", caller())
     for variable in filter(None, reversed(variables)):
         text = each(variable, caller=partial(textwrap.indent, text, "    "))

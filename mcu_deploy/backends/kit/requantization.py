@@ -50,16 +50,16 @@ def output_quantization(layer: Layer) -> OutputQuantization:
     )
 
 
-def clamp_lines(layer: Layer, name: str, indent: str) -> str:
+def clamp_lines(layer: Layer, name: str) -> str:
     """C statements that clamp a float variable to the layer's fused activation."""
     low, high = layer.call.activation
     lines = []
     if math.isfinite(low):
         bound = float_literal(low)
-        lines.append(f"{indent}{name} = {name} < {bound} ? {bound} : {name};")
+        lines.append(f"{name} = {name} < {bound} ? {bound} : {name};")
     if math.isfinite(high):
         bound = float_literal(high)
-        lines.append(f"{indent}{name} = {name} > {bound} ? {bound} : {name};")
+        lines.append(f"{name} = {name} > {bound} ? {bound} : {name};")
     return "\n".join(lines)
 
 

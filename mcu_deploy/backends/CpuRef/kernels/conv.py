@@ -140,7 +140,7 @@ def create(layer: Layer) -> Workload:
         }
     else:
         constants.append(Constant("bias", offsets.astype(np.float32)))
-        clamp = clamp_lines(layer, "sum", " " * (12 if pixelwise else 20))
+        clamp = clamp_lines(layer, "sum")
         values |= {"acc": "float", "product": f"{left} * {right}", "clamp": clamp}
     if layer.domain == "mcu":
         scaling, scales = weight_scaling(w, plus(m))

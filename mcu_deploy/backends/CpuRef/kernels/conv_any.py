@@ -61,7 +61,7 @@ def create(layer: Layer) -> Workload:
     body = render(
         "conv_any.c.j2", n=counter("n", x.shape[0]), m=m, c=c, w=found, start=start,
         ctype=y.dtype.c_type, product=product, size=x.shape[1] * plane,
-        clamp="" if integer else clamp_lines(layer, "sum", " " * 16),
+        clamp="" if integer else clamp_lines(layer, "sum"),
     )  # fmt: skip
     return whole(layer, body)
 

@@ -93,7 +93,7 @@ def _create(layer: Layer) -> Workload:
         }
     else:
         constants.append(Constant("bias", offsets.astype(np.float32)))
-        clamp = clamp_lines(layer, "sum", " " * 20)
+        clamp = clamp_lines(layer, "sum")
         values |= {"product": f"{left} * {right}", "clamp": clamp}
     # The window slides over the result: what it calls its output is this operator's input.
     window = plane(geometry)

@@ -49,6 +49,6 @@ def create(layer: Layer) -> Workload:
         "conv_any.c.j2", n=counter("n", x.shape[0]), m=m, c=c, w=found, ctype=y.dtype.c_type,
         start="0" if layer.optional(2) is None else f"x2[{plus(m)}]",
         product=f"x0[{at}] * x1[{tap}]", size=x.shape[1] * plane,
-        clamp=clamp_lines(layer, "sum", " " * 16),
+        clamp=clamp_lines(layer, "sum"),
     )  # fmt: skip
     return whole(layer, body)

@@ -89,7 +89,7 @@ def _binary(layer: Layer) -> Workload:
         "left": left,
         "right": right,
         "symbol": _SYMBOLS[layer.op],
-        "clamp": clamp_lines(layer, "value", " " * 8),
+        "clamp": clamp_lines(layer, "value"),
         "quantized": quantized,
     }
     if quantized:
@@ -199,7 +199,7 @@ def _unary(layer: Layer) -> Workload:
     assert expression is not None
     body = render(
         "unary.c.j2", elements=x.type.elements, expression=expression,
-        clamp=clamp_lines(layer, "value", " " * 8),
+        clamp=clamp_lines(layer, "value"),
     )  # fmt: skip
     headers = ("math.h",) if "f(" in expression else ()
     in_place = overlap.in_place(layer, np.arange(x.type.elements))

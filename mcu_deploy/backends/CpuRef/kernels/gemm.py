@@ -137,7 +137,7 @@ def create(layer: Layer) -> Workload:
             "acc": "float",
             "product": f"{x_element} * {real_weight(w, w_element) if weight_only else w_element}",
             "scaling": scaling.strip(),
-            "clamp": clamp_lines(layer, "sum", " " * 12),
+            "clamp": clamp_lines(layer, "sum"),
         }
     # A row is read again for each of its columns.
     lowest = overlap.strided((rows, columns), (depth, 0))
@@ -177,7 +177,7 @@ def _matmul(layer: Layer) -> Workload:
             "store": output_quantization(layer).store,
         }
     else:
-        clamp = clamp_lines(layer, "sum", " " * 16)
+        clamp = clamp_lines(layer, "sum")
         values |= {"acc": "float", "product": f"{a_element} * {b_element}", "clamp": clamp}
     helpers = (QUANTIZE,) if y.type.is_quantized else ()
     extents = (*loops.extents, rows, columns)

@@ -49,7 +49,7 @@ def _instance(layer: Layer) -> Workload:
 
 def batch(layer: Layer) -> Workload:
     """(x - mean) * (scale / sqrt(variance + epsilon)) + shift."""
-    clamp = clamp_lines(layer, "value", " " * 16)
+    clamp = clamp_lines(layer, "value")
     body = render("batch_normalization_any.c.j2", clamp=clamp, **_planes(layer))
     return whole(layer, body, headers=("math.h",))
 

@@ -62,7 +62,7 @@ def _layer_normalization(layer: Layer) -> Workload:
     body = render(
         "layer_normalization.c.j2", outer=outer, size=size, i=i, count=float_literal(size),
         epsilon=float_literal(layer.attributes.get("epsilon", 1e-5)), **factors,
-        clamp=clamp_lines(layer, "value", " " * 12), means="means" in names,
+        clamp=clamp_lines(layer, "value"), means="means" in names,
         inverses="inverses" in names,
     )  # fmt: skip
     return call(
@@ -100,7 +100,7 @@ def _batch(layer: Layer) -> Workload:
     channels = x.type.shape[1]
     body = render(
         "batch_normalization.c.j2", rows=x.type.elements // max(channels, 1), channels=channels,
-        clamp=clamp_lines(layer, "value", " " * 12),
+        clamp=clamp_lines(layer, "value"),
     )  # fmt: skip
     constants = (
         Constant("mean", mean.astype(np.float32)),

@@ -65,7 +65,7 @@ def _create(layer: Layer) -> Workload:
     helpers: tuple[CFunction, ...] = ()
     if "Max" in layer.op:
         lowest = str(x.type.dtype.range[0]) if x.type.dtype in BYTES else "-INFINITY"
-        values |= {"lowest": lowest, "clamp": clamp_lines(layer, "best", " " * 20)}
+        values |= {"lowest": lowest, "clamp": clamp_lines(layer, "best")}
         body = render("maximum.c.j2", **values)
         headers = ("math.h",) if lowest == "-INFINITY" else ()
     else:
@@ -84,7 +84,7 @@ def _create(layer: Layer) -> Workload:
             )
             values |= {"store": out.store, "scale": out.scale}
             helpers = (QUANTIZE,)
-        values |= {"element": element, "clamp": clamp_lines(layer, "mean", " " * 20)}
+        values |= {"element": element, "clamp": clamp_lines(layer, "mean")}
         body = render("average.c.j2", **values)
     word = "max_pool" if "Max" in layer.op else "avg_pool"
     name = stem(word, x.type.dtype.value, channels, window=window)

@@ -58,7 +58,7 @@ def create(layer: Layer) -> Workload:
             for o, size in zip(found.outputs, geometry.output, strict=True):
                 at = plus(times(at, size), o)
             values["count"] = f"count[{at}]"
-    values["clamp"] = clamp_lines(layer, "best" if kind == "max" else "sum", " " * 12)
+    values["clamp"] = clamp_lines(layer, "best" if kind == "max" else "sum")
     body = render("pool_any.c.j2", kind=kind, p=p, plane=plane, w=found, **values)
     return whole(layer, body, constants=constants, headers=("math.h",))
 

@@ -89,7 +89,7 @@ def _product(
         ctype=integers.unsigned(dtype) if is_wrapped else dtype.c_type,
         product=f"{left} * {right}",
         result=f"({dtype.c_type})sum" if is_wrapped else "sum",
-        clamp=clamp_lines(layer, "sum", " " * 16) if dtype is DType.FLOAT32 else "",
+        clamp=clamp_lines(layer, "sum") if dtype is DType.FLOAT32 else "",
     )  # fmt: skip
     return whole(layer, body)
 

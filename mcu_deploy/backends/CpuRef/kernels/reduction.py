@@ -96,7 +96,7 @@ def _create(layer: Layer) -> Workload:
         }
         helpers = (QUANTIZE,)
     elif x.type.dtype not in BYTES:
-        values["clamp"] = clamp_lines(layer, "result", " " * 8)
+        values["clamp"] = clamp_lines(layer, "result")
     lowest = overlap.strided(outer.extents, outer.steps[0])
     return compute(
         layer, loops.stem(f"reduce_{layer.op[6:].lower()}", x.type.dtype),

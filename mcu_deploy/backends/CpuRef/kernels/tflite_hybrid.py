@@ -55,7 +55,7 @@ def _create(layer: Layer) -> Workload:
         "elements": x.type.elements, "channels": x.type.shape[1], "filters": filters,
         "depth": depth, "taps": taps, **window.values(1), "padded": geometry.padded,
         "factor_index": "m" if factor.size > 1 else "0",
-        "clamp": clamp_lines(layer, "real", " " * 16),
+        "clamp": clamp_lines(layer, "real"),
     }  # fmt: skip
     channels = x.type.shape[1]
     # The first filter of a position waits for all that is read there, the others read nothing.
