@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels import conv_any
+from mcu_deploy.backends.CpuRef.kernels import conv_any, sums
 from mcu_deploy.backends.CpuRef.kernels.base import (
     Kernel,
     check_types,
@@ -21,22 +21,11 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     render,
     weight_scaling,
 )
-from mcu_deploy.backends.interface import (
-    YES,
-    CFunction,
-    Constant,
-    Layer,
-    LayoutRule,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.interface import YES, Constant, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.loops import counter, plus, times
-from mcu_deploy.backends.kit.requantization import clamp_lines, requantization, sums_are_wide
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import Plane, plane
-from mcu_deploy.backends.kit.zero_points import folded_bias, without_zero
 from mcu_deploy.operators.conv import conv_window
 
 
@@ -114,7 +103,6 @@ def create(layer: Layer) -> Workload:
         "bias_step": "",
         "channel": "m" if filters == channels else f"m / {filters // channels}",
     }
-    helpers: tuple[CFunction, ...] = ()
     packed = weights.transpose((2, 3, 1, 0) if depthwise else (0, 2, 3, 1))
     constants = [Constant("weights", packed)]
     names = ("x", "row") if pixelwise else ("pixel", "tap")
@@ -124,24 +112,13 @@ def create(layer: Layer) -> Workload:
         left = f"x[{plus('at', times(kx, channels * window.dilation[1]))}]"
         right = f"tap[{plus(times(kx, filters))}]"
     if y.type.is_quantized:
-        x_zero, w_zero = x.type.scaling.zero_point[0], w.type.scaling.zero_point[0]
-        wide = sums_are_wide(layer)
-        bias_value = offsets.astype(np.int64 if wide else np.int32)
-        if not (wide or geometry.padded):
-            folded, _ = folded_bias(offsets, weights, x.type, w_zero)
-            bias_value, x_zero = (bias_value, x_zero) if folded is None else (folded, 0)
-        ending = requantization(layer, plus(m))
-        constants += [Constant("bias", bias_value), *ending.constants]
-        helpers = ending.helpers
-        values |= {
-            "acc": "int64_t" if wide else "int32_t",
-            "product": f"{without_zero(left, x_zero)} * {without_zero(right, w_zero)}",
-            "requantization": ending,
-        }
+        # Taps that are skipped read no zero point.
+        folded = None if geometry.padded else weights
+        made = sums.of_integers(layer, left, right, plus(m), offsets, folded)
     else:
-        constants.append(Constant("bias", offsets.astype(np.float32)))
-        clamp = clamp_lines(layer, "sum")
-        values |= {"acc": "float", "product": f"{left} * {right}", "clamp": clamp}
+        made = sums.of_floats(layer, left, right, offsets)
+    values |= made.values
+    constants += made.constants
     if layer.domain == "mcu":
         scaling, scales = weight_scaling(w, plus(m))
         constants += scales
@@ -164,7 +141,7 @@ def create(layer: Layer) -> Workload:
     lowest = overlap.window(x.type.shape[0], channels, window, reads)
     return compute(
         layer, stem(word, kind, *extents, window=window), render(template, **values),
-        constants, helpers, in_place=overlap.in_place(layer, lowest),
+        constants, made.helpers, in_place=overlap.in_place(layer, lowest),
     )  # fmt: skip
 
 

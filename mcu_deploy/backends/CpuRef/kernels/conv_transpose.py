@@ -10,25 +10,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels import conv_transpose_any
+from mcu_deploy.backends.CpuRef.kernels import conv_transpose_any, sums
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, either, element_kind, render
 from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_products
-from mcu_deploy.backends.interface import (
-    YES,
-    CFunction,
-    Constant,
-    Layer,
-    LayoutRule,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.interface import YES, Constant, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.loops import counter, plus, times
-from mcu_deploy.backends.kit.requantization import clamp_lines, requantization, sums_are_wide
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import plane
-from mcu_deploy.backends.kit.zero_points import without_zero
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.conv_transpose import transposed_window
 
@@ -73,47 +62,34 @@ def _create(layer: Layer) -> Workload:
     packed = grouped.transpose(0, 2, 3, 4, 1).reshape(filters, *weights.shape[2:], depth)
     offsets = np.zeros(filters, np.float32) if bias is None else bias.constant
     assert offsets is not None
-    constants = [Constant("weights", np.ascontiguousarray(packed))]
+    taps = Constant("weights", np.ascontiguousarray(packed))
     m, c = counter("m", filters), counter("c", depth)
     left, right = f"pixel[{plus(c)}]", f"tap[{plus(c)}]"
-    helpers: tuple[CFunction, ...] = ()
     values: dict[str, object] = {
-        "acc": "float", "x_ctype": x.type.dtype.c_type, "w_ctype": w.type.dtype.c_type,
+        "x_ctype": x.type.dtype.c_type, "w_ctype": w.type.dtype.c_type,
         "quantized": y.type.is_quantized, "scaling": "", "bias_step": "",
     }  # fmt: skip
     if y.type.is_quantized:
-        wide, ending = sums_are_wide(layer), requantization(layer, plus(m))
-        offsets = offsets.astype(np.int64 if wide else np.int32)
-        constants += [Constant("bias", offsets), *ending.constants]
-        helpers = ending.helpers
-        values |= {
-            "acc": "int64_t" if wide else "int32_t",
-            "product": f"{without_zero(left, x.type.scaling.zero_point[0])} * {right}",
-            "requantization": ending,
-        }
+        made = sums.of_integers(layer, left, right, plus(m), offsets, None)
     else:
-        constants.append(Constant("bias", offsets.astype(np.float32)))
-        clamp = clamp_lines(layer, "sum")
-        values |= {"product": f"{left} * {right}", "clamp": clamp}
+        made = sums.of_floats(layer, left, right, offsets)
     # The window slides over the result: what it calls its output is this operator's input.
     window = plane(geometry)
     window = replace(window, input=window.output, output=window.input)
     body = render(
         "conv_transpose.c.j2",
-        channels=channels,
-        depth=depth,
-        m=m,
-        c=c,
-        **values,
+        channels=channels, depth=depth, m=m, c=c, **values, **made.values,
         **window.values(x.type.shape[0]),
-        group_offset=""
-        if group == 1
-        else times("m" if per_group == 1 else f"m / {per_group}", depth),
-    )
+        group_offset=times("m" if per_group == 1 else f"m / {per_group}", depth)
+        if group > 1 else "",
+    )  # fmt: skip
     name = stem("conv_transpose", element_kind(layer), channels, filters, window=window)
     reads = np.arange(filters) // per_group * depth
     lowest = overlap.transposed_window(x.type.shape[0], channels, window, reads)
-    return compute(layer, name, body, constants, helpers, in_place=overlap.in_place(layer, lowest))
+    return compute(
+        layer, name, body, (taps, *made.constants), made.helpers,
+        in_place=overlap.in_place(layer, lowest),
+    )  # fmt: skip
 
 
 KERNELS = (

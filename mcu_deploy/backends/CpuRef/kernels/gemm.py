@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from mcu_deploy.arithmetic import multiplier
-from mcu_deploy.backends.CpuRef.kernels import product_any
+from mcu_deploy.backends.CpuRef.kernels import product_any, sums
 from mcu_deploy.backends.CpuRef.kernels.base import (
     Kernel,
     check_types,
@@ -22,20 +22,15 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     render,
     weight_scaling,
 )
-from mcu_deploy.backends.interface import YES, CFunction, Constant, Layer, Support, Workload, no
+from mcu_deploy.backends.interface import YES, Constant, Layer, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter, plus, times
-from mcu_deploy.backends.kit.requantization import (
-    clamp_lines,
-    output_quantization,
-    requantization,
-    sums_are_wide,
-)
+from mcu_deploy.backends.kit.requantization import clamp_lines, output_quantization
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import matrices
-from mcu_deploy.backends.kit.zero_points import folded_bias, without_zero
+from mcu_deploy.backends.kit.zero_points import without_zero
 
 
 def supports(layer: Layer) -> Support:
@@ -84,7 +79,7 @@ def _supports_matmul(layer: Layer) -> Support:
 
 def create(layer: Layer) -> Workload:
     """y[r][n] = clamp(alpha * sum_k x[r][k] * w[n][k] + beta * bias[n])."""
-    x, w, y = layer.input(0), layer.input(1), layer.output
+    w, y = layer.input(1), layer.output
     assert w.constant is not None
     is_matmul, weight_only = layer.op == "MatMul", layer.domain == "mcu"
     transposed = layer.op == "FullyConnected" or bool(layer.attributes.get("transB", 0))
@@ -94,31 +89,18 @@ def create(layer: Layer) -> Workload:
     r, n, k = counter("r", rows), counter("n", columns), counter("k", depth)
     x_element, w_element = f"x[{plus(k)}]", f"row[{plus(k)}]"
     bias = None if is_matmul else layer.optional(2)
-    constants = [Constant("weights", np.ascontiguousarray(matrix))]
-    helpers: tuple[CFunction, ...] = ()
+    weights = Constant("weights", np.ascontiguousarray(matrix))
+    scales: tuple[Constant, ...] = ()
     values: dict[str, object] = {
         "r": r, "n": n, "k": k, "depth": depth,
         "w_ctype": w.type.dtype.c_type, "quantized": y.type.is_quantized,
         "start": f"bias[{plus(n)}]" if y.type.is_quantized else "0.0F", "bias_step": plus(n),
     }  # fmt: skip
     if y.type.is_quantized:
-        xq, wq = x.type.scaling, w.type.scaling
-        x_zero, w_zero = xq.zero_point[0], wq.zero_point[0]
-        wide = sums_are_wide(layer)
-        integers = np.zeros(columns, np.int64 if wide else np.int32)
+        integers = np.zeros(columns, np.int64)
         if bias is not None and bias.constant is not None:
-            integers = integers + bias.constant.astype(integers.dtype)
-        if not wide:
-            folded, _ = folded_bias(integers, matrix, x.type, w_zero)
-            integers, x_zero = (integers, x_zero) if folded is None else (folded, 0)
-        ending = requantization(layer, plus(n))
-        constants += [Constant("bias", integers), *ending.constants]
-        helpers = ending.helpers
-        values |= {
-            "acc": "int64_t" if wide else "int32_t",
-            "product": f"{without_zero(x_element, x_zero)} * {without_zero(w_element, w_zero)}",
-            "requantization": ending,
-        }
+            integers = integers + bias.constant
+        made = sums.of_integers(layer, x_element, w_element, plus(n), integers, matrix)
     else:
         offsets = np.zeros(columns, np.float32)
         if bias is not None and bias.constant is not None:
@@ -127,24 +109,19 @@ def create(layer: Layer) -> Workload:
             same = bool(np.all(offsets == offsets[:1]))
             offsets = offsets[0] if same else offsets
             values["bias_step"] = plus(n) if same else plus(times(r, columns), n)
-        constants.append(Constant("bias", offsets))
+        weight = real_weight(w, w_element) if weight_only else w_element
+        made = sums.of_floats(layer, x_element, weight, offsets)
         alpha = 1.0 if is_matmul else float(layer.attributes.get("alpha", 1.0))
         scaling, scales = weight_scaling(w, plus(n)) if weight_only else ("", ())
-        constants += scales
         if alpha != 1.0:
             scaling += f" sum *= {float_literal(alpha)};"
-        values |= {
-            "acc": "float",
-            "product": f"{x_element} * {real_weight(w, w_element) if weight_only else w_element}",
-            "scaling": scaling.strip(),
-            "clamp": clamp_lines(layer, "sum"),
-        }
+        values["scaling"] = scaling.strip()
     # A row is read again for each of its columns.
     lowest = overlap.strided((rows, columns), (depth, 0))
     return compute(
         layer, stem("dense", "weights8" if weight_only else _kind(layer), depth, columns),
-        render("gemm.c.j2", **values), constants, helpers,
-        in_place=overlap.in_place(layer, lowest),
+        render("gemm.c.j2", **values, **made.values), (weights, *made.constants, *scales),
+        made.helpers, in_place=overlap.in_place(layer, lowest),
     )  # fmt: skip
 
 
