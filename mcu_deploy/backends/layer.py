@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
+import numpy as np
 import numpy.typing as npt
 
 from mcu_deploy.boards import MemoryTiming
@@ -28,11 +30,16 @@ T = TypeVar("T")
 
 def kept(find: Callable[Concatenate[K, P], T]) -> Callable[Concatenate[K, P], T]:
     """Keeps what a function finds of a layer, and of arguments that have a hash, with the layer:
-    several kernels ask for the same."""
+    several kernels ask for the same. What it finds of arrays is not kept."""
+    asked = inspect.signature(find)
 
     @functools.wraps(find)
     def found(layer: K, /, *arguments: P.args, **named: P.kwargs) -> T:
-        key = find, arguments, *named.items()
+        given = asked.bind(layer, *arguments, **named)
+        given.apply_defaults()
+        key = find, *given.args[1:]
+        if any(isinstance(argument, np.ndarray) for argument in key):
+            return find(layer, *arguments, **named)
         if key not in layer.known:
             layer.known[key] = find(layer, *arguments, **named)
         known: T = layer.known[key]

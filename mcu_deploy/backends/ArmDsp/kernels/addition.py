@@ -141,7 +141,6 @@ def assemble(operands: Sequence[TensorType], y: TensorType, shift: int, walk: Wa
     """
     code = Assembly()
     given = _Given(code)
-    operands = walk.ordered(operands)
     code.note(f"y = sat((offset + (a_scale * 256 a >> 16) + (b_scale * 256 b >> 16)) >> {shift}).")
     code.note("constants: a_scale; b_scale; offset; the bytes of a run's whole words; the loops'.")
     words = [*given.scales, given.offset, given.count]
@@ -151,64 +150,90 @@ def assemble(operands: Sequence[TensorType], y: TensorType, shift: int, walk: Wa
     code.mov(given.odd, 0xFF00FF00)
     code.note("Each element times its operand's scale (SMLAW), added, shifted, saturated.")
     with given.runs(code, walk):
-        _run(code, given, operands, y, shift, walk)
+        _Run(code, given, walk.ordered(operands), y, shift).assemble(walk)
     return code
 
 
-def _run(
-    code: Assembly,
-    given: _Given,
-    operands: Sequence[TensorType],
-    y: TensorType,
-    shift: int,
-    walk: Walk,
-) -> None:
-    at_once, (a_scale, b_scale) = _at_once(walk), given.scales
-    given.begin_run(code, walk, at_once, end := code.register("end_of_words"))
-    if walk.turns and walk.run >= at_once:
-        code.vmov(given.end, end)
-    loads = [(given.of_a, given.a, operands[0]), (given.of_b, given.b, operands[1])]
-    if walk.is_fixed:  # its summand is in the offset
-        loads.pop()
-        element = given.of_b[0]
-        _byte(code, element, given.b[0], operands[1])
-        code.vmov(given.offset, given.kept)
-        code.smlawb(given.offset, b_scale, element, given.offset)
+class _Run(NamedTuple):
+    """The way over neighbours, of operands in the walk's order."""
 
-    def word(n: int) -> None:
-        _word(
-            code, given, operands, y, shift, given.of_a[n], None if walk.is_fixed else given.of_b[n]
-        )
+    code: Assembly
+    given: _Given
+    operands: Sequence[TensorType]
+    y: TensorType
+    shift: int
 
-    def load() -> None:
-        for words, address, _ in loads:
-            code.ldr(words[0], address.after(4))
+    def assemble(self, walk: Walk) -> None:
+        code, given, operands = self.code, self.given, self.operands
+        at_once, (a_scale, b_scale) = _at_once(walk), given.scales
+        given.begin_run(code, walk, at_once, end := code.register("end_of_words"))
+        if walk.turns and walk.run >= at_once:
+            code.vmov(given.end, end)
+        loads = [(given.of_a, given.a, operands[0]), (given.of_b, given.b, operands[1])]
+        if walk.is_fixed:  # its summand is in the offset
+            loads.pop()
+            element = given.of_b[0]
+            _byte(code, element, given.b[0], operands[1])
+            code.vmov(given.offset, given.kept)
+            code.smlawb(given.offset, b_scale, element, given.offset)
+        of_b = [None, None] if walk.is_fixed else given.of_b
 
-    if walk.run >= at_once:
-        with code.repeat(walk.run // at_once):
-            if at_once == 8:
-                for words, address, _ in loads:
-                    code.ldmia(address.moving, words)
-                word(0)
-                word(1)
-            else:
-                load()
-                word(0)
-            code.vmov(given.sum, given.end)
-            code.cmp(given.y, given.sum)
-    rest = walk.run % at_once
-    if rest >= 4:
-        load()
-        word(0)
-    a, b = given.of_a[0], given.of_b[0]
-    for _ in range(rest % 4):
-        for words, address, type_ in loads:
-            _byte(code, words[0], address.after(1), type_)
-        code.smlawb(a, a_scale, a, given.offset)
-        if not walk.is_fixed:
-            code.smlawb(a, b_scale, b, a)
-        getattr(code, saturate(y))(a, 8, a.asr(shift))
-        code.strb(a, given.y.after(1))
+        def load() -> None:
+            for words, address, _ in loads:
+                code.ldr(words[0], address.after(4))
+
+        if walk.run >= at_once:
+            with code.repeat(walk.run // at_once):
+                if at_once == 8:
+                    for words, address, _ in loads:
+                        code.ldmia(address.moving, words)
+                    for a, b in zip(given.of_a, of_b, strict=True):
+                        self._word(a, b)
+                else:
+                    load()
+                    self._word(given.of_a[0], of_b[0])
+                code.vmov(given.sum, given.end)
+                code.cmp(given.y, given.sum)
+        rest = walk.run % at_once
+        if rest >= 4:
+            load()
+            self._word(given.of_a[0], of_b[0])
+        a, b = given.of_a[0], given.of_b[0]
+        for _ in range(rest % 4):
+            for words, address, type_ in loads:
+                _byte(code, words[0], address.after(1), type_)
+            code.smlawb(a, a_scale, a, given.offset)
+            if not walk.is_fixed:
+                code.smlawb(a, b_scale, b, a)
+            getattr(code, saturate(self.y))(a, 8, a.asr(self.shift))
+            code.strb(a, given.y.after(1))
+
+    def _word(self, a: Register, b: Register | None) -> None:
+        """Four elements of words in `a` and `b`, which are lost."""
+        code, given, (a_scale, b_scale) = self.code, self.given, self.given.scales
+        even_a, even_b, total = given.even_a, given.even_b, given.sum
+        for x, type_ in zip((a, b), self.operands, strict=True):
+            if x is not None and type_.dtype is DType.UINT8:
+                code.eor(x, x, _OUTSIDE)
+        for x, even in ((a, even_a), (b, even_b)):
+            if x is not None:
+                code.and_(even, given.odd, x.lsl(8))
+                code.and_(x, x, given.odd)
+        # the bytes 2, 0, 3 and 1
+        for acc, x, other, by_top in (
+            (total, even_a, even_b, True), (even_a, even_a, even_b, False), (even_b, a, b, True),
+            (a, a, b, False),
+        ):  # fmt: skip
+            multiply = code.smlawt if by_top else code.smlawb
+            multiply(acc, a_scale, x, given.offset)
+            if b is not None:
+                multiply(acc, b_scale, other, acc)
+        for acc in (even_a, total, a, even_b):
+            getattr(code, saturate(self.y))(acc, 8, acc.asr(self.shift))
+        code.bfi(even_a, a, 8, 8)
+        code.bfi(total, even_b, 8, 8)
+        code.pkhbt(even_a, even_a, total.lsl(16))
+        code.str(even_a, given.y.after(4))
 
 
 def _byte(code: Assembly, into: Register, place: Memory, type_: TensorType) -> None:
@@ -217,38 +242,3 @@ def _byte(code: Assembly, into: Register, place: Memory, type_: TensorType) -> N
     if type_.dtype is DType.UINT8:
         code.eor(into, into, 0x80)
     code.lsl(into, into, 8)
-
-
-def _word(
-    code: Assembly,
-    given: _Given,
-    operands: Sequence[TensorType],
-    y: TensorType,
-    shift: int,
-    a: Register,
-    b: Register | None,
-) -> None:
-    """Four elements of words in `a` and `b`, which are lost."""
-    even_a, even_b, total, (a_scale, b_scale) = given.even_a, given.even_b, given.sum, given.scales
-    for x, type_ in zip((a, b), operands, strict=True):
-        if x is not None and type_.dtype is DType.UINT8:
-            code.eor(x, x, _OUTSIDE)
-    for x, even in ((a, even_a), (b, even_b)):
-        if x is not None:
-            code.and_(even, given.odd, x.lsl(8))
-            code.and_(x, x, given.odd)
-    # the bytes 2, 0, 3 and 1
-    for acc, x, other, by_top in (
-        (total, even_a, even_b, True), (even_a, even_a, even_b, False), (even_b, a, b, True),
-        (a, a, b, False),
-    ):  # fmt: skip
-        multiply = code.smlawt if by_top else code.smlawb
-        multiply(acc, a_scale, x, given.offset)
-        if b is not None:
-            multiply(acc, b_scale, other, acc)
-    for acc in (even_a, total, a, even_b):
-        getattr(code, saturate(y))(acc, 8, acc.asr(shift))
-    code.bfi(even_a, a, 8, 8)
-    code.bfi(total, even_b, 8, 8)
-    code.pkhbt(even_a, even_a, total.lsl(16))
-    code.str(even_a, given.y.after(4))

@@ -98,18 +98,10 @@ def refusal(layer: Convolution) -> str:
     return product(layer).refusal()
 
 
+@kept
 def product(
     layer: Convolution, is_double: bool = False, table: Array | None = None
 ) -> DenseProduct:
-    return _bare(layer, is_double) if table is None else _product(layer, is_double, table)
-
-
-@kept
-def _bare(layer: Convolution, is_double: bool) -> DenseProduct:
-    return _product(layer, is_double, None)
-
-
-def _product(layer: Convolution, is_double: bool, table: Array | None) -> DenseProduct:
     filters, channels = layer.weights.shape[:2]
     is_grouped = layer.is_waited_for
     taps = order(channels, by=4 if is_grouped else 8)
@@ -149,30 +141,16 @@ def count_at(layer: Convolution) -> int:
     return pixel_groups.TILES if layer.is_waited_for else 6 * layer.x.shape[1] + _TILES
 
 
+@kept
 def assemble(
-    layer: Convolution,
-    is_double: bool = False,
-    is_counted: bool = True,
+    layer: Convolution, is_double: bool = False, is_counted: bool = True,
     table: Array | None = None,
-) -> Assembly:
+) -> Assembly:  # fmt: skip
     """The kernel: pixels, output, the packed stream, scratch.
 
     is_counted: it computes all of the layer; else as many tiles as the scratch has at `count_at`,
     of a layer whose rows are whole tiles.
     """
-    if table is None:
-        return _assembled_bare(layer, is_double, is_counted)
-    return _assembled(layer, is_double, is_counted, table)
-
-
-@kept
-def _assembled_bare(layer: Convolution, is_double: bool, is_counted: bool) -> Assembly:
-    return _assembled(layer, is_double, is_counted, None)
-
-
-def _assembled(
-    layer: Convolution, is_double: bool, is_counted: bool, table: Array | None
-) -> Assembly:
     if layer.is_waited_for:
         code = Assembly()
         groups(layer, table, is_of_rows=not is_counted).assemble(code, is_counted)
