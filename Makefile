@@ -1,6 +1,6 @@
 # The commands that people type. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-times golden bench docs renode litert lint format clean
+.PHONY: help setup demo test test-all test-times mutants golden bench docs renode litert lint format clean
 
 # With Python's cache of compiled modules, whatever the environment says: the tests start many
 # processes.
@@ -23,6 +23,9 @@ test-all: setup ## the whole matrix of tests, as long as it takes
 
 test-times: setup ## the fixed sample, and what each part of it costs in processor seconds
 	@$(PYTHON_TESTS) --times
+
+mutants: setup ## try the tests of five rooms on 300 mistakes; ROOMS="planner": of this one
+	@.venv/bin/python tests/mutants/run.py $(ROOMS)
 
 golden: setup ## renew the generated C that tests/golden holds
 	@.venv/bin/python tests/golden/renew.py

@@ -1,0 +1,196 @@
+"""Tries the tests of each room on its mutations (`make mutants`).
+
+All happens in a copy of the repository, in build/mutants: the sources here are never touched. Each
+mutation is a process forked from one that has the libraries loaded, and ends with the first test
+that fails. What was found is remembered for the same texts: a run that was stopped goes on.
+
+In `survivors.tsv` stands why a mutation that no test fails on changes nothing that one could see.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import hypothesis  # noqa: F401  (loaded once for all forks)
+import ml_dtypes  # noqa: F401
+import numpy  # noqa: F401
+import onnx  # noqa: F401
+import onnxruntime  # noqa: F401
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from mutants.mutations import Mutation  # noqa: E402
+from mutants.rooms import ROOMS, Room  # noqa: E402
+
+BUILD = ROOT / "build" / "mutants"
+TREE = BUILD / "tree"
+FOUND = BUILD / "found.tsv"
+EXPLAINED = Path(__file__).parent / "survivors.tsv"
+_KILLED_SHARE = 0.9
+_MOST_SECONDS = 120  # of processor time: an endless loop is killed
+_SHORT = 110
+
+
+def copy() -> None:
+    """The files that git knows or would take; what is compiled of those that stay, stays."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    ).stdout.splitlines()  # fmt: skip
+    wanted = {TREE / name for name in listed if (ROOT / name).is_file()}
+    for path in TREE.rglob("*"):
+        if path.is_file() and path not in wanted and "__pycache__" not in path.parts:
+            path.unlink()
+    for path in wanted:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / path.relative_to(TREE), path)
+
+
+def is_killed(mutation: Mutation, tests: Sequence[str]) -> bool:
+    """Whether a test fails."""
+    place = TREE / mutation.file
+    times = place.stat()
+    place.write_text(mutation.text, encoding="utf-8")
+    # Python's cache knows a module by time and size, and both may be the same.
+    os.utime(place, (times.st_atime, times.st_mtime + 1000))
+    try:
+        return fails(tests)
+    finally:
+        shutil.copy2(ROOT / mutation.file, place)
+
+
+def fails(tests: Sequence[str], *, keeps_compiled: bool = False) -> bool:
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            os.setsid()
+            sys.dont_write_bytecode = not keeps_compiled
+            code = _child(tests)
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(pid, 0)
+    with contextlib.suppress(ProcessLookupError):  # what the tests left running
+        os.killpg(pid, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(status)
+    known = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
+    if code >= 0 and code not in known:
+        sys.exit(f"mutants: pytest could not run ({code}); what it said is in {BUILD / 'log'}.")
+    return code != pytest.ExitCode.OK
+
+
+def _child(tests: Sequence[str]) -> int:
+    resource.setrlimit(resource.RLIMIT_CPU, (_MOST_SECONDS, _MOST_SECONDS))
+    log = os.open(BUILD / "log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    for stream in (1, 2):
+        os.dup2(log, stream)
+    os.chdir(TREE)
+    sys.path[:] = [entry for entry in sys.path if entry != str(ROOT / "tests")]
+    for name in [name for name in sys.modules if name.partition(".")[0] == "mutants"]:
+        del sys.modules[name]
+    os.environ.setdefault("MCU_DEPLOY_MODELS", str(ROOT.parent / "shared" / "models"))
+    return pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests])
+
+
+def _digest(room: Room, *texts: str) -> str:
+    texts = (*texts, *(_read(test) for test in room.tests))
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:20]
+
+
+def _read(test: str) -> str:
+    return (ROOT / test.partition("::")[0]).read_text(encoding="utf-8")
+
+
+def table(path: Path) -> dict[str, str]:
+    """The lines of two cells: the first one's second."""
+    if not path.exists():
+        return {}
+    rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
+    return dict(rows)
+
+
+def _remember(digest: str, outcome: str) -> None:
+    with FOUND.open("a", encoding="utf-8") as file:
+        file.write(f"{digest}\t{outcome}\n")
+
+
+def passes_unchanged(name: str, room: Room) -> bool:
+    """Whether the room's tests pass without a mutation: then what kills is the mutation."""
+    digest = _digest(room, name, *(mutation.text for mutation in room.mutations(ROOT)))
+    if digest not in table(FOUND) and not fails(room.tests, keeps_compiled=True):
+        _remember(digest, "passed")
+    return digest in table(FOUND)
+
+
+def examine(room: Room, most: int) -> dict[str, bool]:
+    """Whether each mutation of a room is killed. most: so many are tried now, of those that were
+    not yet; the rest is left out."""
+    known, killed = table(FOUND), {}
+    for mutation in room.mutations(ROOT):
+        digest = _digest(room, mutation.text)
+        if digest not in known:
+            if most <= 0:
+                continue
+            most -= 1
+            is_dead = is_killed(mutation, room.tests_of(mutation, ROOT))
+            known[digest] = "killed" if is_dead else "survived"
+            _remember(digest, known[digest])
+            print(f"{known[digest]:8}  {mutation.name[:_SHORT]}", flush=True)
+        killed[mutation.name] = known[digest] == "killed"
+    return killed
+
+
+def verdict(found: Mapping[str, Mapping[str, bool]], explained: Mapping[str, str]) -> list[str]:
+    """What is wrong with what was found in each room."""
+    wrong = []
+    every = {name: killed for room in found.values() for name, killed in room.items()}
+    for room, killed in found.items():
+        share = sum(killed.values()) / len(killed)
+        if share < _KILLED_SHARE:
+            wrong.append(f"{room}: {share:.0%} are killed, and {_KILLED_SHARE:.0%} are to be.")
+    for name, killed in every.items():
+        if not killed and name not in explained:
+            wrong.append(f"survived: {name}\n    Write a test, or say in {EXPLAINED.name} why not.")
+        if killed and name in explained:
+            wrong.append(f"killed, and explained in {EXPLAINED.name}: {name}")
+    return wrong
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Tries the tests of each room on mistakes.")
+    parser.add_argument("rooms", nargs="*", help=f"of {', '.join(ROOMS)}; all by default")
+    parser.add_argument("--most", type=int, default=10**6, help="try so many, and end")
+    given = parser.parse_args()
+    if unknown := [name for name in given.rooms if name not in ROOMS]:
+        sys.exit(f"mutants: there is no room {unknown[0]}; name one of {', '.join(ROOMS)}.")
+    BUILD.mkdir(parents=True, exist_ok=True)
+    copy()
+    left, found = given.most, {}
+    for name in given.rooms or ROOMS:
+        room = ROOMS[name]
+        if left > 0 and not passes_unchanged(name, room):
+            sys.exit(f"mutants: the tests of {name} fail without a mutation; see {BUILD / 'log'}.")
+        before = len(table(FOUND))
+        found[name] = examine(room, left)
+        left -= len(table(FOUND)) - before
+        tried, every = len(found[name]), len(room.mutations(ROOT))
+        print(f"{name}: {sum(found[name].values())} of {tried} killed, {every - tried} not tried")
+    wrong = verdict({name: killed for name, killed in found.items() if killed}, table(EXPLAINED))
+    print(*wrong, sep="\n")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()
