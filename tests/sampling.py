@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import Any, TypeVar
 
 import hypothesis
 import pytest
 
 from mcu_deploy.boards import load_board
+
+T = TypeVar("T")
 
 
 def first(names: Sequence[Any], count: int = 1) -> list[Any]:
@@ -43,7 +45,22 @@ def by_core(boards: Sequence[str]) -> list[Any]:
 def examples(every: int, few: int = 15) -> int:
     """How many examples of a property are tried: a few in the sample, every with `--all`.
 
-    For properties of which each example is dear. The sample repeats its examples, which
-    tests/conftest.py says to hypothesis, so this asks hypothesis which of the two it is.
+    For properties of which each example is dear.
     """
-    return min(every, few) if hypothesis.settings.default.derandomize else every
+    return min(every, few) if _is_sample() else every
+
+
+def _is_sample() -> bool:
+    """The sample repeats its examples, which tests/conftest.py says to hypothesis."""
+    return hypothesis.settings.default.derandomize
+
+
+def part(cases: Sequence[T], every: int, always: Collection[T] = ()) -> list[T]:
+    """In the sample one of so many cases, and those that are asserted more of; all with `--all`.
+
+    The first is the second: where kernels are run on the interpreter, the sample takes those from
+    the first on, so that between them more of the cases are tried.
+    """
+    if not _is_sample():
+        return list(cases)
+    return [c for n, c in enumerate(cases) if n % every == 1 or c in always]

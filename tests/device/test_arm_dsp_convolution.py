@@ -23,7 +23,7 @@ pytestmark = MARKS
     ("board", "every", "copies"),
     first(
         [
-            ("mps2-an386", 3, False), ("mps2-an386", 5, True), ("mps2-an386", 1, False),
+            ("mps2-an386", 7, False), ("mps2-an386", 9, True), ("mps2-an386", 1, False),
             ("mps2-an386", 1, True), ("mps2-an500", 1, False), ("mps2-an500", 1, True),
         ],
         2,
@@ -73,7 +73,7 @@ def test_numbers_that_are_words_give_the_bits_of_the_oracle(
     right(path, "mps2-an386", tmp_path, onnxruntime=False)
 
 
-@pytest.mark.parametrize("every", first([2, 1]))
+@pytest.mark.parametrize("every", first([4, 1]))
 def test_code_that_layers_share_gives_the_bits_of_the_oracle(every: int, tmp_path: Path) -> None:
     """The smallest build has one function for all taps, or one with and one without patches."""
     cases = [case for case in (*TAKEN, *SHARED) if case.shape[0] % 4 == 0][::every]

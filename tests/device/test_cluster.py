@@ -120,6 +120,7 @@ def test_the_table_is_the_same_where_a_worker_is_killed_and_where_nobody_else_wo
     assert pipelines._Run(configuration.jobs, output, kept).tasks.keys() == {2, 3}
 
 
+@pytest.mark.matrix
 def test_costs_are_the_same_whoever_measures_them(cluster: Cluster, tmp_path: Path) -> None:
     """Of a board of the user's, whose file the worker does not see."""
     (tmp_path / "board.toml").write_text('inherits = "mps2-an386"\nname = "own"\ntitle = "own"\n')
@@ -134,6 +135,7 @@ def test_costs_are_the_same_whoever_measures_them(cluster: Cluster, tmp_path: Pa
     assert alone.measured > 1
 
 
+@pytest.mark.matrix
 def test_a_line_of_the_benchmarks_is_measured_once(
     cluster: Cluster, models_dir: Path, tmp_path: Path
 ) -> None:
