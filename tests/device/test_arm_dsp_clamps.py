@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from arm_dsp_clamp_cases import LARGE, TAKEN, model
 from kernel_builds import MARKS, right
-from sampling import first
+from sampling import first, part
 
 from mcu_deploy.api.profiling import profile
 
@@ -24,10 +24,11 @@ pytestmark = MARKS
     ),
 )  # fmt: skip
 def test_every_clamp_gives_the_bits_of_the_oracle(board: str, goal: str, tmp_path: Path) -> None:
-    path = model([*TAKEN, LARGE], tmp_path / "clamps.onnx")
+    cases = [*part(TAKEN, 3), LARGE]
+    path = model(cases, tmp_path / "clamps.onnx")
     built = right(path, board, tmp_path, goal)
     layers = {layer.name: layer for layer in built.report.layers}
-    mine = [layers[f"clamped{n}"] for n in range(len(TAKEN) + 1)]
+    mine = [layers[f"clamped{n}"] for n in range(len(cases))]
     assert [layer.backend for layer in mine] == ["ArmDsp"] * len(mine)
     if (board, goal) == ("mps2-an386", "balanced"):
         counted = {layer.name: layer.cycles or 0 for layer in profile(built.directory).layers}

@@ -82,10 +82,12 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-_OPS = ("1x1", "3x3", "depthwise", "matmul", "add", "mul", "tiny mul", "huge mul")
+# In the sample the first of them.
+_OPS = ("3x3", "add", "huge mul", "matmul", "1x1", "depthwise", "mul", "tiny mul")
+_FEW = 4
 _DSP = ("ArmDsp", "CpuRef")
 _CASES = [
-    *(("mps2-an386", _DSP, op, 0) for op in _OPS), ("host", ("CpuRef",), "largest square", 0),
+    ("host", ("CpuRef",), "largest square", 0), *(("mps2-an386", _DSP, op, 0) for op in _OPS),
     *(("host", ("CpuRef",), op, 0) for op in _OPS),
     *((board, _DSP, op, 0) for board in ("mps2-an500", "mps2-an505") for op in _OPS),
     *(("mps2-an386", _DSP, op, seed) for seed in range(1, 6) for op in _OPS),
@@ -98,7 +100,7 @@ _CASES = [
 
 @pytest.mark.needs_qemu
 @pytest.mark.needs_arm_gcc
-@pytest.mark.parametrize(("board", "backends", "op", "seed"), first(_CASES, len(_OPS) + 1))
+@pytest.mark.parametrize(("board", "backends", "op", "seed"), first(_CASES, 1 + _FEW))
 def test_the_bits_are_the_oracle_s(
     board: str, backends: Sequence[str], op: str, seed: int, samples: Path, tmp_path: Path
 ) -> None:

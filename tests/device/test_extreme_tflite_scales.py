@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arm_dsp_tflite_cases import LayersFile
-from sampling import first
+from sampling import first, part
 
 from mcu_deploy import formats
 from mcu_deploy.api.building import build
@@ -113,8 +113,12 @@ _LAYERS: dict[str, Callable[[LayersFile, int, Scales], float]] = {
     "relu": _function("RELU"),
     "leaky_relu": _function("LEAKY_RELU", "LeakyReluOptions", Alpha=20.0),
 }
+_SAMPLE = ("3x3", "depthwise", "mul", "add", "sum", "leaky_relu")
 _CASES = [
-    *(("mps2-an386", ("ArmDsp", "CpuRef"), op) for op in _LAYERS),
+    *(
+        ("mps2-an386", ("ArmDsp", "CpuRef"), op)
+        for op in (*_SAMPLE, *sorted({*_LAYERS} - {*_SAMPLE}))
+    ),
     *(("host", ("CpuRef",), op) for op in _LAYERS),
     *(("mps2-an505", ("ArmDsp", "CpuRef"), op) for op in _LAYERS),
 ]
@@ -136,7 +140,9 @@ def _sentence(path: Path) -> str:
 @pytest.mark.parametrize("op", _LAYERS)
 def test_a_factor_that_32_bits_do_not_shift_by_is_refused(op: str, tmp_path: Path) -> None:
     told = 0
-    for n, scales in enumerate(_grid(op)):
+    grid = _grid(op)
+    tried = grid if len(grid) == len(_SCALES) ** 2 else part(grid, 4)
+    for n, scales in enumerate(tried):
         file = LayersFile()
         factor = _LAYERS[op](file, n, tuple(float(np.float32(s)) for s in scales))  # type: ignore[arg-type]
         said = _sentence(file.save(tmp_path / "one.tflite"))
@@ -144,12 +150,12 @@ def test_a_factor_that_32_bits_do_not_shift_by_is_refused(op: str, tmp_path: Pat
         told += bool(said)
         assert not said or "which its scales make, and TensorFlow Lite's arithmetic" in said
         assert not said or "2**30 only; quantize the model anew" in said
-    assert 3 <= told < len(_grid(op))
+    assert 3 <= told < len(tried)
 
 
 @pytest.mark.needs_qemu
 @pytest.mark.needs_arm_gcc
-@pytest.mark.parametrize(("board", "backends", "op"), first(_CASES, len(_LAYERS)))
+@pytest.mark.parametrize(("board", "backends", "op"), first(_CASES, len(_SAMPLE)))
 def test_the_bits_are_the_oracle_s(
     board: str, backends: Sequence[str], op: str, tmp_path: Path
 ) -> None:

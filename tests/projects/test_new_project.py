@@ -130,6 +130,7 @@ def ours(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.matrix
 @pytest.mark.needs_cmake
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu

@@ -16,6 +16,7 @@ from arm_dsp_convolutions import BLOCK, SHARED, SPEECH, Case, model
 from arm_dsp_winograd_cases import TAKEN as WINOGRAD
 from kernel_runs import runs
 from quantized_layers import extremes
+from sampling import first
 
 from mcu_deploy import compiler, formats, passes
 from mcu_deploy.backends.ArmDsp.kernels import convolution, pointwise, pointwise_shared, winograd
@@ -163,7 +164,7 @@ def test_the_loops_of_a_convolution_fit_into_the_cache(
     assert taps <= 896
 
 
-@pytest.mark.parametrize("fpu", [True, False])
+@pytest.mark.parametrize("fpu", first([True, False]))
 def test_winograds_passes_give_the_oracles_bits(
     fpu: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
