@@ -1,8 +1,9 @@
 """Tries the tests of each room on its mutations (`make mutants`).
 
-All happens in a copy of the repository, in build/mutants: the sources here are never touched. Each
-mutation is a process forked from one that has the libraries loaded, and ends with the first test
-that fails. What was found is remembered for the same texts: a run that was stopped goes on.
+All happens in copies of the repository, a room one, in build/mutants: the sources here are never
+touched. Each mutation is a process forked from one that has the libraries loaded, and ends with the
+first test that fails. What was found is remembered for the same texts: a run that was stopped goes
+on.
 
 In `survivors.tsv` stands why a mutation that no test fails on changes nothing that one could see.
 """
@@ -35,50 +36,51 @@ from mutants.mutations import Mutation  # noqa: E402
 from mutants.rooms import ROOMS, Room  # noqa: E402
 
 BUILD = ROOT / "build" / "mutants"
-TREE = BUILD / "tree"
 FOUND = BUILD / "found.tsv"
 EXPLAINED = Path(__file__).parent / "survivors.tsv"
 _KILLED_SHARE = 0.9
 _MOST_SECONDS = 120  # of processor time: an endless loop is killed
+_MOST_PATIENCE = 40 * 60  # on the clock: so is one who waits for what does not come
 _SHORT = 110
 
 
-def copy() -> None:
+def copy(tree: Path) -> None:
     """The files that git knows or would take; what is compiled of those that stay, stays."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"],
         cwd=ROOT, check=True, capture_output=True, text=True,
     ).stdout.splitlines()  # fmt: skip
-    wanted = {TREE / name for name in listed if (ROOT / name).is_file()}
-    for path in TREE.rglob("*"):
+    wanted = {tree / name for name in listed if (ROOT / name).is_file()}
+    for path in tree.rglob("*"):
         if path.is_file() and path not in wanted and "__pycache__" not in path.parts:
             path.unlink()
     for path in wanted:
         path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / path.relative_to(TREE), path)
+        shutil.copy2(ROOT / path.relative_to(tree), path)
 
 
-def is_killed(mutation: Mutation, tests: Sequence[str]) -> bool:
+def is_killed(mutation: Mutation, tests: Sequence[str], tree: Path) -> bool:
     """Whether a test fails."""
-    place = TREE / mutation.file
-    times = place.stat()
+    place = tree / mutation.file
+    before, times = place.read_bytes(), place.stat()
     place.write_text(mutation.text, encoding="utf-8")
     # Python's cache knows a module by time and size, and both may be the same.
     os.utime(place, (times.st_atime, times.st_mtime + 1000))
     try:
-        return fails(tests)
+        return fails(tests, tree)
     finally:
-        shutil.copy2(ROOT / mutation.file, place)
+        place.write_bytes(before)
+        os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-def fails(tests: Sequence[str], *, keeps_compiled: bool = False) -> bool:
+def fails(tests: Sequence[str], tree: Path, *, keeps_compiled: bool = False) -> bool:
     pid = os.fork()
     if pid == 0:
         code = 1
         try:
             os.setsid()
             sys.dont_write_bytecode = not keeps_compiled
-            code = _child(tests)
+            code = _child(tests, tree)
         finally:
             os._exit(code)
     _, status = os.waitpid(pid, 0)
@@ -87,16 +89,21 @@ def fails(tests: Sequence[str], *, keeps_compiled: bool = False) -> bool:
     code = os.waitstatus_to_exitcode(status)
     known = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
     if code >= 0 and code not in known:
-        sys.exit(f"mutants: pytest could not run ({code}); what it said is in {BUILD / 'log'}.")
+        sys.exit(f"mutants: pytest could not run ({code}); what it said is in {_log(tree)}.")
     return code != pytest.ExitCode.OK
 
 
-def _child(tests: Sequence[str]) -> int:
+def _log(tree: Path) -> Path:
+    return tree.with_suffix(".log")
+
+
+def _child(tests: Sequence[str], tree: Path) -> int:
     resource.setrlimit(resource.RLIMIT_CPU, (_MOST_SECONDS, _MOST_SECONDS))
-    log = os.open(BUILD / "log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    signal.alarm(_MOST_PATIENCE)
+    log = os.open(_log(tree), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     for stream in (1, 2):
         os.dup2(log, stream)
-    os.chdir(TREE)
+    os.chdir(tree)
     sys.path[:] = [entry for entry in sys.path if entry != str(ROOT / "tests")]
     for name in [name for name in sys.modules if name.partition(".")[0] == "mutants"]:
         del sys.modules[name]
@@ -104,13 +111,10 @@ def _child(tests: Sequence[str]) -> int:
     return pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests])
 
 
-def _digest(room: Room, *texts: str) -> str:
-    texts = (*texts, *(_read(test) for test in room.tests))
-    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:20]
-
-
-def _read(test: str) -> str:
-    return (ROOT / test.partition("::")[0]).read_text(encoding="utf-8")
+def _digest(room: Room, tree: Path, *texts: str) -> str:
+    tests = (tree / test.partition("::")[0] for test in room.tests)
+    whole = "\0".join((*texts, *(path.read_text(encoding="utf-8") for path in tests)))
+    return hashlib.sha256(whole.encode()).hexdigest()[:20]
 
 
 def table(path: Path) -> dict[str, str]:
@@ -126,25 +130,25 @@ def _remember(digest: str, outcome: str) -> None:
         file.write(f"{digest}\t{outcome}\n")
 
 
-def passes_unchanged(name: str, room: Room) -> bool:
+def passes_unchanged(name: str, room: Room, tree: Path) -> bool:
     """Whether the room's tests pass without a mutation: then what kills is the mutation."""
-    digest = _digest(room, name, *(mutation.text for mutation in room.mutations(ROOT)))
-    if digest not in table(FOUND) and not fails(room.tests, keeps_compiled=True):
+    digest = _digest(room, tree, name, *(mutation.text for mutation in room.mutations(tree)))
+    if digest not in table(FOUND) and not fails(room.tests, tree, keeps_compiled=True):
         _remember(digest, "passed")
     return digest in table(FOUND)
 
 
-def examine(room: Room, most: int) -> dict[str, bool]:
+def examine(room: Room, most: int, tree: Path) -> dict[str, bool]:
     """Whether each mutation of a room is killed. most: so many are tried now, of those that were
     not yet; the rest is left out."""
     known, killed = table(FOUND), {}
-    for mutation in room.mutations(ROOT):
-        digest = _digest(room, mutation.text)
+    for mutation in room.mutations(tree):
+        digest = _digest(room, tree, mutation.text)
         if digest not in known:
             if most <= 0:
                 continue
             most -= 1
-            is_dead = is_killed(mutation, room.tests_of(mutation, ROOT))
+            is_dead = is_killed(mutation, room.tests_of(mutation, tree), tree)
             known[digest] = "killed" if is_dead else "survived"
             _remember(digest, known[digest])
             print(f"{known[digest]:8}  {mutation.name[:_SHORT]}", flush=True)
@@ -175,17 +179,17 @@ def main() -> None:
     given = parser.parse_args()
     if unknown := [name for name in given.rooms if name not in ROOMS]:
         sys.exit(f"mutants: there is no room {unknown[0]}; name one of {', '.join(ROOMS)}.")
-    BUILD.mkdir(parents=True, exist_ok=True)
-    copy()
     left, found = given.most, {}
     for name in given.rooms or ROOMS:
         room = ROOMS[name]
-        if left > 0 and not passes_unchanged(name, room):
-            sys.exit(f"mutants: the tests of {name} fail without a mutation; see {BUILD / 'log'}.")
+        tree = BUILD / name
+        copy(tree)
+        if left > 0 and not passes_unchanged(name, room, tree):
+            sys.exit(f"mutants: the tests of {name} fail without a mutation; see {_log(tree)}.")
         before = len(table(FOUND))
-        found[name] = examine(room, left)
+        found[name] = examine(room, left, tree)
         left -= len(table(FOUND)) - before
-        tried, every = len(found[name]), len(room.mutations(ROOT))
+        tried, every = len(found[name]), len(room.mutations(tree))
         print(f"{name}: {sum(found[name].values())} of {tried} killed, {every - tried} not tried")
     wrong = verdict({name: killed for name, killed in found.items() if killed}, table(EXPLAINED))
     print(*wrong, sep="\n")
