@@ -106,6 +106,7 @@ def begins_a_project(folder: Path, wheel: Path) -> User:
     return user
 
 
+@pytest.mark.matrix
 @pytest.mark.needs_cmake
 def test_the_pipeline_of_a_new_project_builds_and_tests_its_firmware(
     wheel: Path, tmp_path: Path

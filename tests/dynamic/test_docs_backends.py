@@ -91,6 +91,7 @@ def test_the_proposals(reader: Reader) -> None:
     assert output.endswith("passed\n")
 
 
+@pytest.mark.matrix
 def test_the_proposals_of_a_package(reader: Reader) -> None:
     (entry,) = re.findall(r"^`(chains = .*)`\.", SECTIONS["Proposals"], re.M)
     entries = f'[project.entry-points."mcu_deploy.backends"]\n{entry}\n'

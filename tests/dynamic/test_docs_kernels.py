@@ -68,6 +68,7 @@ def test_the_kernel_on_the_interpreter(reader: Reader) -> None:
     assert reader.types(commands()[0]) == PAGE.fences(WHOLE, "text")[0]
 
 
+@pytest.mark.matrix
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
 def test_the_kernel_on_the_core(reader: Reader) -> None:
