@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from mcu_deploy import formats, interpreter, passes
-from mcu_deploy.arithmetic import dequantize, requantize
+from mcu_deploy.arithmetic import dequantize, gemmlowp, requantize, softmax_quantized
 from mcu_deploy.arithmetic.tflite import NoMultiplier, quantize_multiplier
 from mcu_deploy.ir import DType, Quantization, TensorType
 
@@ -107,3 +108,23 @@ def test_tflite_multiplies_by_factors_of_32_bits(
             quantize_multiplier(real)
     else:
         assert quantize_multiplier(real) == wanted
+
+
+def test_the_numbers_of_gemmlowp_are_those_of_its_functions() -> None:
+    powers = [round(math.exp(-(2.0**n)) * 2**31) for n in range(-2, 5)]
+    assert list(gemmlowp._POWERS) == powers
+    assert round(math.exp(-1 / 8) * 2**31) == gemmlowp._EXP_MINUS_EIGHTH
+    assert round(2**31 / 3) == gemmlowp._ONE_THIRD
+    line = (gemmlowp.RECIPROCAL_AT_0, gemmlowp.RECIPROCAL_SLOPE)
+    assert line == (round(48 / 17 * 2**29), round(-32 / 17 * 2**29))
+
+
+def test_a_softmax_over_rows_is_that_of_the_columns_turned() -> None:
+    x = np.array([[-128, 3, 127], [5, 3, -7]], np.int8)
+    types = [TensorType(DType.INT8, x.shape, Quantization((scale,), (-128,)))
+             for scale in (0.05, 1 / 256)]  # fmt: skip
+    rows = softmax_quantized(x, *types, axis=0)
+    assert rows.tolist() == softmax_quantized(x.T, *types, axis=1).T.tolist()
+    exact = np.exp(0.05 * x.astype(np.float64))
+    wanted = np.rint(exact / exact.sum(axis=0) * 256) - 128
+    assert np.abs(rows - np.minimum(wanted, 127)).max() <= 1

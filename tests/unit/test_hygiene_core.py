@@ -177,6 +177,43 @@ def test_attributes_are_those_of_readelf(objects: dict[str, dict[str, Path]]) ->
     assert text.count("Tag_") == len(read.tags)
 
 
+# Addenda to the ABI for the Arm Architecture, Tag_CPU_arch and Tag_FP_arch.
+@pytest.mark.parametrize(
+    ("arch", "name"),
+    [
+        (4, "Armv5TE"), (5, "Armv5TEJ"), (9, "Armv6K"), (10, "Armv7-A or Armv7-R"),
+        (11, "armv6-m"), (14, "Armv8-A"), (22, "Armv9-A"), (99, "an unknown architecture (99)"),
+    ],
+)  # fmt: skip
+def test_architectures_have_their_names(arch: int, name: str) -> None:
+    tags = {build_attributes.TAG_CPU_ARCH: arch}
+    assert build_attributes.Attributes(tags).architecture == name
+
+
+@pytest.mark.parametrize(
+    ("arch", "name"),
+    [
+        (1, "VFPv1"),
+        (4, "VFPv3-D16"),
+        (5, "VFPv4"),
+        (6, "FPv4 (VFPv4-D16)"),
+        (8, "FPv5"),
+        (9, "FP architecture 9"),
+    ],
+)
+def test_fpus_have_their_names(arch: int, name: str) -> None:
+    found = build_attributes.Attributes({build_attributes.TAG_FP_ARCH: arch})
+    assert found.fp_name == name
+
+
+@pytest.mark.parametrize(("mve", "has_floats"), [(1, False), (2, True)])
+def test_vectors_of_floats_are_told_from_those_of_integers(mve: int, has_floats: bool) -> None:
+    tags = {build_attributes.TAG_CPU_ARCH: 21, build_attributes.TAG_MVE_ARCH: mve}
+    features = build_attributes.Attributes(tags).features()
+    assert Feature.MVE in features
+    assert (Feature.MVE_FLOAT in features) == has_floats
+
+
 @given(st.binary(max_size=200), st.booleans())
 def test_any_attributes_end_in_tags_or_in_an_error(data: bytes, little_endian: bool) -> None:
     for content in (data, b"A" + data, b"A\x40\0\0\0aeabi\0\x01\x30\0\0\0" + data):
