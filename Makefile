@@ -1,6 +1,6 @@
 # The commands that people type. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-times mutants golden bench docs renode litert lint format clean
+.PHONY: help setup demo test test-all test-times mutants golden bench campaign docs renode litert lint format clean
 
 # With Python's cache of compiled modules, whatever the environment says: the tests start many
 # processes.
@@ -32,6 +32,9 @@ golden: setup ## renew the generated C that tests/golden holds
 
 bench: setup ## measure, renew benchmarks/table.csv; LINES="mlperf_kws_int8 cortex-m4": only these
 	@.venv/bin/python benchmarks/run.py $(LINES)
+
+campaign: setup ## hours of tests by chance, goes on where it was; MORE="--workers 8 --share 1"
+	@.venv/bin/python tests/campaign/run.py $(MORE)
 
 docs: setup ## the documentation as a site, in site/; a link that leads nowhere is an error
 	@.venv/bin/python scripts/operators_page.py

@@ -266,7 +266,7 @@ def test_networks_that_no_float_model_is_like_are_refused(folder: Path, tmp_path
     with pytest.raises(RequestError, match=r"Give the build of an \.onnx file"):
         compared(folder, "dense", pmx)
     packed = build(pmx, "host", tmp_path / "packed")
-    with pytest.raises(RequestError, match="What .* was built from is no ONNX file"):
+    with pytest.raises(RequestError, match=r"What .* was built from is no ONNX file"):
         compared(folder, "dense", packed)
     fused = build(folder / "dense_int8.onnx", "host", tmp_path / "b", name="net")
     with pytest.raises(RequestError, match="Build it with --layers all, and flash that"):

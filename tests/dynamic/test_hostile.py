@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from dynamic import mock_objects
+from dynamic.hostile_cases import CALLS, DEEDS, SLOW, is_well, mock, pattern, seconds
 from dynamic.worker_cases import (
     SECONDS,
-    SHORT,
     children_of,
     created,
     is_running,
@@ -23,49 +23,10 @@ from dynamic.worker_cases import (
 )
 from sampling import first
 
-from mcu_deploy.dynamic.process import LoadError, Worker, WorkerPool
+from mcu_deploy.dynamic.process import LoadError, WorkerPool
 from mcu_deploy.errors import BackendFault
 
 pytestmark = pytest.mark.needs_host_gcc
-
-# deed: what is reported of it
-DEEDS = {
-    "crash": "crashed in .* (SIGSEGV)",
-    "abort": "crashed in .* (SIGABRT)",
-    "exit": "ended its process in .* with exit(3)",
-    "_exit": "ended its process in .* with exit(0)",
-    "term": "crashed in .* (SIGTERM)",
-    "hang": "did not return from .* within 0.3 seconds",
-    "spin": "did not return from .* within 0.3 seconds",
-    "stop": "did not return from .* within 0.3 seconds",
-    "throw": "crashed in .* (SIGABRT) and said: .*runtime_error.*the mock is out of paper",
-    "stack": "crashed in .* (SIGABRT) and said: .*stack smashing detected",
-    "double free": "crashed in .* (SIGABRT) and said: .*double free",
-    "heap": "crashed in",
-    "close": "closed its connection|ended its process",
-    "close and hang": "closed its connection in",
-    "garbage": "answered nonsense to .*: what came is no message",
-    "false header": "answered nonsense to .*: 4294967295 bytes",
-    "short header": "did not return from .* within 0.3 seconds",
-    "loud crash": "crashed in .* (SIGSEGV) and said: .*for the 99999th time",
-    "children": "ended its process in .* with exit(5)",
-    "daemons": "crashed in .* (SIGSEGV)",
-    "end thread": "ended its process in .* with exit(0)",
-    "exec": "ended its process in",
-}
-SLOW = [deed for deed, reported in DEEDS.items() if "did not return" in reported]
-
-# what can be called late: method, message
-CALLS = {
-    "is_layer_supported": relu_message(),
-    "optimize_subgraph": relu_message(),
-    "create_workload": relu_message(),
-    "estimate": relu_message(),
-    "memory": {},
-    "create_context": {"options": {}},
-    "before_load_network": {"network": 1},
-    "layers_measured": {"network": "net", "counts": []},
-}
 
 
 def each_with_one(deeds: Sequence[str], places: Sequence[str]) -> list[Any]:
@@ -75,25 +36,8 @@ def each_with_one(deeds: Sequence[str], places: Sequence[str]) -> list[Any]:
     return first(pairs, len(deeds) + len(places) - 1)
 
 
-def pattern(deed: str) -> str:
-    return DEEDS[deed].replace("(", r"\(").replace(")", r"\)")
-
-
-def seconds(deed: str) -> float:
-    """The time-out of a call: short only where it is waited for."""
-    return SHORT if deed in SLOW or deed == "stop parent" else SECONDS
-
-
 def order(monkeypatch: pytest.MonkeyPatch, place: str, deed: str) -> None:
     monkeypatch.setenv("MOCK_Mock", f"{place} {deed}")
-
-
-def mock(deed: str) -> Path:
-    return mock_objects.throwing() if deed == "throw" else mock_objects.compiled()
-
-
-def is_well(worker: Worker) -> bool:
-    return bool(worker.call("is_layer_supported", relu_message())[0]["supported"])
 
 
 @pytest.fixture(scope="module", autouse=True)

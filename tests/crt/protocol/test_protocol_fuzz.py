@@ -6,11 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-HERE = Path(__file__).parent
-CRT = HERE.parents[2] / "crt"
-WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Werror"]
-FIRMWARE = [path for path in sorted((CRT / "firmware").glob("*.c")) if "bench" not in path.name]
+from crt.protocol.sanitized import CRT, FIRMWARE, WARNINGS, fuzzer
 
 
 @pytest.mark.needs_host_gcc
@@ -24,20 +20,7 @@ FIRMWARE = [path for path in sorted((CRT / "firmware").glob("*.c")) if "bench" n
 )
 def test_no_input_crashes_the_device(mtu: int, frames: int, tmp_path: Path) -> None:
     """The seed is the size: the frames are the same in every run."""
-    program = tmp_path / "fuzz_protocol"
-    runtime = [CRT / "src" / name for name in ("runtime.c", "instance.c", "tensor.c", "error.c")]
-    subprocess.run(
-        [
-            *("gcc", "-std=c99", "-g", "-O1", *WARNINGS),
-            *("-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
-            *("-DMCU_TEST_COMMANDS=0", f"-DMCU_PROTOCOL_MTU={mtu}U", f"-I{CRT / 'include'}"),
-            *FIRMWARE,
-            *runtime,
-            *sorted(HERE.glob("*.c")),
-            *("-o", program),
-        ],
-        check=True,
-    )
+    program = fuzzer(tmp_path / "fuzz_protocol", mtu)
     done = subprocess.run([program, str(mtu), str(frames)], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr[-4000:]
     assert done.stdout.startswith(f"ok: {frames} frames")

@@ -1,0 +1,29 @@
+"""The device's parser with its fuzzer, under AddressSanitizer and UBSan."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).parent
+CRT = HERE.parents[2] / "crt"
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Werror"]
+FIRMWARE = [path for path in sorted((CRT / "firmware").glob("*.c")) if "bench" not in path.name]
+
+
+def fuzzer(program: Path, mtu: int) -> Path:
+    """Compiles `PROGRAM SEED FRAMES` for frames of that size."""
+    runtime = [CRT / "src" / name for name in ("runtime.c", "instance.c", "tensor.c", "error.c")]
+    subprocess.run(
+        [
+            *("gcc", "-std=c99", "-g", "-O1", *WARNINGS),
+            *("-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
+            *("-DMCU_TEST_COMMANDS=0", f"-DMCU_PROTOCOL_MTU={mtu}U", f"-I{CRT / 'include'}"),
+            *FIRMWARE,
+            *runtime,
+            *sorted(HERE.glob("*.c")),
+            *("-o", program),
+        ],
+        check=True,
+    )
+    return program
