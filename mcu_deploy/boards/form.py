@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from mcu_deploy.boards.cores import core_facts, core_names
@@ -17,8 +16,6 @@ from mcu_deploy.boards.model import (
     RenodeTarget,
     SetupStep,
 )
-from mcu_deploy.errors import BoardError
-from mcu_deploy.resources import page
 from mcu_deploy.runners.interface import runners
 from mcu_deploy.schema import (
     Bytes,
@@ -29,8 +26,6 @@ from mcu_deploy.schema import (
     Whole,
     keys_of,
     made,
-    missing,
-    unknown,
 )
 
 MAX_IRQ = 480  # Armv8-M: at most 480 external interrupts
@@ -106,19 +101,15 @@ class StepForm:
     equals: _Word | None = None
 
     def __post_init__(self) -> None:
-        Multiple(self.bits // 8)("register", self.register)
-        for key, number in self._numbers.items():
-            Whole(0, 1 << self.bits)(key, number)
         self.step()
-
-    @property
-    def _numbers(self) -> dict[str, int]:
-        keys = ("clear", "set", "value", "mask", "equals")
-        return {key: getattr(self, key) for key in keys if getattr(self, key) is not None}
 
     def step(self) -> SetupStep:
         """The step. Clause for one that says two things, or none."""
-        numbers, bits = self._numbers, self.bits
+        keys, bits = ("clear", "set", "value", "mask", "equals"), self.bits
+        numbers = {key: getattr(self, key) for key in keys if getattr(self, key) is not None}
+        Multiple(bits // 8)("register", self.register)
+        for key, number in numbers.items():
+            Whole(0, 1 << bits)(key, number)
         named = tuple(numbers)
         if named == ("value",):
             return SetupStep("write", self.register, (1 << bits) - 1, numbers["value"], bits)
@@ -261,27 +252,14 @@ class HostForm:
     stack: HostStackForm = HostStackForm()
 
 
-def read_form(values: Mapping[str, Any], path: Path) -> MicrocontrollerForm | HostForm:
-    """What a file says. BoardError with all keys that are missing and all that are unknown, Misfit
-    for a value."""
+def read_form(values: Mapping[str, Any]) -> MicrocontrollerForm | HostForm:
+    """What a file says. Raises Misfit."""
     core = values.get("core")
     cls: Any = HostForm if core == HOST_CORE else MicrocontrollerForm
-    table = keys_of(cls)
+    keys = keys_of(cls)
     if core in core_names():  # whether it has DSP or MVE is the chip maker's choice for some
         facts = core_facts(core)
         chosen = [k for k, fact in (("dsp", facts.dsp), ("mve", facts.mve)) if fact == "option"]
-        table = replace(table, required=[*table.required, *chosen])
-    absent, strange = [*missing(table, values)], [*unknown(table, values)]
-    said = []
-    if absent:
-        keys, are = ("the key", "is") if len(absent) == 1 else ("the keys", "are")
-        said.append(f"{keys} {', '.join(absent)} {are} missing")
-    if strange:
-        keys = "the unknown key" if len(strange) == 1 else "the unknown keys"
-        said.append(f"it has {keys} {', '.join(strange)}")
-    if said:
-        raise BoardError(
-            f"{path}: {', and '.join(said)}; {page('boards')} says what each key means"
-        )
-    form: MicrocontrollerForm | HostForm = made(cls, values)
+        keys = replace(keys, required=[*keys.required, *chosen])
+    form: MicrocontrollerForm | HostForm = made(cls, values, keys=keys)
     return form

@@ -25,7 +25,7 @@ from mcu_deploy.boards.model import (
 )
 from mcu_deploy.errors import BoardError, UnknownBoardError, one_line
 from mcu_deploy.files.given import is_file, is_folder
-from mcu_deploy.schema import Misfit, did_you_mean
+from mcu_deploy.schema import Misfit, WrongKeys, did_you_mean
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -69,8 +69,11 @@ def _load_file(path: Path, clock: str | None = None) -> Board:
     if clock is not None:
         document = document.with_clock(clock)
     try:
-        form = read_form(document.values, path)
+        form = read_form(document.values)
         return _host(form, document) if isinstance(form, HostForm) else _board(form, document)
+    except WrongKeys as wrong:
+        page = resources.page("boards")
+        raise BoardError(f"{path}: {wrong}; {page} says what each key means") from None
     except Misfit as misfit:
         place = f" [{misfit.place}]" if misfit.place else ""
         raise BoardError(f"{path}{place}: {one_line(misfit.clause)}") from None

@@ -111,7 +111,7 @@ Text = typing.Annotated[str, printable]
 Bytes = typing.Annotated[Any, _bytes]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Keys:
     """Keys that no dataclass has, with their hints, and those that must be there."""
 
@@ -141,44 +141,73 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 def fit(hint: Any, value: Any, key: str, place: str = "", least: float | None = None) -> Any:
     """The value as a hint asks for it. key: what it is called; place: of the table it stands in.
 
-    least: what numbers without a rule may be. Raises Misfit.
+    least: what numbers without a rule may be. Raises Misfit, with all keys that are missing or
+    unknown in one.
     """
-    bare, rules = _parted(hint)
+    _require_keys([*_tables(hint, value, _under(place, key))])
+    return _fit(hint, value, key, place, least)
+
+
+def made(
+    cls: Any, given: Any, place: str = "", least: float | None = None, keys: Keys | None = None
+) -> Any:
+    """A dataclass of a table; keys: its own by default. Raises Misfit, as `fit` does."""
+    if not isinstance(given, Mapping):
+        raise Misfit(place, f"it is no table, but {given!r:.200}")
+    _require_keys([(keys or keys_of(cls), given, place)])
+    return _made(cls, given, place, least)
+
+
+def _fit(hint: Any, value: Any, key: str, place: str, least: float | None) -> Any:
     try:
-        return _fitted(bare, rules, value, key, place, least)
+        return _fitted(hint, value, key, place, least)
     except Clause as clause:
         raise Misfit(place, str(clause)) from None
 
 
-def _parted(hint: Any) -> tuple[Any, Sequence[Any]]:
-    """A hint, and the rules of an Annotated one."""
+def _made(cls: Any, given: Mapping[str, Any], place: str, least: float | None) -> Any:
+    values = _table(keys_of(cls), given, place, least)
+    try:
+        return cls(**values)
+    except Clause as clause:
+        raise Misfit(place, str(clause)) from None
+
+
+def _table(keys: Keys, given: Mapping[str, Any], place: str, least: float | None) -> dict[str, Any]:
+    return {key: _fit(keys.hints[key], value, key, place, least) for key, value in given.items()}
+
+
+@functools.cache
+def _parts(hint: Any) -> tuple[Any, Sequence[Any], Any, tuple[Any, ...]]:
+    """A hint without Annotated, the rules that it had, its origin, its arguments."""
+    rules: Sequence[Any] = ()
     if typing.get_origin(hint) is typing.Annotated:
-        return hint.__origin__, hint.__metadata__
-    return hint, ()
+        hint, rules = hint.__origin__, hint.__metadata__
+    return hint, rules, typing.get_origin(hint), typing.get_args(hint)
 
 
-def _fitted(
-    hint: Any, rules: Sequence[Any], value: Any, key: str, place: str, least: float | None
-) -> Any:
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+def _fitted(hint: Any, value: Any, key: str, place: str, least: float | None) -> Any:
+    hint, rules, origin, arguments = _parts(hint)
     if rules and isinstance(rules[0], Keys):
         return _table(rules[0], _mapping(value, key), _under(place, key), least)
     if origin in _UNIONS:
         (inner,) = (a for a in arguments if a is not types.NoneType)
-        return None if value is None else fit(inner, value, key, place, least)
+        return None if value is None else _fit(inner, value, key, place, least)
     if origin is tuple:
         return _sequence(arguments, value, key, place, least)
     if origin is not None and hasattr(origin, "keys"):
         given, inside = _mapping(value, key), _under(place, key)
         name = arguments[0]
         return {
-            fit(name, k, f"a key of {key}", place): fit(arguments[1], v, str(k), inside, least)
+            _fit(name, k, f"a key of {key}", place, None): _fit(
+                arguments[1], v, str(k), inside, least
+            )
             for k, v in given.items()
         }
     if is_dataclass(hint) and isinstance(hint, type):
         if isinstance(value, hint):
             return value
-        return made(hint, _mapping(value, key, hint.__name__), _under(place, key), least)
+        return _made(hint, _mapping(value, key, hint.__name__), _under(place, key), least)
     if origin is Literal:
         return _word(arguments, value, key)
     if hint is float and type(value) is int and abs(value) < 2**1023:
@@ -204,7 +233,7 @@ def _sequence(
     if len(value) != len(arguments):
         raise Clause(f"{key} must have {len(arguments)} items, not {value!r:.200}")
     pairs = zip(arguments, value, strict=True)
-    return tuple(fit(a, v, f"{key}[{i}]", place, least) for i, (a, v) in enumerate(pairs))
+    return tuple(_fit(a, v, f"{key}[{i}]", place, least) for i, (a, v) in enumerate(pairs))
 
 
 def _mapping(value: Any, key: str, kind: str = "") -> Mapping[str, Any]:
@@ -224,73 +253,72 @@ def _word(words: Sequence[Any], value: Any, key: str) -> Any:
     return value
 
 
-def made(cls: Any, given: Any, place: str = "", least: float | None = None) -> Any:
-    """A dataclass of a table. Raises Misfit."""
-    if not isinstance(given, Mapping):
-        raise Misfit(place, f"it is no table, but {given!r:.200}")
-    values = _table(keys_of(cls), given, place, least)
-    try:
-        return cls(**values)
-    except Clause as clause:
-        raise Misfit(place, str(clause)) from None
-
-
-def _table(
-    table: Keys, given: Mapping[str, Any], place: str, least: float | None
-) -> dict[str, Any]:
-    for name in table.hints:
-        if name in table.required and name not in given:
-            raise Misfit(place, f"{name} is missing")
-    for name in given:
-        if name not in table.hints:
-            hint = did_you_mean(str(name), table.hints)
-            raise Misfit(place, f"{one_line(str(name), 60)!r} is not known; {hint}")
-    return {key: fit(table.hints[key], value, key, place, least) for key, value in given.items()}
-
-
 def _under(place: str, key: str) -> str:
     return f"{place}.{key}" if place else key
 
 
-# ---- All that is missing or unknown in a whole file, for one sentence ----
+# ---- All keys that are missing or unknown in a whole file, in one sentence ----
 
 
-def missing(table: Keys, given: Mapping[str, Any], place: str = "") -> Iterator[str]:
+class WrongKeys(Misfit):
+    """Keys that are missing, or mean nothing."""
+
+
+_Tables = Sequence[tuple[Keys, Mapping[str, Any], str]]
+
+
+def _require_keys(tables: _Tables) -> None:
+    absent = [name for table in tables for name in _missing(*table)]
+    strange = [name for table in tables for name in _unknown(*table)]
+    said = []
+    if absent:
+        keys, are = ("the key", "is") if len(absent) == 1 else ("the keys", "are")
+        said.append(f"{keys} {', '.join(absent)} {are} missing")
+    if strange:
+        keys = "the unknown key" if len(strange) == 1 else "the unknown keys"
+        said.append(f"it has {keys} {', '.join(strange)}")
+    if said:
+        raise WrongKeys("", ", and ".join(said))
+
+
+def _missing(keys: Keys, given: Mapping[str, Any], place: str) -> Iterator[str]:
     """The keys that must be there and are not, as a file has them: 'irq' in [serial]."""
-    for key in table.hints:
-        if key in table.required and key not in given:
-            bare, _ = _parted(table.hints[key])
-            is_table = is_dataclass(bare) or typing.get_origin(bare) is Mapping
+    for key in keys.hints:
+        if key in keys.required and key not in given:
+            bare, _, origin, _ = _parts(keys.hints[key])
+            is_table = is_dataclass(bare) or origin is Mapping
             yield f"[{_under(place, key)}]" if is_table else _named(key, place)
-    for below, inner, where in _all_tables(table, given, place):
-        yield from missing(below, inner, where)
+    for table in _inner(keys, given, place):
+        yield from _missing(*table)
 
 
-def unknown(table: Keys, given: Mapping[str, Any], place: str = "") -> Iterator[str]:
+def _unknown(keys: Keys, given: Mapping[str, Any], place: str) -> Iterator[str]:
     """The keys that are there and mean nothing, each with those that could stand there."""
     for key in given:
-        if key not in table.hints:
-            absent = [name for name in table.hints if name not in given]
-            near = difflib.get_close_matches(key, absent, n=1)
+        if key not in keys.hints:
+            absent = [name for name in keys.hints if name not in given]
+            near = difflib.get_close_matches(str(key), absent, n=1)
             # Where nothing is near, all that could stand there.
-            known = f"known here: {', '.join(table.hints)}"
-            yield f"{_named(key, place)} ({f'did you mean {near[0]!r}?' if near else known})"
-    for below, inner, where in _all_tables(table, given, place):
-        yield from unknown(below, inner, where)
+            known = f"known here: {', '.join(keys.hints)}"
+            hint = f"did you mean {near[0]!r}?" if near else known
+            yield f"{_named(one_line(str(key), 60), place)} ({hint})"
+    for table in _inner(keys, given, place):
+        yield from _unknown(*table)
 
 
-def _all_tables(
-    table: Keys, given: Mapping[str, Any], place: str
+def _inner(
+    keys: Keys, given: Mapping[str, Any], place: str
 ) -> Iterator[tuple[Keys, Mapping[str, Any], str]]:
     for key, value in given.items():
-        if key in table.hints:
-            yield from _tables(table.hints[key], value, _under(place, key))
+        if key in keys.hints:
+            yield from _tables(keys.hints[key], value, _under(place, key))
 
 
 def _tables(hint: Any, value: Any, place: str) -> Iterator[tuple[Keys, Mapping[str, Any], str]]:
     """The tables in a value; what is of another type than it should be is for `fit` to tell."""
-    bare, rules = _parted(hint)
-    origin, arguments = typing.get_origin(bare), typing.get_args(bare)
+    if not isinstance(value, (dict, list, tuple)):
+        return
+    bare, rules, origin, arguments = _parts(hint)
     if origin in _UNIONS:
         (inner,) = (a for a in arguments if a is not types.NoneType)
         yield from _tables(inner, value, place)
