@@ -9,20 +9,12 @@ import typer
 from rich.markup import escape
 
 from mcu_deploy.cli.console import err, out, print_json, table
-from mcu_deploy.cli.options import JsonOption, completing, with_workers
+from mcu_deploy.cli.options import JsonOption, completing, named_by, with_workers
 from mcu_deploy.cli.progress import working
 from mcu_deploy.options.means import Workers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from mcu_deploy.pipelines.result import BuildOutcome, PipelineResult
-
-
-def _providers() -> Iterable[str]:
-    from mcu_deploy.pipelines.provider import providers
-
-    return providers()
 
 
 RESULTS = "results.jsonl"  # in the output folder
@@ -35,7 +27,7 @@ def ci(
         typer.Option(
             metavar="[github|gitlab]",
             help="Write the files of a pipeline, and do nothing else.",
-            autocompletion=completing(_providers),
+            autocompletion=completing(named_by("pipelines.provider", "providers")),
         ),
     ] = None,
     source: Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -11,15 +11,9 @@ import typer
 from rich.markup import escape
 
 from mcu_deploy.cli.console import out, print_json
-from mcu_deploy.cli.options import JsonOption, completing
+from mcu_deploy.cli.options import JsonOption, completing, named_by
 from mcu_deploy.cli.progress import working
 from mcu_deploy.errors import UsageError
-
-
-def _formats() -> Iterable[str]:
-    from mcu_deploy.exports.formats import formats
-
-    return formats()
 
 
 def export(
@@ -28,7 +22,7 @@ def export(
         str,
         typer.Option(
             "--format", "-f", help="Who takes it (docs/exports.md).",
-            autocompletion=completing(_formats),
+            autocompletion=completing(named_by("exports.formats", "formats")),
         ),
     ],
     output: Annotated[

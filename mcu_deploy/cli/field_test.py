@@ -14,6 +14,7 @@ from mcu_deploy.cli.options import (
     OptionalBoard,
     ProbeOption,
     RunnerOption,
+    SourceArgument,
     with_connection,
 )
 from mcu_deploy.cli.progress import working
@@ -22,7 +23,7 @@ from mcu_deploy.options.means import Connection
 
 @with_connection
 def field_test(
-    source: Annotated[Path, typer.Argument(help="A build folder, or a model file.")],
+    source: SourceArgument,
     board: OptionalBoard = None,
     runner: RunnerOption = None,
     probe: ProbeOption = None,

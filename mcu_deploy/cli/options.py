@@ -6,6 +6,8 @@ import functools
 import inspect
 import shlex
 from collections.abc import Callable, Collection, Iterable
+from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -26,23 +28,14 @@ def completing(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]
     return complete
 
 
-def _boards() -> Iterable[str]:
-    from mcu_deploy.boards.document import shipped_boards
-
-    return shipped_boards()
-
-
-def _runners() -> Iterable[str]:
-    from mcu_deploy.runners.interface import runners
-
-    return runners()
+def named_by(module: str, function: str) -> Callable[[], Iterable[str]]:
+    """What a function names, imported when the shell asks."""
+    return lambda: getattr(import_module(f"mcu_deploy.{module}"), function)()
 
 
-def _cores() -> Iterable[str]:
-    from mcu_deploy.boards.cores import core_names
-
-    return core_names()
-
+_boards = named_by("boards.document", "shipped_boards")
+_runners = named_by("runners.interface", "runners")
+_cores = named_by("boards.cores", "core_names")
 
 _BOARD = typer.Option(
     "--board", "-b", help="A board's name, or the path of a board.toml.",
@@ -56,6 +49,10 @@ OptionalBoard = Annotated[
         autocompletion=completing(_boards),
     ),
 ]  # fmt: skip
+SourceArgument = Annotated[Path, typer.Argument(help="A build folder, or a model file.")]
+SamplesOption = Annotated[
+    int | None, typer.Option("--samples", min=1, help="Only the first samples.")
+]
 ModelOption = Annotated[
     str | None,
     typer.Option("--model", help="Which network of the firmware, where it holds several."),

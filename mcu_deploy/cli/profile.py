@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.markup import escape
 
 from mcu_deploy.cli.console import layer_lines, out, print_json
@@ -14,6 +12,7 @@ from mcu_deploy.cli.options import (
     JsonOption,
     ModelOption,
     OptionalBoard,
+    SourceArgument,
     WideOption,
     with_connection,
 )
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 @with_connection
 def profile(
-    source: Annotated[Path, typer.Argument(help="A build folder, or a model file.")],
+    source: SourceArgument,
     board: OptionalBoard = None,
     model: ModelOption = None,
     *,

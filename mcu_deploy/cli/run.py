@@ -9,7 +9,14 @@ import typer
 from rich.markup import escape
 
 from mcu_deploy.cli.console import out, print_json
-from mcu_deploy.cli.options import JsonOption, ModelOption, OptionalBoard, with_connection
+from mcu_deploy.cli.options import (
+    JsonOption,
+    ModelOption,
+    OptionalBoard,
+    SamplesOption,
+    SourceArgument,
+    with_connection,
+)
 from mcu_deploy.cli.progress import working
 from mcu_deploy.files.given import is_folder
 from mcu_deploy.options.means import Connection
@@ -21,16 +28,14 @@ if TYPE_CHECKING:
 
 @with_connection
 def run(
-    source: Annotated[Path, typer.Argument(help="A build folder, or a model file.")],
+    source: SourceArgument,
     inputs: Annotated[Path, typer.Option("--input", "-i", help="An .npz with in0, in1, ...")],
     board: OptionalBoard = None,
     output: Annotated[
         Path | None, typer.Option("--output", help="Where out0, out1, ... go, as .npz.")
     ] = None,
     model: ModelOption = None,
-    samples: Annotated[
-        int | None, typer.Option("--samples", min=1, help="Only the first samples.")
-    ] = None,
+    samples: SamplesOption = None,
     partition: Annotated[
         str | None,
         typer.Option("--partition", help="Run this partition alone; the samples are its inputs."),

@@ -10,7 +10,13 @@ from rich.markup import escape
 
 from mcu_deploy.cli import validate_against
 from mcu_deploy.cli.console import drawn, out, print_json
-from mcu_deploy.cli.options import JsonOption, ModelOption, OptionalBoard, with_connection
+from mcu_deploy.cli.options import (
+    JsonOption,
+    ModelOption,
+    OptionalBoard,
+    SamplesOption,
+    with_connection,
+)
 from mcu_deploy.cli.progress import working
 from mcu_deploy.options.means import Connection
 
@@ -54,9 +60,7 @@ def validate(
             "and reuse (a model file is built that way).",
         ),
     ] = None,
-    samples: Annotated[
-        int | None, typer.Option("--samples", min=1, help="Only the first samples.")
-    ] = None,
+    samples: SamplesOption = None,
     model: ModelOption = None,
     onnxruntime: Annotated[
         bool,
