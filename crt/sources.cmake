@@ -8,5 +8,6 @@ mcu_runtime(crt
         src/memory_block.c
         src/memory_page.c
         src/parallel.c
+        src/resize.c
         src/runtime.c
         src/tensor.c)

@@ -6,7 +6,7 @@ import functools
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -39,7 +39,7 @@ from mcu_deploy.passes import splitting
 from mcu_deploy.passes.marks import Marks, mark
 from mcu_deploy.plan import hot_code, memory_pools
 from mcu_deploy.report import floats
-from mcu_deploy.selection import Choice, Facts, select, unmade
+from mcu_deploy.selection import Choice, Facts, Selection, select, sizes, unmade
 from mcu_deploy.session import Session
 from mcu_deploy.toolchain import HEADERS, compile_network, gcc_command_line
 
@@ -58,7 +58,7 @@ def compile_model(
     the costs beside the model. Raises ModelError, UnsupportedError or UsageError with a sentence
     for what cannot be compiled.
     """
-    chosen = options or Options()
+    chosen = sizes.for_bound(options or Options())
     path = Path(model)
     if session is None:
         with Session() as own:
@@ -86,7 +86,7 @@ def compile_covers(
 
     Raises as `compile_model` does.
     """
-    chosen = options or Options()
+    chosen = sizes.for_bound(options or Options())
     path = Path(model)
     source = _read(path, board, None, session, chosen)
 
@@ -137,9 +137,26 @@ class _Source:
     graph: Graph
     marks: Marks
     pinned: Mapping[str, EdgeId]
+    smaller: Mapping[int, _Source] = field(default_factory=dict)
 
 
 def _read(
+    path: Path, board: Processor, name: str | None, session: Session, options: Options
+) -> _Source:
+    """For a size that each run decides: at the largest one, and `smaller` ones beside it."""
+    bound = options.bound
+    if bound is None:
+        return _read_static(path, board, name, session, options)
+    sizes.require_possible(options)
+    source = _read_static(path, board, name, session, options.at(bound))
+
+    def read(size: int) -> _Source:
+        return _read_static(path, board, name, session, options.at(size))
+
+    return replace(source, smaller=sizes.smaller(bound, source.imported, read))
+
+
+def _read_static(
     path: Path, board: Processor, name: str | None, session: Session, options: Options
 ) -> _Source:
     preference = session.preference(board.core, options.backends)  # names that nobody has end here
@@ -251,17 +268,45 @@ def _plan(
     graph, assignment, exposure = _lay_out(source, graph, assignment)
     everyone = _everyone(session, board, options)
     selection = select(graph, assignment, everyone, target, measured)
-    calls = (*selection.acquire, *selection.release)
+    if source.smaller:
+        largest = _at_size(source, graph, selection, exposure)
+        at = functools.partial(_sized, board, session, options, target)
+        others = {size: at(each) for size, each in source.smaller.items()}
+        selection = sizes.joined(options.bound or 0, largest, others)
+    calls = [call for _, call in (*selection.acquire, *selection.release)]
     pinned = memory_pools.settle(graph, exposure, source.pinned, options.pools)
     chosen = planning(board, options, pinned)
-    choices, memory = plan.make_without_copies(
-        graph, selection.choices, chosen, [c for _, c in calls], exposure, options.optimize_for
-    )
-    selection = replace(selection, choices=choices)
+    if source.smaller:  # where the parts of a tensor lie depends on the size: all are copied
+        memory = plan.make(graph, selection.choices, chosen, calls, exposure)
+    else:
+        choices, memory = plan.make_without_copies(
+            graph, selection.choices, chosen, calls, exposure, options.optimize_for
+        )
+        selection = replace(selection, choices=choices)
     written = {e: source.imported.edge_name(e) for n in source.imported.nodes for e in n.writes}
     return CompiledModel(
         source.name, target, options, written, graph, assignment, selection, memory
     )
+
+
+def _at_size(
+    source: _Source, graph: Graph, selection: Selection, exposure: plan.Exposure
+) -> sizes.Sized:
+    states = tuple(state.input for state in exposure.states)
+    ends = exposure.inputs(graph), exposure.outputs(graph)
+    return sizes.Sized(source.imported, graph, selection, *ends, states)
+
+
+def _sized(
+    board: Processor, session: Session, options: Options, target: Target, source: _Source
+) -> sizes.Sized:
+    """A network at one of the sizes that its runs decide."""
+    choosing = _choosing(source, board, session, options, target)
+    preference = session.preference(board.core, options.backends)
+    cover = choose.assign(source.graph, preference, target, choosing)
+    graph, assignment, exposure = _lay_out(source, *cover)
+    everyone = _everyone(session, board, options)
+    return _at_size(source, graph, select(graph, assignment, everyone, target), exposure)
 
 
 def _lay_out(

@@ -25,7 +25,8 @@ from mcu_deploy.ir import DType
 Array = npt.NDArray[Any]
 
 CRT = resources.root() / "crt"
-MEMBERS = ("error", "exposed", "instance", "memory_block", "memory_page", "runtime", "tensor")
+MEMBERS = ("error", "exposed", "instance", "memory_block", "memory_page", "resize", "runtime",
+           "tensor")  # fmt: skip
 RUNTIME = [CRT / "src" / f"{name}.c" for name in MEMBERS]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Werror"]
 SANITIZERS = ["-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]

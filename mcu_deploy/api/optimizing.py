@@ -56,6 +56,11 @@ def optimize_model(
         raise UsageError(f"{path} does not end in .pmx, so that `build` would not know its format.")
     require_writable(path, [Path(model)])
     target = board if isinstance(board, Board) else load_board(board)
+    if options is not None and options.bound is not None:
+        raise UsageError(
+            "A .pmx file holds no network with a size that each run decides. Build it from the "
+            "model itself, or give --shape numbers."
+        )
     made = compiler.compile_model(model, target, name=name, session=session, options=options)
     tell_assumed(made.model.name, made.assumed)
     content = pmx.pack(made, session, compress=compress)

@@ -160,6 +160,7 @@ def _source(folder: ObjectFolder, entry: NetworkReport) -> Graph | None:
     if formats.is_compiled(path):
         return None
     options = folder.report.options
+    options = options.at(options.bound or 0)
     return formats.attempt(path, options.shapes, options.constant_values).graph
 
 

@@ -106,6 +106,7 @@ class Role(enum.Enum):
     SCRATCH = "scratch"
     REGION = "region"
     SCALAR = "scalar"
+    SIZE = "size"
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,8 @@ class Argument:
     """One argument of a call: the index-th input, output, constant or region, or the scratch.
 
     Of a scalar it is the value, for a parameter that is int32_t, uint32_t or float: so layers that
-    differ in a number share a function.
+    differ in a number share a function. Role.SIZE, the size that a run decides, is added by
+    selection/sizes.py, and is not for backends.
     """
 
     role: Role

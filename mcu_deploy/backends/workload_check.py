@@ -115,6 +115,7 @@ def _check_argument(
 ) -> None:
     """An argument refers to something that is there, by a pointer that fits, or is a number."""
     role, index = argument.role, argument.index
+    require(role is not Role.SIZE, "an argument is the size of a run, which no backend knows")
     if role is Role.SCALAR:
         _check_scalar(argument.value, parameter)
         return

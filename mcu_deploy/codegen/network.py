@@ -10,7 +10,7 @@ from pathlib import Path
 
 import jinja2
 
-from mcu_deploy.backends.interface import Constant
+from mcu_deploy.backends.interface import Constant, Role
 from mcu_deploy.codegen import constants, control, describe, memory, names, program, tensors
 from mcu_deploy.codegen.statements import Function
 from mcu_deploy.codegen.symbols import Symbols, headers
@@ -26,7 +26,7 @@ from mcu_deploy.selection import Selection
 
 # What the templates are written for: MCU_MODEL_ABI_MAJOR and _MINOR of crt/include/mcu/model.h,
 # and MCU_MAX_TENSORS of runtime.h.
-ABI = (4, 0)
+ABI = (4, 1)
 MOST_TENSORS = 16
 
 _WEIGHTS = ("incbin", "array")
@@ -191,6 +191,12 @@ def generate(
         "private_place": ", ".join(_private_place(plan)),
         "pointers": ", ".join(_pointers(plan)),
         **tensors.layer_outputs(plan),
+        "size": chosen.size,
+        "uses_size": any(
+            a.role is Role.SIZE for s in plan.steps for a in s.choice.workload.arguments
+        ),
+        "extents": tensors.extents(chosen.size),
+        "rank": sum(len(t.shape) for t in (*entries[0].inputs, *entries[0].outputs)),
     }
     return NetworkSource(
         name,

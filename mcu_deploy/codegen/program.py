@@ -17,6 +17,7 @@ from mcu_deploy.codegen.text import wrap
 from mcu_deploy.errors import BackendFault, ModelError
 from mcu_deploy.ir import Graph
 from mcu_deploy.plan import Copy, Parallel, Plan, Step
+from mcu_deploy.selection.formulas import SIZE
 
 
 def functions(graph: Graph, plan: Plan, symbols: Symbols) -> list[Function]:
@@ -32,7 +33,7 @@ def functions(graph: Graph, plan: Plan, symbols: Symbols) -> list[Function]:
     has_status = plan.managed is not None or control.can_fail(plan)
     if not pieces:
         empty = tuple(Places(graph, plan).head)
-        return [Function("layers", "", empty, (), has_status=has_status)]
+        return [Function("layers", "", empty, (), has_status=has_status, has_size=True)]
     if plan.parallel:
         return _with_lanes(graph, plan, symbols)
     found = []
@@ -48,6 +49,7 @@ def functions(graph: Graph, plan: Plan, symbols: Symbols) -> list[Function]:
                 tuple(flow.statements),
                 parts,
                 has_status,
+                has_size=True,
             )
         )
     return found
@@ -178,6 +180,8 @@ def _call(flow: ControlLines, step: Step) -> Statement:
             return flow.places.at(ctype, hot[item.index], stem)
         if item.role is Role.CONSTANT:
             return arrays[item.index]
+        if item.role is Role.SIZE:
+            return SIZE
         if item.role is Role.SCALAR:
             return constants.scalar(ctype, item.value)
         return _place(flow, step, item, ctype)

@@ -26,7 +26,8 @@ class Function:
     """A static function of the instance. parts: the partitions that call it, by number.
 
     has_status: it returns a code, as it may fail; returns: it does so in its statements.
-    is_lane: it runs beside another one, and is called by the function that has both.
+    is_lane: it runs beside another one, and is called by the function that has both. has_size: it
+    gets the size of the run, where there is one.
     """
 
     stem: str
@@ -37,3 +38,4 @@ class Function:
     has_status: bool = False
     returns: bool = False
     is_lane: bool = False
+    has_size: bool = False

@@ -31,6 +31,8 @@ _OWN = (
     "kepts",
     "hot",
     "states",
+    "size",
+    "extents",
 )
 _OWN_NUMBERED = re.compile(
     r"(?:lane|piece)\d+|part\d+_(?:run_func|inputs|outputs|(?:input|output)\d+_shape)"

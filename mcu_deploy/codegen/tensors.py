@@ -10,6 +10,7 @@ from mcu_deploy.codegen.symbols import Symbols
 from mcu_deploy.codegen.text import fill, table
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.plan import InPool, InSlot, Place, Plan
+from mcu_deploy.selection.formulas import Size
 
 POOL_POINTER = 15  # MCU_POOL_POINTER of model.h
 _DL_CODES = {0: "kDLInt", 1: "kDLUInt", 2: "kDLFloat", 4: "kDLBfloat", 6: "kDLBool"}
@@ -83,6 +84,16 @@ def region(place: Place, size: int) -> tuple[str, str, str]:
     if isinstance(place, InSlot):
         return str(place.slot), str(POOL_POINTER), str(size)
     return str(place.offset), str(place.pool), str(size)
+
+
+def extents(size: Size | None) -> list[str]:
+    """The table of the extents that follow the size of a run, a line each."""
+    rows = [
+        (f"    {{{e.tensor},", f"{e.axis},", f"{e.formula.step},", f"{e.formula.before},",
+         f"{e.formula.divisor},", f"{e.formula.behind}}},")
+        for e in (size.extents if size else ())
+    ]  # fmt: skip
+    return table(rows, gap=1)
 
 
 def hot_constants(plan: Plan, symbols: Symbols) -> list[str]:

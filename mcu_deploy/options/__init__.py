@@ -7,10 +7,11 @@ files have a field for each.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 from mcu_deploy.discovery import named
 from mcu_deploy.errors import UsageError
@@ -18,8 +19,11 @@ from mcu_deploy.options import constants
 from mcu_deploy.options.checked import Checked
 from mcu_deploy.options.constants import ConstantInput
 from mcu_deploy.options.flags import Flag, Flagged, flagged_fields, made_of, option
+from mcu_deploy.schema import Whole
 
 HEAD, TAIL = "head", "tail"
+# Negative: the bound of a size that each run decides.
+Extent = Annotated[int, Whole(-(1 << 24), 1 << 32)]
 AUTO = "auto"
 
 
@@ -35,14 +39,25 @@ def _pair(flag: str, form: str) -> Callable[[str], tuple[str, str]]:
     return read
 
 
+# What a bound looks like behind a shape: N<=64.
+_BOUND = re.compile(r":([A-Za-z_]\w*)<=(\d+)$")
+
+
 def _shape(text: str) -> tuple[str, tuple[int, ...]]:
-    name, separator, sizes = text.rpartition("=")
+    bound = _BOUND.search(text)
+    name, _, sizes = (text[: bound.start()] if bound else text).rpartition("=")
+    known, most = (bound[1], int(bound[2])) if bound else ("", 2)
     try:
-        shape = tuple(int(size) for size in sizes.split(","))
+        shape = tuple(-most if size == known else int(size) for size in sizes.split(","))
     except ValueError:
         shape = ()
-    if not name or not separator or not shape or any(size < 1 for size in shape):
-        raise UsageError(f"--shape {text} is not of the form INPUT=1,3,96,96.")
+    numbers = [int(size) for size in sizes.split(",") if size != known] if shape else [0]
+    is_there = bound is None or len(numbers) < len(shape)
+    if not name or not is_there or most < 2 or any(size < 1 for size in numbers):
+        raise UsageError(
+            f"--shape {text} is not of the form INPUT=1,3,96,96. A size that each run decides has "
+            "its bound behind it, 2 or more: INPUT=N,8:N<=64."
+        )
     return name, shape
 
 
@@ -175,8 +190,9 @@ class Options(Checked):
     without a board, else "incbin". layers_all: no fusion that the arithmetic does not ask for, no
     channel left out, no memory shared, so that every tensor can be read after a run. no_float:
     layers that compute real numbers are an error. debug: with debug information. shapes: of inputs,
-    by name. constant_inputs: the values of inputs that are constants of the network, by name (of
-    ONNX models: what decides shapes there must be known). requests: kept tensors, partitions and
+    by name; -64: a size that each run decides, of at most 64. constant_inputs: the values of inputs
+    that are constants of the network, by name (of ONNX models: what decides shapes there must be
+    known). requests: kept tensors, partitions and
     states. io: inputs and outputs lie in the "arena" or at the "caller". arena: networks of one
     firmware have "separate" workspaces, or take turns in a "shared" one, beside which what outlives
     a run lies in a pool of its own. half: only the head or the tail of the model. memory:
@@ -216,9 +232,10 @@ class Options(Checked):
         False, "--no-float", "Fail where a layer computes real numbers, and name these.", anew=True
     )
     debug: bool = option(False, "--debug", "With debug information.", short="-g", anew=True)
-    shapes: Mapping[str, tuple[int, ...]] = option(
-        {}, "--shape", "INPUT=1,3,96,96 binds symbolic shapes (repeatable).", read=_shape
-    )
+    shapes: Mapping[str, tuple[Extent, ...]] = option(
+        {}, "--shape", "INPUT=1,3,96,96 binds symbolic shapes (repeatable); INPUT=N,8:N<=64 with a "
+        "size that each run decides.", read=_shape,
+    )  # fmt: skip
     constant_inputs: Mapping[str, ConstantInput] = option(
         {}, constants.FLAG, "An input that has one value for all time, of an .npy or .npz file "
         "(repeatable).", metavar=constants.FORM, read=constants.read,
@@ -255,6 +272,36 @@ class Options(Checked):
         "wait longest for their code.",
         metavar="BYTES", anew=True,
     )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if any(-1 in shape for shape in self.shapes.values()):
+            raise UsageError(
+                "--shape -1 is less than nothing; give a number from 1 on, or for a size that each "
+                "run decides its bound, 2 or more, with a minus."
+            )
+
+    @property
+    def bound(self) -> int | None:
+        """The largest size of a network whose runs decide one; None: all shapes are static.
+
+        Raises UsageError for several.
+        """
+        bounds = {-size for shape in self.shapes.values() for size in shape if size < 0}
+        if len(bounds) > 1:
+            raise UsageError(
+                f"--shape gives several bounds ({', '.join(map(str, sorted(bounds)))}): one size "
+                "is decided by a run. Give the others as numbers."
+            )
+        return next(iter(bounds), None)
+
+    def at(self, size: int) -> Options:
+        """The same with a number for the size that a run decides."""
+        shapes = {
+            name: tuple(size if extent < 0 else extent for extent in shape)
+            for name, shape in self.shapes.items()
+        }
+        return replace(self, shapes=shapes)
 
     @property
     def constant_values(self) -> dict[str, Any]:

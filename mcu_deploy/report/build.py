@@ -21,6 +21,7 @@ from mcu_deploy.report.model import (
     AssumedShapeReport,
     CodeReport,
     CostReport,
+    ExtentReport,
     FrameReport,
     LayerReport,
     LayerRow,
@@ -29,6 +30,7 @@ from mcu_deploy.report.model import (
     PartitionReport,
     RamParts,
     RemovedReport,
+    SizeReport,
 )
 from mcu_deploy.report.places import PoolReport, TensorReport
 from mcu_deploy.report.whole import OptimizedReport, Report
@@ -194,7 +196,20 @@ def _network(board: Processor, built: BuiltNetwork) -> NetworkReport:
                 plan.steps, _positions(plan), plan.holders, strict=True
             )
         ),
+        size=_size(network),
     )
+
+
+def _size(network: CompiledModel) -> SizeReport | None:
+    size = network.selection.size
+    if size is None:
+        return None
+    edges = (*network.inputs, *network.outputs)
+    extents = (
+        ExtentReport(network.graph.edge_name(edges[e.tensor]), e.axis, str(e.formula))
+        for e in size.extents
+    )
+    return SizeReport(size.least, size.most, tuple(extents))
 
 
 def optimized_report(

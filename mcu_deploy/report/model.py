@@ -122,6 +122,24 @@ class PricedTime:
 
 
 @dataclass(frozen=True)
+class ExtentReport:
+    """What an input or output has along an axis, at the `size` of a run, as a formula in C."""
+
+    tensor: str
+    axis: int
+    formula: str
+
+
+@dataclass(frozen=True)
+class SizeReport:
+    """A size that each run decides: the numbers of the report are those of the largest one."""
+
+    least: int
+    most: int
+    extents: tuple[ExtentReport, ...]
+
+
+@dataclass(frozen=True)
 class SymbolReport:
     """A kernel or a constant of the network's object, its bytes measured there. layers: those that
     use it, by their indices."""
@@ -182,7 +200,7 @@ class NetworkReport:
     networks before it in the firmware have.
     hot_code_bytes: of kernels that run from RAM; waiting_code: all that wait, those first that gain
     the most cycles a byte there. priced_time: of a run on the board; where it is None,
-    no_priced_time is a clause that says why.
+    no_priced_time is a clause that says why. size: what each run decides, if there is such a size.
     """
 
     name: str
@@ -226,6 +244,14 @@ class NetworkReport:
     quantized: bool
     float_layers: tuple[FloatLayer, ...]
     layers: tuple[LayerReport, ...]
+    size: SizeReport | None
+
+    def size_lines(self) -> tuple[str, ...]:
+        """What is said of a size that each run decides, where there is one."""
+        if self.size is None:
+            return ()
+        least, most = self.size.least, self.size.most
+        return (f"{self.name}: each run decides a size of {least} to {most}; this is for {most}",)
 
     def time_line(self) -> str:
         """What a run takes by the prices of its layers, or why nothing is said of that."""

@@ -86,7 +86,8 @@ class Report(Tabled):
             else f"firmware for {self.board}: {number(self.firmware_flash_bytes)} bytes of flash, "
             f"{number(self.firmware_ram_bytes)} bytes of RAM"
         )
-        notes = (*(n.time_line() for n in self.networks), firmware)
+        sizes = (line for n in self.networks for line in n.size_lines())
+        notes = (*sizes, *(n.time_line() for n in self.networks), firmware)
         title = f"built for {self.board or self.core}; sizes in bytes"
         return Table(title, ("network", *numbers), tuple(rows), frozenset(numbers), notes)
 

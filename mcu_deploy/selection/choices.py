@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from mcu_deploy.backends.interface import Layer, RegionCall, Workload
+from mcu_deploy.selection.formulas import Size
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,11 @@ def choices_within(chosen: Iterable[Chosen]) -> Iterator[Choice]:
 class Selection:
     """The choices in the order of execution, and what the backends' memory managers call.
 
-    acquire: at the begin of every run; release: at the end of an instance. By backend id.
+    acquire: at the begin of every run; release: at the end of an instance. By backend id. size:
+    that which each run decides, where there is one.
     """
 
     choices: tuple[Chosen, ...]
     acquire: tuple[tuple[str, RegionCall], ...] = ()
     release: tuple[tuple[str, RegionCall], ...] = ()
+    size: Size | None = None

@@ -25,6 +25,11 @@ int32_t _mcu_run_begin(const mcu_model_t *model, const mcu_partition_t *partitio
 int32_t _mcu_run_end(const mcu_model_t *model, const mcu_partition_t *partition, const void *args,
                      const void *resource_handle);
 
+/* The size of a run of a model that has one, by its inputs' shapes, and what mcu_model_resize says
+ * of it. */
+int32_t _mcu_run_size(const mcu_model_t *model, const void *args, int32_t num_args,
+                      mcu_tensor_info_t *infos, int64_t *extents, int32_t *size);
+
 /* The instance's table of pointers. */
 static inline uint8_t **_mcu_pointers(const mcu_instance_t *instance) {
     const mcu_region_t place = instance->model->pointers;

@@ -20,7 +20,7 @@ extern "C" {
  * last one, a function of the runtime. An object runs with a runtime of its own major version whose
  * minor one is not older. */
 #define MCU_MODEL_ABI_MAJOR   4U
-#define MCU_MODEL_ABI_MINOR   0U
+#define MCU_MODEL_ABI_MINOR   1U
 #define MCU_MODEL_ABI_VERSION ((MCU_MODEL_ABI_MAJOR << 16) | MCU_MODEL_ABI_MINOR)
 
 /* The one type code that run_func's arg_type_ids may hold: "a DLTensor *" (TVM's number for it). */
@@ -94,6 +94,28 @@ typedef struct mcu_layer_info {
     uint32_t num_outputs;
 } mcu_layer_info_t;
 
+/* An extent of an input or output that follows from the size that a run decides:
+ * step * ((size + before) / divisor) + behind, rounded down. */
+typedef struct mcu_extent {
+    uint16_t tensor; /* the inputs, then the outputs */
+    uint16_t axis;
+    int32_t step;
+    int32_t before;
+    int32_t divisor;
+    int32_t behind;
+} mcu_extent_t;
+
+/* A size that each run decides by the shape of its inputs. The shapes, places and bytes of the rest
+ * of the descriptor are those of the largest one, for which memory is planned. */
+typedef struct mcu_size {
+    int32_t least;
+    int32_t most;
+    uint16_t tensor; /* an input whose extent along this axis is the size */
+    uint16_t axis;
+    uint32_t num_extents;
+    const mcu_extent_t *extents; /* ordered by tensor */
+} mcu_size_t;
+
 typedef struct mcu_model {
     /* The first three fields are those of TVM's AOT runtime. args: array of mcu_value_t, inputs
      * then outputs, each a DLTensor *; arg_type_ids: int32_t per argument, each
@@ -131,6 +153,8 @@ typedef struct mcu_model {
     uint32_t num_hot;
     /* Called by mcu_instance_deinit, with the workspace still in place; NULL: nothing to do. */
     void (*release_func)(mcu_instance_t *instance);
+    /* Since 4.1. NULL: all shapes are static. */
+    const mcu_size_t *size;
 } mcu_model_t;
 
 /* A hook sees the network at work: it is called with the layer's index before and after each

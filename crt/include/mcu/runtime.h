@@ -148,6 +148,15 @@ int32_t mcu_instance_get_state(const mcu_instance_t *instance, uint32_t index, v
 int32_t mcu_instance_set_state(mcu_instance_t *instance, uint32_t index, const void *data,
                                size_t bytes);
 
+/* The inputs, then the outputs, of a model with a size that each run decides (build --shape
+ * x=N,8:N<=64), as they are at that size. infos: as many elements as the model has inputs and
+ * outputs; extents: as many as these have dimensions, all together; the shapes of infos lie there.
+ * For a run give the tensors these shapes, with the data where it is for other models: it lies
+ * compact for the size, at the begin of the place. MCU_ERROR_SHAPE, as a run says too: the size is
+ * below the model's least (1 of most) or above its bound, or the model has no such size. */
+int32_t mcu_model_resize(const mcu_model_t *model, int64_t size, mcu_tensor_info_t *infos,
+                         int64_t *extents);
+
 /* Gives every state its initial value. */
 int32_t mcu_instance_reset(mcu_instance_t *instance);
 
