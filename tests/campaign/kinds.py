@@ -27,13 +27,23 @@ from mcu_deploy.tasks.machine import digest
 
 _TESTS = Path(__file__).parents[1]
 FORMATS = ("npz", "board", "onnx", "tflite", "pmx", "elf", "report", "protocol")
-# One of each core; Renode has the only Cortex-M0+.
+# One of each core, in QEMU; the Cortex-M0+ in Renode.
 BOARDS = {
     "M4": "mps2-an386", "M33": "mps2-an505", "M55": "mps3-an547", "M3": "mps2-an385",
-    "M0+": "rpi_pico",
+    "M0+": "nucleo_g0b1re",
 }  # fmt: skip
 GOALS = ("speed", "balanced", "size", "ram")
 _MTU = (256, 1024)
+# What cases are made and judged by, beside mcu_deploy itself: other sources make other cases.
+_SOURCES = {
+    "files": ("fuzz/*.py", "pmx_cases.py"),
+    "frames": ("crt/protocol/*",),
+    "faults": ("campaign/faults.py", "device/damaged_line.py", "device/protocol_lab.py",
+               "device/stepped/*", "crt/protocol/firmware_models.c"),
+    "graphs": ("any_order.py", "quantized_layers.py", "random_int8_nets.py"),
+    "backends": ("campaign/hostile.py", "dynamic/hostile_cases.py", "dynamic/mock_objects.py",
+                 "dynamic/worker_cases.py", "dynamic/mocks/*"),
+}  # fmt: skip
 # The tests' own cases end before these.
 _FIRST_FILE, _FIRST_NET, _FIRST_SEED = 100_000, 10_000, 10_000
 
@@ -51,12 +61,14 @@ class Kind:
 
 @dataclass(frozen=True)
 class Task:
-    """Some of a kind, by their numbers. tests: a digest of what they are made and judged by."""
+    """Some of a kind, by their numbers. sources: a digest of what they are made and judged by;
+    board: that networks run on, "" of other kinds."""
 
     kind: str
     first: int
     count: int
-    tests: str
+    sources: str
+    board: str = ""
 
 
 def kinds() -> dict[str, Kind]:
@@ -89,14 +101,15 @@ def goal(kind: Kind, share: float) -> int:
 def tasks(kind: Kind, count: int) -> list[Task]:
     """The first `count` of a kind."""
     at = range(0, count, kind.at_once)
-    code = tests_digest()
-    return [Task(kind.name, n, min(kind.at_once, count - n), code) for n in at]
+    word, _, rest = kind.name.partition(" ")
+    sources, board = _digest(word), BOARDS[rest] if word == "graphs" else ""
+    return [Task(kind.name, n, min(kind.at_once, count - n), sources, board) for n in at]
 
 
 @functools.cache
-def tests_digest() -> str:
-    """The SHA-256 of the sources beside this folder: another generator makes other cases."""
-    files = sorted(p for p in _TESTS.rglob("*") if p.suffix in (".py", ".c", ".h", ".cpp"))
+def _digest(word: str) -> str:
+    """The SHA-256 of the sources of the kinds that begin with a word."""
+    files = sorted({p for of in _SOURCES[word] for p in _TESTS.glob(of) if p.is_file()})
     return digest((str(p.relative_to(_TESTS)).encode(), p.read_bytes()) for p in files)
 
 
@@ -109,7 +122,7 @@ def done(task: Task) -> dict[str, Any]:
         "backends": _backends,
     }[word]  # fmt: skip
     numbers = range(task.first, task.first + task.count)
-    return {"ran": task.count, "findings": list(run(numbers, rest))}
+    return {"ran": task.count, "findings": list(run(numbers, task.board or rest))}
 
 
 def _files(numbers: range, name: str) -> Iterator[dict[str, Any]]:
@@ -152,15 +165,15 @@ def _said(complaints: Iterable[str]) -> Iterator[dict[str, Any]]:
     yield from ({"what": what} for what in complaints if what)
 
 
-def _graphs(numbers: range, core: str) -> Iterator[dict[str, Any]]:
+def _graphs(numbers: range, board: str) -> Iterator[dict[str, Any]]:
     """Several networks in one firmware, by the goals in turn: the oracle's bits."""
     which = [_FIRST_NET + n for n in numbers]
     options = Options(optimize_for=GOALS[numbers.start // len(numbers) % len(GOALS)])
     with tempfile.TemporaryDirectory(prefix="campaign-") as name, any_order.any_order():
         path = model(which, Path(name) / "networks.onnx")
-        about = f"networks {which[0]} to {which[-1]} for {options.optimize_for} on {BOARDS[core]}"
+        about = f"networks {which[0]} to {which[-1]} for {options.optimize_for} on {board}"
         try:
-            built = build(path, BOARDS[core], Path(name) / "build", options=options)
+            built = build(path, board, Path(name) / "build", options=options)
             found = validate(built, extremes(path), onnxruntime=False)
         except McuDeployError as error:
             yield {"what": f"{about}: {error}"}

@@ -78,10 +78,10 @@ def commit() -> str:
 
     def git(*words: str) -> str:
         command = ["git", "-C", str(_ROOT), *words]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(command, capture_output=True, text=True).stdout.strip()
 
     changed = git("status", "--porcelain", "--", ".", f":!{COUNTS.relative_to(_ROOT)}")
-    return git("rev-parse", "HEAD") + (" with changes" if changed else "")
+    return (git("rev-parse", "HEAD") or "none") + (" with changes" if changed else "")
 
 
 def _keep(found: dict[str, Any], task: Task, folder: Path) -> None:

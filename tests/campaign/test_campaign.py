@@ -10,6 +10,8 @@ import pytest
 from campaign import faults, hostile, kinds, run
 from fuzz import target_npz
 
+from mcu_deploy.boards import load_board
+
 pytestmark = [pytest.mark.needs_host_gcc, pytest.mark.usefixtures("forked")]
 
 
@@ -82,6 +84,19 @@ def test_wrong_words_are_refused(words: tuple[str, ...]) -> None:
         run.main(list(words))
 
 
+@pytest.mark.parametrize("core", kinds.BOARDS)
+def test_every_board_is_emulated_and_has_the_core(core: str) -> None:
+    board = load_board(kinds.BOARDS[core])
+    assert board.core == f"cortex-{core.lower().replace('+', 'plus')}"
+    assert board.qemu or board.renode
+
+
+def test_cases_are_of_their_own_sources_alone() -> None:
+    for word, patterns in kinds._SOURCES.items():
+        assert all([*kinds._TESTS.glob(pattern)] for pattern in patterns), word
+    assert len({kinds._digest(word) for word in kinds._SOURCES}) == len(kinds._SOURCES)
+
+
 def test_faults_are_of_every_byte_and_frame_and_change_no_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -121,9 +136,8 @@ def test_hostile_backends_are_of_every_deed_and_place(monkeypatch: pytest.Monkey
 
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
-def test_random_networks_are_judged_on_a_board(monkeypatch: pytest.MonkeyPatch) -> None:
-    task = kinds.Task("graphs M3", 0, 2, "")
+def test_random_networks_are_judged_on_a_board() -> None:
+    (task,) = kinds.tasks(kinds.kinds()["graphs M3"], 2)
     assert kinds.done(task) == {"ran": 2, "findings": []}
-    monkeypatch.setitem(kinds.BOARDS, "M3", "nonsense")
-    (found,) = kinds.done(kinds.Task("graphs M3", 0, 1, ""))["findings"]
+    (found,) = kinds.done(kinds.Task("graphs M3", 0, 1, "", "nonsense"))["findings"]
     assert "networks 10000 to 10000 for speed on nonsense" in found["what"]
