@@ -18,7 +18,7 @@ from mcu_deploy.formats.onnx_einsum import einsum
 from mcu_deploy.formats.onnx_ml import ML
 from mcu_deploy.formats.onnx_operators import domain_of, text_of
 from mcu_deploy.formats.onnx_training import TRAINING
-from mcu_deploy.formats.onnx_trees import tree_ensemble
+from mcu_deploy.formats.onnx_tree_bodies import TREES
 from mcu_deploy.operators import label
 
 
@@ -147,9 +147,9 @@ _BODIES: Mapping[str, Callable[[Body], str | list[str] | None]] = {
     "STFT": _stft,
     "SpaceToDepth": _space_to_depth,
     "TensorScatter": _tensor_scatter,
-    "ai.onnx.ml::TreeEnsemble": tree_ensemble,
     **ML,
     **TRAINING,
+    **TREES,
 }
 
 NAMES = tuple(_BODIES)

@@ -23,6 +23,7 @@ from mcu_deploy.operators import find, label
 _LEFT = {"Bernoulli", "SequenceMap"}
 # Where ONNX tries operators out, all in their first version.
 _PREVIEW = "ai.onnx.preview"
+_ML, _ML_VERSION = "ai.onnx.ml", 5
 
 Types = Mapping[str, onnx.TypeProto]
 Constants = Mapping[str, onnx.TensorProto]
@@ -42,7 +43,12 @@ def names() -> tuple[str, ...]:
 
 def inline_functions(model: onnx.ModelProto) -> bool:
     """Puts bodies in the places of nodes whose inputs' types are known; whether there were any."""
-    return _inline(model.graph, {}, {}, opset_of(model.opset_import))
+    changed = _inline(model.graph, {}, {}, opset_of(model.opset_import))
+    if changed:
+        for imported in model.opset_import:
+            if imported.domain == _ML:  # bodies have ensembles of trees in their newest form
+                imported.version = max(imported.version, _ML_VERSION)
+    return changed
 
 
 def _inline(graph: onnx.GraphProto, outer: Types, outer_constants: Constants, opset: int) -> bool:

@@ -1,134 +1,219 @@
-"""TreeEnsemble-5 of ai.onnx.ml as what it is made of: tables of nodes, gathered step by step.
+"""Ensembles of trees of ai.onnx.ml, in all their forms, as the one that is computed: `Forest`.
 
-Leaves stand behind the nodes in the tables and lead to themselves, so each tree goes as many steps
-as the deepest one has. The tables are of int64, as indices are in ONNX: 24 bytes a node and more.
+A node's question becomes one or two of whether a feature is at most a split: what is below a number
+is at most the number before it, what is equal to it is at most it and not at most that one. Nodes
+and leaves that are alike become one, also those of different trees.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from onnx import numpy_helper
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.formats.onnx_body import Body
+from mcu_deploy.operators.trees import AVERAGE, SUM, Forest, Grown, Leaf, NoForest
 
-_COMPARISONS = ("LessOrEqual", "Less", "GreaterOrEqual", "Greater", "Equal")
-_NOT_EQUAL, _MEMBER = 5, 6
-_SUM, _AVERAGE = 1, 0
-# Deeper trees are no trees: the nodes lead in a circle.
-_DEEPEST = 64
-
-
-class _Trees:
-    """The tables of an ensemble, each with an entry for each node, and then for each leaf."""
-
-    def __init__(self, b: Body) -> None:
-        self.b = b
-        self.nodes = len(b.attributes["nodes_featureids"])
-        self.weights = self._tensor("leaf_weights")
-        self.targets = self._ints("leaf_targetids")
-        self.leaves = len(self.weights)
-        self.features = self._table(self._ints("nodes_featureids"), 0)
-        self.splits = self._table(self._tensor("nodes_splits"), 0)
-        self.modes = self._table(self._tensor("nodes_modes"), 0)
-        self.ways = [self._way(side) for side in ("true", "false")]
-        given = b.attributes.get("nodes_missing_value_tracks_true")
-        self.missing = self._table(np.array(given or [0] * self.nodes, bool), False)
-
-    def _tensor(self, name: str) -> Array:
-        given = self.b.attributes.get(name)
-        return np.zeros(0) if given is None else np.asarray(numpy_helper.to_array(given))
-
-    def _ints(self, name: str) -> Array:
-        return np.array(self.b.attributes[name], np.int64)
-
-    def _table(self, nodes: Array, leaf: float) -> Array:
-        return np.concatenate([nodes, np.full(self.leaves, leaf, nodes.dtype)])
-
-    def _way(self, side: str) -> Array:
-        """Where each entry leads on that side; leaves to themselves."""
-        is_leaf = self._ints(f"nodes_{side}leafs") > 0
-        ids = self._ints(f"nodes_{side}nodeids") + np.where(is_leaf, self.nodes, 0)
-        return np.concatenate([ids, self.nodes + np.arange(self.leaves)])
-
-    def depth(self, roots: Array) -> int | None:
-        """The steps until all are at leaves; None where some never are, or lead nowhere."""
-        at = roots
-        size = self.nodes + self.leaves
-        for step in range(_DEEPEST):
-            if not at.size or at.min() < 0 or at.max() >= size:
-                return None
-            if at.min() >= self.nodes:
-                return step
-            at = np.unique(np.concatenate([way[at] for way in self.ways]))
-        return None
-
-    def members(self) -> Array:
-        """[entries, most]: the values of each set, filled up with NaN, which nothing equals."""
-        sets: list[list[float]] = [[]]
-        for value in self._tensor("membership_values").tolist():
-            if np.isnan(value):
-                sets.append([])
-            else:
-                sets[-1].append(value)
-        most = max(map(len, sets))
-        table = np.full((self.nodes + self.leaves, most), np.nan)
-        for row, values in zip(np.flatnonzero(self.modes == _MEMBER), sets, strict=False):
-            table[row, : len(values)] = values
-        return table
-
-    def step(self, at: str) -> str:
-        """The entries that follow those in `at` [rows, trees]."""
-        b, modes = self.b, sorted({int(m) for m in self.modes[: self.nodes]})
-        value = b("GatherElements", b.inputs[0], self.gather(self.features, at), axis=1)
-        split = self.gather(self.splits.astype(b.element), at)
-        holds = self._holds(modes[0], value, split, at)
-        for mode in modes[1:]:
-            here = self.gather(self.modes == mode, at)
-            holds = b("Where", here, self._holds(mode, value, split, at), holds)
-        if self.missing.any():
-            lost = b("And", b("IsNaN", value), self.gather(self.missing, at))
-            holds = b("Or", holds, lost)
-        return b("Where", holds, *(self.gather(way, at) for way in self.ways))
-
-    def _holds(self, mode: int, value: str, split: str, at: str) -> str:
-        b = self.b
-        if mode < _NOT_EQUAL:
-            return b(_COMPARISONS[mode], value, split)
-        if mode == _NOT_EQUAL:
-            return b("Not", b("Equal", value, split))
-        rows, trees = b.shape[0], len(b.attributes["tree_roots"])
-        members = self.gather(self.members().astype(b.element), at)
-        equal = b("Equal", b.reshape(value, (rows, trees, 1)), members)
-        any_ = b.reduced("ReduceMax", b.cast(equal), [2], 0)
-        return b("Greater", any_, b.constant(0, np.float32))
-
-    def gather(self, table: Array, at: str) -> str:
-        return self.b("Gather", self.b.constant(table, table.dtype), at)
+# TreeEnsemble-5's numbers of a node's questions, and the names that the older forms have for them.
+_LEQ, _LT, _GTE, _GT, _EQ, _NEQ, _MEMBER = range(7)
+_MODES = {
+    name: number for number, name in enumerate(
+        ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
+    )
+}  # fmt: skip
+_AGGREGATES = ("AVERAGE", "SUM", "MIN", "MAX")
 
 
-def tree_ensemble(b: Body) -> str | None:
-    """Sums and averages of weights, without a transform of the results."""
-    aggregate = int(b.attributes.get("aggregate_function", _SUM))
-    if aggregate not in (_SUM, _AVERAGE) or b.attributes.get("post_transform", 0):
-        return None
-    if len(b.shape) != 2 or "tree_roots" not in b.attributes or b.opset < 16:
-        return None
-    trees, roots = _Trees(b), np.array(b.attributes["tree_roots"], np.int64)
-    depth, columns = trees.depth(roots), trees.features
-    if depth is None or columns.min() < 0 or columns.max() >= b.shape[1]:
-        return None
-    at = b.constant(np.tile(roots, (b.shape[0], 1)), np.int64)
-    for _ in range(depth):
-        at = trees.step(at)
-    total = _sums(b, trees, at, len(roots))
-    return total if aggregate == _SUM else b("Div", total, b.constant(len(roots)))
+@dataclass(frozen=True)
+class Question:
+    """A node as the model has it. yes, no: keys of nodes or leaves. members: of a MEMBER alone."""
+
+    mode: int
+    feature: int
+    split: float
+    yes: Any
+    no: Any
+    lost_yes: bool
+    members: tuple[float, ...] = ()
 
 
-def _sums(b: Body, trees: _Trees, at: str, count: int) -> str:
-    """[rows, targets]: the weights of the leaves, each for its target."""
-    targets, rows = int(b.attributes.get("n_targets", 1)), b.shape[0]
-    table = np.zeros((trees.nodes + trees.leaves, targets))
-    table[trees.nodes + np.arange(trees.leaves), trees.targets] = trees.weights
-    weights = trees.gather(table.astype(b.element), at)
-    return b.reduced("ReduceSum", b.reshape(weights, (rows, count, targets)), [1], 0)
+@dataclass(frozen=True)
+class Ensemble:
+    """What a model file says of an ensemble: nodes and leaves by their keys, and the roots."""
+
+    questions: Mapping[Any, Question]
+    leaves: Mapping[Any, Leaf]
+    roots: Sequence[Any]
+
+    def forest(self, element: Any, *, keep_zeros: bool = False) -> Forest:
+        """The ensemble for features of this numpy type, which splits and weights get too. Raises
+        NoForest.
+
+        keep_zeros: weights that are 0, which add nothing to a sum, but may be the least.
+        """
+        made = _Made(element, element)
+        known: dict[Any, int] = {}
+        for key, leaf in self.leaves.items():
+            known[key] = made.leaf(tuple(x for x in leaf if x[1] or keep_zeros))
+        for root in self.roots:
+            self._add(root, known, made)
+        return made.forest([known[root] for root in self.roots])
+
+    def _add(self, root: Any, known: dict[Any, int], made: _Made) -> None:
+        """Adds what a root leads to, children before their parents."""
+        way, open_ = [root], set[Any]()
+        while way:
+            key = way[-1]
+            if key in known:
+                way.pop()
+                continue
+            node = self.questions.get(key)
+            if node is None:
+                raise NoForest("its nodes lead to nodes that are not there")
+            missing = [child for child in (node.yes, node.no) if child not in known]
+            if not missing:
+                known[key] = made.node(node, known[node.yes], known[node.no])
+            elif key in open_ and any(child in open_ for child in missing):
+                raise NoForest("its nodes lead in a circle")
+            open_.add(key)
+            way += missing
+
+
+@dataclass
+class _Made(Grown):
+    """What a forest is made of, by the model's questions."""
+
+    def node(self, node: Question, yes: int, no: int) -> int:
+        if node.mode == _MEMBER:
+            found = no
+            for value in sorted(set(node.members), reverse=True):
+                found = self._equal(node.feature, value, yes, found, node.lost_yes)
+            return found
+        if node.mode == _EQ:
+            return self._equal(node.feature, node.split, yes, no, node.lost_yes)
+        if node.mode == _NEQ:  # which is true of NaN
+            return self._equal(node.feature, node.split, no, yes, False)
+        split = np.array(node.split, self.split)
+        if node.mode in (_LT, _GTE):
+            split = self._before(split)
+        # What a split of NaN is compared with is never so, whatever the question.
+        if node.mode in (_LEQ, _LT) or np.isnan(node.split):
+            return self.ask(node.feature, split, yes, no, node.lost_yes)
+        return self.ask(node.feature, split, no, yes, not node.lost_yes)
+
+    def _equal(self, feature: int, value: float, yes: int, no: int, lost_yes: bool) -> int:
+        split = np.array(value, self.split)
+        if np.isnan(split):
+            return self.ask(feature, split, yes, no, lost_yes)
+        less = self.ask(feature, self._before(split), no, yes, not lost_yes)
+        return self.ask(feature, split, less, no, lost_yes)
+
+    @staticmethod
+    def _before(split: Array) -> Array:
+        """The number before one; before the least there is none, and NaN is below nothing."""
+        return np.where(split == -np.inf, np.nan, np.nextafter(split, -np.inf)).astype(split.dtype)
+
+
+def older(attributes: Mapping[str, Any], prefix: str) -> Ensemble:
+    """TreeEnsembleClassifier and TreeEnsembleRegressor, 1 and 3. prefix: of the attributes that say
+    what leaves do, "class" or "target"."""
+
+    def numbers(name: str) -> Array:
+        tensor = attributes.get(f"{name}_as_tensor")
+        return np.asarray(attributes.get(name, ()) if tensor is None else _array(tensor))
+
+    keys = _keys(attributes, "nodes")
+    trees = attributes.get("nodes_treeids", ())
+    modes = [_MODES.get(mode.decode("utf-8", "replace")) for mode in attributes["nodes_modes"]]
+    lost = attributes.get("nodes_missing_value_tracks_true") or [0] * len(keys)
+    table = zip(
+        keys, trees, modes, attributes["nodes_featureids"], numbers("nodes_values").tolist(),
+        attributes["nodes_truenodeids"], attributes["nodes_falsenodeids"], lost, strict=True,
+    )  # fmt: skip
+    questions, leaves = {}, dict[Any, list[tuple[int, float]]]()
+    for (key, tree, mode, feature, split, yes, no, way), name in zip(
+        table, attributes["nodes_modes"], strict=True
+    ):
+        if name == b"LEAF":
+            leaves[key] = []
+        elif mode is None:
+            raise NoForest(f"it does not know the mode {name.decode('utf-8', 'replace')[:40]!r}")
+        else:
+            questions[key] = Question(mode, feature, split, (tree, yes), (tree, no), way > 0)
+    said = zip(
+        _keys(attributes, prefix), attributes.get(f"{prefix}_ids", ()),
+        numbers(f"{prefix}_weights").tolist(), strict=True,
+    )  # fmt: skip
+    for key, target, weight in said:
+        if key in leaves:  # onnxruntime passes by what inner nodes say
+            leaves[key].append((target, weight))
+    led = {child for q in questions.values() for child in (q.yes, q.no)}
+    return Ensemble(
+        questions, {k: tuple(v) for k, v in leaves.items()}, [k for k in keys if k not in led]
+    )
+
+
+def _keys(attributes: Mapping[str, Any], prefix: str) -> list[tuple[int, int]]:
+    trees, nodes = (attributes.get(f"{prefix}_{which}ids", ()) for which in ("tree", "node"))
+    return [*zip(trees, nodes, strict=True)]
+
+
+def newer(attributes: Mapping[str, Any]) -> Ensemble:
+    """TreeEnsemble-5. A leaf has one weight; keys are (is it a leaf, its number)."""
+    weights = _array(attributes["leaf_weights"]).tolist()
+    targets = attributes["leaf_targetids"]
+    modes, splits = (_array(attributes[f"nodes_{name}"]).tolist() for name in ("modes", "splits"))
+    count = len(splits)
+    lost = attributes.get("nodes_missing_value_tracks_true") or [0] * count
+    yes, no = (
+        [*zip(attributes[f"nodes_{side}leafs"], attributes[f"nodes_{side}nodeids"], strict=True)]
+        for side in ("true", "false")
+    )
+    members = _members(attributes)
+    table = zip(modes, attributes["nodes_featureids"], splits, yes, no, lost, strict=True)
+    questions = {}
+    for number, (mode, feature, split, true, false, way) in enumerate(table):
+        if mode not in range(_MEMBER + 1):
+            raise NoForest(f"it does not know the mode {mode}")
+        of = next(members, ()) if mode == _MEMBER else ()
+        ends = [(bool(leaf), at) for leaf, at in (true, false)]
+        questions[False, number] = Question(mode, feature, split, ends[0], ends[1], way > 0, of)
+    said = enumerate(zip(targets, weights, strict=True))
+    leaves = {(True, number): (says,) for number, says in said}
+    return Ensemble(questions, leaves, [(False, root) for root in attributes["tree_roots"]])
+
+
+def _members(attributes: Mapping[str, Any]) -> Iterator[tuple[float, ...]]:
+    """The sets that MEMBER nodes ask for, one behind the other; NaN ends each."""
+    tensor = attributes.get("membership_values")
+    of: list[float] = []
+    for value in [] if tensor is None else _array(tensor).tolist():
+        if not np.isnan(value):
+            of.append(value)
+            continue
+        yield tuple(of)
+        of = []
+    yield tuple(of)
+
+
+def _array(tensor: Any) -> Array:
+    return np.asarray(numpy_helper.to_array(tensor))
+
+
+def aggregate_of(attributes: Mapping[str, Any]) -> int:
+    """The number that TreeEnsemble-5 has for it; the older forms say it by name."""
+    given = attributes.get("aggregate_function", SUM)
+    return int(given) if isinstance(given, int) else _AGGREGATES.index(given.decode())
+
+
+def node_attributes(forest: Forest, count: int, aggregate: int) -> dict[str, Any]:
+    """What a node of ONNX says of an ensemble whose sums, or least or largest weights, it gives."""
+    found = forest.attributes()
+    for name, value in found.items():
+        if isinstance(value, np.ndarray):
+            found[name] = numpy_helper.from_array(value)
+    plain = SUM if aggregate == AVERAGE else aggregate
+    return {**found, "n_targets": count, "aggregate_function": plain}

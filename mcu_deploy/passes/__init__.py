@@ -26,6 +26,7 @@ from mcu_deploy.passes import (
     tables,
     taps,
     thinning,
+    trees,
     weights,
     widening,
 )
@@ -47,6 +48,7 @@ def passes(*, fuse: bool = True) -> tuple[tuple[str, Pass], ...]:
         ("fold batch normalization", batch_normalization.fold),
         ("fuse MatMul and Add", lambda g: gemm.fuse(g, everywhere=fuse)),
         ("fuse activations", lambda g: activations.fuse(g, everywhere=fuse)),
+        ("compare integers in trees", trees.compare_integers),
         ("lower quantized operators", qdq.lower),
         ("say what stays in float", floats.explain),
         ("keep quantized weights", weights.keep),

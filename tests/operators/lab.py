@@ -36,7 +36,7 @@ _ONE_STEP = re.compile(r"for \(int32_t (\w+) = \d; \1 < 1; \1\+\+")
 LEVEL = "-O1"
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Werror")
 _CODES = {"float32": "FLOAT", "int8": "INT8", "uint8": "UINT8", "int64": "INT64", "int32": "INT32",
-          "int16": "INT16", "uint16": "UINT16", "bool": "BOOL"}  # fmt: skip
+          "int16": "INT16", "uint16": "UINT16", "bool": "BOOL", "float64": "DOUBLE"}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -1,102 +1,239 @@
-"""TreeEnsemble of ai.onnx.ml on the host and in the oracle, against onnx's reference evaluator."""
+"""Ensembles of trees: on the host, in the oracle and in onnxruntime, bit by bit."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnxruntime as ort
 import pytest
-from onnx import helper, numpy_helper
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from onnx import helper
 from onnx.reference import ReferenceEvaluator
-from operators.lab import Array, Case, compile_case, make_model, relative_error, run_on_host
+from operators import tree_models as trees
+from operators.lab import Array, Case, compile_case, relative_error, run_on_host
 
 from mcu_deploy.errors import McuDeployError
 
-ROWS, COLUMNS = 40, 3
-MEMBER = 6
+ROWS = 24
+SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover")
 
 
-def _forest(seed: int, modes: list[int], targets: int) -> dict[str, Any]:
-    """Trees of at most three levels. A node tells its two sides apart by a mode at random."""
+def _theirs(case: Case) -> list[Array]:
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    session = ort.InferenceSession(
+        case.model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    names = [x.name for x in session.get_inputs()]
+    return [np.asarray(v) for v in session.run(None, dict(zip(names, case.inputs, strict=True)))]
+
+
+def _check(cases: Sequence[Case], folder: Path, exact: bool = True) -> None:
+    made = [compile_case(case, folder, index) for index, case in enumerate(cases)]
+    found = run_on_host(made, folder, SANITIZED)
+    for item, outputs, case in zip(made, found, cases, strict=True):
+        for ours, oracle, theirs in zip(outputs, item.expected, _theirs(case), strict=True):
+            if exact or theirs.dtype.kind != "f":
+                np.testing.assert_array_equal(oracle, theirs, case.name)
+                np.testing.assert_array_equal(ours, oracle, case.name)
+            else:
+                for value in (ours, oracle):
+                    np.testing.assert_allclose(value, theirs, 1e-5, 1e-6, err_msg=case.name)
+
+
+def _regressor(seed: int, dtype: str, aggregate: str = "SUM", **more: Any) -> Case:
     generator = np.random.default_rng(seed)
-    table: dict[str, list[int]] = {
-        f"nodes_{k}": []
-        for k in ("featureids", "modes", "truenodeids", "falsenodeids", "trueleafs", "falseleafs")
-    }
-    weights: list[float] = []
-    splits: list[float] = []
-    members: list[float] = []
-
-    def side(level: int) -> tuple[int, int]:
-        if level == 3 or (level and generator.random() < 0.3):
-            weights.append(float(generator.standard_normal()))
-            return len(weights) - 1, 1
-        return node(level), 0
-
-    def node(level: int) -> int:
-        index = len(splits)
-        for values in table.values():
-            values.append(0)
-        mode = int(generator.choice(modes))
-        splits.append(float(generator.integers(-2, 3)))
-        table["nodes_featureids"][index] = int(generator.integers(COLUMNS))
-        table["nodes_modes"][index] = mode
-        for way in ("true", "false"):
-            found = side(level + 1)
-            table[f"nodes_{way}nodeids"][index], table[f"nodes_{way}leafs"][index] = found
-        return index
-
-    roots = [node(0) for _ in range(4)]
-    for mode in table["nodes_modes"]:
-        if mode == MEMBER:
-            # Not 0, at which the reference evaluator of onnx 1.23 ends a set.
-            members += [*generator.choice([-2.0, -1.0, 1.0, 2.0], 2, replace=False), np.nan]
-    made: dict[str, Any] = dict(table)
-    made["nodes_modes"] = numpy_helper.from_array(np.array(table["nodes_modes"], np.uint8))
-    made["nodes_splits"] = numpy_helper.from_array(np.array(splits, np.float32))
-    made["leaf_weights"] = numpy_helper.from_array(np.array(weights, np.float32))
-    made["leaf_targetids"] = [k % targets for k in range(len(weights))]
-    made["tree_roots"], made["n_targets"] = roots, targets
-    if members:
-        made["membership_values"] = numpy_helper.from_array(np.array(members, np.float32))
-    return made
-
-
-def _case(name: str, attributes: dict[str, Any]) -> tuple[Case, Array]:
-    x = np.random.default_rng(1).integers(-3, 4, (ROWS, COLUMNS)).astype(np.float32)
-    node = helper.make_node("TreeEnsemble", ["x"], ["y"], domain="ai.onnx.ml", **attributes)
-    shape = (ROWS, attributes["n_targets"])
-    model = make_model([node], {"x": ("float32", x.shape)}, {"y": ("float32", shape)}, opset=21)
-    model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 5))
-    model.ir_version = 10
-    (wanted,) = ReferenceEvaluator(model).run(None, {"x": x})
-    return Case(name, model, (x,)), np.asarray(wanted)
+    modes = [*generator.choice(trees.MODES, generator.integers(1, 4), replace=False)]
+    count, tracks = int(generator.integers(1, 4)), bool(generator.integers(2))
+    attributes = trees.older(generator, modes, range(count), "target", tracks=tracks)
+    if dtype == "float64":
+        # In float32, all of the attributes have both forms.
+        values = np.array(attributes.pop("nodes_values"))
+        attributes["nodes_values_as_tensor"] = trees.numpy_helper.from_array(values)
+        weights = np.array(attributes.pop("target_weights"))
+        attributes["target_weights_as_tensor"] = trees.numpy_helper.from_array(weights)
+    attributes |= {"n_targets": count, "aggregate_function": aggregate, **more}
+    x = trees.features(generator, ROWS, dtype)
+    made = trees.model("TreeEnsembleRegressor", attributes, x, {"y": ("float32", (ROWS, count))})
+    return Case(f"regressor {seed} {dtype} {aggregate} {modes} {more}", made, (x,))
 
 
 @pytest.mark.needs_host_gcc
-def test_trees_are_the_reference_evaluators(tmp_path: Path) -> None:
-    cases = [_case(f"mode {mode}", _forest(mode, [mode], 1)) for mode in range(6)]
-    cases.append(_case("members", _forest(8, [0, MEMBER], 1)))
-    cases.append(_case("two targets", _forest(7, [0, 3, 4], 2)))
-    made = [compile_case(case, tmp_path, index) for index, (case, _) in enumerate(cases)]
-    for item, outputs, (case, wanted) in zip(made, run_on_host(made, tmp_path), cases, strict=True):
-        for found in (item.expected[0], outputs[0]):
-            assert relative_error(found, wanted.reshape(found.shape)) < 1e-6, case.name
+@settings(
+    max_examples=3,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+)
+@given(seed=st.integers(0, 1 << 30))
+def test_regressors_are_onnxruntimes(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+    """Of each type that onnxruntime has, and each aggregation."""
+    cases = [
+        _regressor(seed + 8 * k + n, dtype, aggregate)
+        for k, dtype in enumerate(("float32", "float64"))
+        for n, aggregate in enumerate(("SUM", "AVERAGE", "MIN", "MAX"))
+    ]
+    _check(cases, tmp_path_factory.mktemp("trees"))
+
+
+@pytest.mark.needs_host_gcc
+def test_transforms_and_base_values_are_onnxruntimes(tmp_path: Path) -> None:
+    cases = []
+    for seed, name in enumerate(("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO")):
+        case = _regressor(40 + seed, "float32", post_transform=name)
+        (node,) = case.model.graph.node
+        count = next(a.i for a in node.attribute if a.name == "n_targets")
+        base = [0.25 * k - 0.5 for k in range(count)]
+        node.attribute.append(helper.make_attribute("base_values", base))
+        if count > 1:  # onnxruntime transforms no single one but by PROBIT
+            cases.append(case)
+    assert len(cases) >= 2
+    _check(cases, tmp_path, exact=False)
+
+
+def _classifier(
+    seed: int, labels: Sequence[int], spoken: Sequence[int], dtype: str = "float32", **more: Any
+) -> Case:
+    generator = np.random.default_rng(seed)
+    least = more.pop("least", -1.0)
+    attributes = trees.older(
+        generator, ["BRANCH_LEQ", "BRANCH_LT"], spoken, "class", tracks=True, least=least
+    )
+    attributes |= {"classlabels_int64s": [*labels], **more}
+    x = trees.features(generator, ROWS, dtype)
+    outputs = {"label": ("int64", (ROWS,)), "scores": ("float32", (ROWS, len(labels)))}
+    made = trees.model("TreeEnsembleClassifier", attributes, x, outputs)
+    return Case(f"classifier {seed} {labels} {spoken} {dtype} {least} {more}", made, (x,))
+
+
+@pytest.mark.needs_host_gcc
+def test_classifiers_are_onnxruntimes(tmp_path: Path) -> None:
+    three, two = (4, -1, 9), (3, 7)
+    cases = [_classifier(seed, three, range(3), dtype)
+             for seed, dtype in enumerate(("float32", "float64", "int64", "int32"))]  # fmt: skip
+    cases += [_classifier(9, three, range(3), base_values=[0.5, -0.25, 0.125])]
+    for least in (-1.0, 0.0):
+        cases.append(_classifier(10, two, [0], least=least))
+        cases.append(_classifier(11, two, [0], least=least, base_values=[-0.125]))
+        cases.append(_classifier(12, (0, 1), [0, 1], least=least))
+    _check(cases, tmp_path)
+    (tmp_path / "transformed").mkdir()
+    cases = [_classifier(20, three, range(3), post_transform="SOFTMAX"),
+             _classifier(21, three, range(3), post_transform="LOGISTIC"),
+             _classifier(22, three, range(3), post_transform="SOFTMAX_ZERO"),
+             _classifier(23, two, [0], post_transform="LOGISTIC", base_values=[0.5]),
+             _classifier(24, two, [0], post_transform="LOGISTIC", least=0.0),
+             _classifier(25, two, [0], post_transform="SOFTMAX"),
+             _classifier(26, two, [0, 1], post_transform="SOFTMAX")]  # fmt: skip
+    _check(cases, tmp_path / "transformed", exact=False)
+
+
+def _newest(seed: int, modes: Sequence[int], targets: int, dtype: str, **more: Any) -> Case:
+    generator = np.random.default_rng(seed)
+    attributes = trees.newer(generator, modes, targets, dtype, tracks=seed % 2 == 1)
+    x = trees.features(generator, ROWS, dtype)
+    outputs = {"y": (dtype, (ROWS, targets))}
+    made = trees.model("TreeEnsemble", {**attributes, **more}, x, outputs, version=5)
+    return Case(f"newest {seed} {modes} {dtype} {more}", made, (x,))
+
+
+@pytest.mark.needs_host_gcc
+def test_the_newest_form_is_onnxruntimes(tmp_path: Path) -> None:
+    cases = [_newest(mode, [mode], 1, dtype)
+             for dtype in ("float32", "float64") for mode in range(6)]  # fmt: skip
+    cases += [_newest(7 + n, [0, 3, 4], 2, "float32", aggregate_function=n) for n in range(4)]
+    _check(cases, tmp_path)
+
+
+@pytest.mark.needs_host_gcc
+def test_members_are_the_reference_evaluators(tmp_path: Path) -> None:
+    case = _newest(8, [0, trees.MEMBER], 1, "float32")
+    x = trees.features(np.random.default_rng(3), ROWS, "float32", nan=False)
+    case = Case(case.name, case.model, (np.nan_to_num(x, posinf=3, neginf=-3),))
+    (wanted,) = ReferenceEvaluator(case.model).run(None, {"x": case.inputs[0]})
+    made = compile_case(case, tmp_path, 0)
+    (outputs,) = run_on_host([made], tmp_path, SANITIZED)
+    for found in (made.expected[0], outputs[0]):
+        assert relative_error(found, np.asarray(wanted).reshape(found.shape)) < 1e-6
+
+
+def _integers(seed: int, dtype: str, per_column: bool = False, cast: bool = False) -> Case:
+    """A regressor behind a DequantizeLinear, or a Cast."""
+    generator = np.random.default_rng(seed)
+    attributes = trees.older(generator, trees.MODES, range(2), "target", trees=6, tracks=True)
+    attributes["n_targets"] = 2
+    info = np.iinfo(dtype)
+    x = generator.integers(max(info.min, -9), min(info.max, 10), (ROWS, trees.COLUMNS))
+    x[0], x[1] = info.min, info.max
+    size = (trees.COLUMNS,) if per_column else ()
+    point = np.full(size, 2 if info.min == 0 else -1, dtype)
+    constants = {"s": generator.choice([0.25, 0.3, 0.5], size).astype(np.float32), "z": point}
+    before = helper.make_node("DequantizeLinear", ["x", "s", "z"], ["features"], axis=1)
+    if cast:
+        constants, before = {}, helper.make_node("Cast", ["x"], ["features"], to=1)
+    given = x.astype(dtype)
+    outputs = {"y": ("float32", (ROWS, 2))}
+    made = trees.model("TreeEnsembleRegressor", attributes, given, outputs, 3, [before], constants)
+    return Case(f"integers {dtype} {per_column} {cast}", made, (given,))
+
+
+@pytest.mark.needs_host_gcc
+def test_integers_are_compared_as_integers(tmp_path: Path) -> None:
+    cases = [_integers(k, dtype) for k, dtype in enumerate(("int8", "uint8", "int16", "uint16"))]
+    cases += [_integers(9, "int8", per_column=True), _integers(10, "uint8", per_column=True)]
+    kinds = ("int8", "uint8", "int16", "int32", "int64")
+    cases += [_integers(11 + k, kind, cast=True) for k, kind in enumerate(kinds)]
+    _check(cases, tmp_path)
+    for index, case in enumerate(cases):
+        graph = compile_case(case, tmp_path, index).graph
+        (node,) = graph.nodes
+        assert graph.type(node.reads[0]).dtype.is_integer, case.name
+
+
+@pytest.mark.needs_host_gcc
+def test_many_nodes_need_wide_words(tmp_path: Path) -> None:
+    """And features and splits that no narrow word holds."""
+    generator = np.random.default_rng(5)
+    attributes = trees.older(
+        generator, ["BRANCH_LEQ"], range(3), "target", trees=20, levels=12, tracks=True
+    )
+    count = len(attributes["nodes_values"])
+    attributes["nodes_values"] = generator.standard_normal(count).astype(np.float32).tolist()
+    attributes["n_targets"] = 3
+    x = generator.standard_normal((ROWS, trees.COLUMNS)).astype(np.float32)
+    made = trees.model("TreeEnsembleRegressor", attributes, x, {"y": ("float32", (ROWS, 3))})
+    case = Case("wide", made, (x,))
+    _check([case], tmp_path)
+    text = (tmp_path / "network_c0.c").read_text()
+    assert "const uint32_t *nodes" in text
+
+
+@pytest.mark.needs_host_gcc
+def test_trees_of_one_leaf(tmp_path: Path) -> None:
+    attributes = trees.older(
+        np.random.default_rng(1), ["BRANCH_LEQ"], range(2), "target", trees=3, levels=0
+    )
+    attributes["n_targets"] = 2
+    x = np.zeros((2, trees.COLUMNS), np.float32)
+    made = trees.model("TreeEnsembleRegressor", attributes, x, {"y": ("float32", (2, 2))})
+    _check([Case("leaves", made, (x,))], tmp_path)
 
 
 def test_trees_that_lead_nowhere_are_refused(tmp_path: Path) -> None:
+    x = np.zeros((ROWS, trees.COLUMNS), np.float32)
     for name, value in (
-        ("nodes_featureids", [COLUMNS]), ("nodes_truenodeids", [99]), ("nodes_trueleafs", [0]),
-        ("tree_roots", [99]),
+        ("nodes_featureids", [trees.COLUMNS]), ("nodes_truenodeids", [99]),
+        ("nodes_trueleafs", [0]), ("tree_roots", [99]),
     ):  # fmt: skip
-        attributes = _forest(2, [0], 1)
+        attributes = trees.newer(np.random.default_rng(2), [0], 1, "float32")
         attributes[name] = [*value, *attributes[name][1:]]
         if name == "nodes_trueleafs":
             attributes["nodes_truenodeids"] = [0, *attributes["nodes_truenodeids"][1:]]
-        node = helper.make_node("TreeEnsemble", ["x"], ["y"], domain="ai.onnx.ml", **attributes)
-        shape = {"x": ("float32", (ROWS, COLUMNS))}
-        model = make_model([node], shape, {"y": ("float32", (ROWS, 1))}, opset=21)
-        model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 5))
+        model = trees.model("TreeEnsemble", attributes, x, {"y": ("float32", (ROWS, 1))}, 5)
         with pytest.raises(McuDeployError, match="TreeEnsemble"):
             compile_case(Case(name, model, ()), tmp_path, 0)

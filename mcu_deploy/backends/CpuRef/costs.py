@@ -6,6 +6,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import exponential_table
 from mcu_deploy.backends.CpuRef.cycles import cycles
+from mcu_deploy.backends.CpuRef.kernels import trees
 from mcu_deploy.backends.interface import Costs, Layer
 from mcu_deploy.operators import label
 from mcu_deploy.operators.normalization import softmax_extent
@@ -34,7 +35,10 @@ def estimate(layer: Layer) -> Costs:
 
 
 def _table(layer: Layer) -> int:
-    """The bytes of the table of exp that a Softmax has."""
+    """The bytes of the tables of trees, and of the table of exp that a Softmax has."""
+    if layer.op == "TreeEnsemble":
+        found = trees.tables(layer)
+        return 0 if found is None else found.bytes
     x = layer.input(0).type
     if layer.op != "Softmax" or not x.is_quantized:
         return 0

@@ -23,6 +23,7 @@ from mcu_deploy.backends.kit.strides import collapse, memory_strides
 from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators.reduction import reduced_axes
 from mcu_deploy.operators.selection import gather_axis
+from mcu_deploy.operators.trees import Forest, NoForest
 
 # Before a kernel's first element and behind its last.
 _CALL = 20
@@ -297,6 +298,20 @@ def _cumulated(layer: Layer) -> float:
 
 
 _VIEWS = ("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "BitCast")
+# A tree, a step down it of integers and of float32, and which share of the deepest way is taken.
+_TREE, _STEP, _REAL_STEP, _TAKEN = 40, 13, 18, 0.85
+
+
+def _trees(layer: Layer) -> float:
+    try:
+        forest = Forest.of(layer.attributes)
+    except NoForest:
+        return 0
+    x = layer.input(0).type
+    step = _REAL_STEP if x.dtype.is_float else _STEP
+    return x.shape[0] * len(forest.roots) * (_TREE + _TAKEN * step * forest.depth)
+
+
 _FORMULAS: Mapping[str, Callable[[Layer], float]] = {
     **dict.fromkeys(("Conv", "HybridConv"), window_cycles.convolution),
     "ConvTranspose": window_cycles.transposed,
@@ -319,4 +334,5 @@ _FORMULAS: Mapping[str, Callable[[Layer], float]] = {
     "Concat": _concatenated,
     "Gather": _gathered,
     "Pad": _padded,
+    "TreeEnsemble": _trees,
 }

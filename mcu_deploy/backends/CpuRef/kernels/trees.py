@@ -1,0 +1,116 @@
+"""TreeEnsemble: each row of features goes down each tree, and the leaves' weights are summed in the
+order of the trees."""
+
+from __future__ import annotations
+
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, nothing, render
+from mcu_deploy.backends.CpuRef.kernels.tree_tables import Tables, tables_of
+from mcu_deploy.backends.interface import (
+    YES,
+    Constant,
+    Layer,
+    Support,
+    Workload,
+    no,
+)
+from mcu_deploy.backends.kit.loops import counter
+from mcu_deploy.backends.kit.stems import sizes, stem
+from mcu_deploy.ir import DType
+from mcu_deploy.operators.trees import MAX, MIN, SUM, Forest, NoForest, aggregate_of
+
+_REAL = (DType.FLOAT32, DType.FLOAT64)
+_WHOLE = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16, DType.INT32, DType.UINT32,
+          DType.INT64, DType.UINT64)  # fmt: skip
+
+
+def _supports(layer: Layer) -> Support:
+    x, y, count = layer.input(0).type, layer.output.type, layer.attributes.get("n_targets", 1)
+    if y.dtype not in _REAL or x.dtype not in (y.dtype, *_WHOLE):
+        return no(f"it computes float32 and float64 of such, or of integers, not {x}")
+    if x.rank != 2 or y.shape != (x.shape[0], count):
+        return no("its shapes do not fit together")
+    try:
+        forest = Forest.of(layer.attributes)
+    except NoForest as wrong:
+        return no(str(wrong))
+    aggregate = aggregate_of(layer.attributes)
+    if aggregate not in (SUM, MIN, MAX) or layer.attributes.get("post_transform", 0):
+        return no("it gives sums, least or largest weights, without a transform")
+    if forest.splits.dtype != x.dtype.numpy or forest.weights.dtype != y.dtype.numpy:
+        return no("its splits are of other numbers than its input, or its weights than its output")
+    features, targets = forest.features, forest.targets
+    if features.min(initial=0) < 0 or features.max(initial=0) >= x.shape[1]:
+        return no("its nodes ask for features that are not there")
+    if targets.min(initial=0) < 0 or targets.max(initial=0) >= count:
+        return no("its leaves have targets that are not there")
+    if aggregate != SUM and (forest.starts[1:] == forest.starts[:-1]).any():
+        return no("some of its leaves have no weights, of which the least or largest is wanted")
+    return YES if tables(layer) is not None else no("its trees are too large")
+
+
+def tables(layer: Layer) -> Tables | None:
+    """The tables of a layer, made once; None where its trees are too large."""
+    if "trees" not in layer.known:
+        count = int(layer.attributes.get("n_targets", 1))
+        layer.known["trees"] = tables_of(Forest.of(layer.attributes), count)
+    found: Tables | None = layer.known["trees"]
+    return found
+
+
+def _create(layer: Layer) -> Workload:
+    x, y, made = layer.input(0).type, layer.output.type, tables(layer)
+    assert made is not None, "asked for workloads of a layer that it does not support"
+    if not y.elements:
+        return nothing(layer)
+    body = render(
+        "trees.c.j2", r=counter("r", x.shape[0]), columns=x.shape[1], targets=y.shape[1],
+        trees=len(made.roots), value=x.dtype.c_type, ctype=y.dtype.c_type,
+        keeps={MIN: "<=", MAX: ">="}.get(aggregate_of(layer.attributes), ""),
+        **_words(layer, made),
+    )  # fmt: skip
+    given = {
+        "nodes": made.nodes, "roots": made.roots, "splits": made.splits,
+        "items": made.items, "weights": made.weights,
+    }  # fmt: skip
+    constants = [
+        Constant(name, table, max(4, table.itemsize))
+        for name, table in given.items()
+        if table is not None
+    ]
+    headers = ("math.h",) if aggregate_of(layer.attributes) != SUM else ()
+    name = stem("trees", x.dtype.value, *sizes(y.shape))
+    return compute(layer, name, body, constants, headers=headers)
+
+
+def _words(layer: Layer, made: Tables) -> dict[str, object]:
+    """How the template reads the words of nodes, leaves and items."""
+    bits, value = made.bits, layer.input(0).type.dtype.c_type
+    is_narrow = made.nodes.itemsize == 2
+    flag, shift = 1 << (15 if is_narrow else 31), bits + made.is_marked
+    place = f"node & 0x{(1 << bits) - 1:x}U" if bits else "0"
+    feature = f"node >> {shift}"
+    if is_narrow:  # behind which the word stands that leads above
+        feature += f" & 0x{(flag >> shift) - 1:x}U"
+    items, target_bits = made.items, made.target_bits
+    return {
+        "is_narrow": is_narrow, "word": f"uint{8 * made.nodes.itemsize}_t",
+        "flag": f"0x{flag:x}U", "leaf_mask": f"0x{flag - 1:x}U", "feature": feature,
+        "split": f"({value})({place})" if made.splits is None else f"splits[{place}]",
+        "above": _above(layer, made), "items": items is not None, "target_bits": target_bits,
+        "item_word": "" if items is None else f"uint{8 * items.itemsize}_t",
+        "target": f"said & 0x{(1 << target_bits) - 1:x}U" if target_bits else "0",
+        "follows": f"0x{1 << target_bits:x}U",
+    }  # fmt: skip
+
+
+def _above(layer: Layer, made: Tables) -> str:
+    """C for whether `v` leads to what is above `split`; it may be NaN."""
+    if not layer.input(0).type.dtype.is_float:
+        return "v > split"
+    if made.is_marked:
+        return f"v > split || (v != v && (node >> {made.bits} & 1U) == 0)"
+    lost = Forest.of(layer.attributes).lost_below
+    return "v > split" if lost.all() else "!(v <= split)"
+
+
+KERNELS = (Kernel("TreeEnsemble", _supports, _create, domain="ai.onnx.ml"),)

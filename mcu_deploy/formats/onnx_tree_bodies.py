@@ -1,0 +1,174 @@
+"""TreeEnsemble, TreeEnsembleClassifier and TreeEnsembleRegressor as the ensemble, and what the
+operators do behind it: averages, base values, transforms, labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from onnx import numpy_helper
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.formats.onnx_body import Body
+from mcu_deploy.formats.onnx_scores import (
+    as_float,
+    chosen,
+    either,
+    labels_of,
+    transform_of,
+    transformed,
+)
+from mcu_deploy.formats.onnx_trees import Ensemble, aggregate_of, newer, node_attributes, older
+from mcu_deploy.operators.trees import AVERAGE, MAX, MIN, NoForest
+
+_FLOATS = (np.float32, np.float64)
+
+
+def _ensemble(b: Body, says: Ensemble, count: int) -> str:
+    """[rows, count]: what the trees give before base values; of integers as of float32. Raises
+    NoForest."""
+    aggregate = aggregate_of(b.attributes)
+    if b.element not in _FLOATS:
+        x, b.element = as_float(b, b.inputs[0]), np.dtype(np.float32)
+    else:
+        x = b.inputs[0]
+    columns = b.shape[-1] if b.shape else 0
+    x = x if len(b.shape) == 2 else b.reshape(x, (1, columns))
+    forest = says.forest(b.element, keep_zeros=aggregate in (MIN, MAX))
+    if forest.features.min() < 0 or forest.features.max() >= columns:
+        raise NoForest("its nodes ask for features that are not there")
+    if len(forest.targets) and not 0 <= forest.targets.min() <= forest.targets.max() < count:
+        raise NoForest("its leaves have targets that are not there")
+    attributes = node_attributes(forest, count, aggregate)
+    total = b("TreeEnsemble", x, domain="ai.onnx.ml", **attributes)
+    return b("Div", total, b.constant(len(forest.roots))) if aggregate == AVERAGE else total
+
+
+def _based(b: Body, scores: str, count: int) -> str | None:
+    """Scores with the base values added; None where there are others than one for each."""
+    given = _base_values(b)
+    if not len(given):
+        return scores
+    return b("Add", scores, b.constant(given)) if len(given) == count else None
+
+
+def _base_values(b: Body) -> Array:
+    tensor = b.attributes.get("base_values_as_tensor")
+    given = b.attributes.get("base_values", ()) if tensor is None else numpy_helper.to_array(tensor)
+    return np.asarray(given)
+
+
+def _real(b: Body, scores: str | None) -> str | None:
+    """float32, in which the older forms give their results."""
+    return None if scores is None else as_float(b, scores)
+
+
+def tree_ensemble(b: Body) -> str | None:
+    """TreeEnsemble-5."""
+    if "leaf_starts" in b.attributes:  # it is what is computed already
+        return None
+    if len(b.shape) != 2 or b.element not in _FLOATS:
+        return None
+    try:
+        scores = _ensemble(b, newer(b.attributes), int(b.attributes.get("n_targets", 1)))
+    except (NoForest, KeyError, ValueError):
+        return None
+    return transformed(b, scores, transform_of(b.attributes))
+
+
+def tree_regressor(b: Body) -> str | None:
+    """TreeEnsembleRegressor-1 and -3."""
+    count = int(b.attributes.get("n_targets", 1))
+    try:
+        scores = _ensemble(b, older(b.attributes, "target"), count)
+    except (NoForest, KeyError, ValueError):
+        return None
+    based = _real(b, _based(b, scores, count))
+    return None if based is None else transformed(b, based, transform_of(b.attributes))
+
+
+def tree_classifier(b: Body) -> list[str] | None:
+    """TreeEnsembleClassifier-1 and -3, as onnxruntime computes them."""
+    labels = labels_of(b, "classlabels_int64s")
+    if not labels or len(labels) < 2:
+        return None
+    try:
+        says = older(b.attributes, "class")
+        if len(labels) == 2:
+            return _of_two(b, says, labels)
+        if not _all_speak_of(says, len(labels)):
+            return None
+        based = _real(b, _based(b, _ensemble(b, says, len(labels)), len(labels)))
+    except (NoForest, KeyError, ValueError):
+        return None
+    result = None if based is None else transformed(b, based, transform_of(b.attributes))
+    return None if based is None or result is None else [chosen(b, based, labels), result]
+
+
+def _of_two(b: Body, says: Ensemble, labels: list[int]) -> list[str] | None:
+    """Two classes. Where leaves speak of the first alone, its score is that of the second class,
+    and the first one's follows from it; so exporters write a binary model."""
+    rows = b.shape[0] if len(b.shape) == 2 else 1
+    weights = [w for leaf in says.leaves.values() for _, w in leaf]
+    spoken = {target for leaf in says.leaves.values() for target, _ in leaf}
+    based = len(_base_values(b))
+    name = transform_of(b.attributes)
+    enough = 0.5 if min(weights, default=0) >= 0 else 0.0
+    if spoken == {0} and based < 2:
+        scores = _real(b, _based(b, _ensemble(b, says, 1), 1))
+        assert scores is not None
+        both = _both(b, scores, name, bool(enough))
+        if both is None:
+            return None
+        return [either(b, _above(b, scores, enough), labels[1], labels[0], rows), both]
+    if spoken == {0, 1} and based == 0 and _all_speak_of(says, 2):
+        scores = as_float(b, _ensemble(b, says, 2))
+        second = b("Gather", scores, b.constant([1], np.int64), axis=1)
+        result = transformed(b, scores, name)
+        if result is None:
+            return None
+        # onnxruntime gives the numbers of the classes here, and no labels.
+        return [either(b, _above(b, second, 0.0), 1, 0, rows), result]
+    return None
+
+
+def _both(b: Body, scores: str, name: str, are_shares: bool) -> str | None:
+    """[rows, 2] of [rows, 1] scores of the second class. are_shares: none is negative."""
+    if name == "PROBIT":
+        return None
+    if name == "LOGISTIC":
+        return b("Sigmoid", b("Concat", b("Neg", scores), scores, axis=1))
+    other = b("Sub", b.constant(1, np.float32), scores) if are_shares else b("Neg", scores)
+    return b("Concat", other, scores, axis=1)
+
+
+def _above(b: Body, scores: str, least: float) -> str:
+    return b("Greater", scores, b.constant(least, np.float32))
+
+
+def _all_speak_of(says: Ensemble, count: int) -> bool:
+    """Whether every row gets a score of every class: onnxruntime treats those without apart."""
+    every = set(range(count))
+    of_all = set[int]()
+    for root in says.roots:
+        found: set[int] | None = None
+        way, seen = [root], set()
+        while way:
+            key = way.pop()
+            if key in seen:
+                continue
+            seen.add(key)
+            if key in says.questions:
+                way += [says.questions[key].yes, says.questions[key].no]
+            else:
+                here = {target for target, _ in says.leaves.get(key, ())}
+                found = here if found is None else found & here
+        of_all |= found or set()
+    return of_all >= every
+
+
+TREES: Mapping[str, Callable[[Body], str | list[str] | None]] = {
+    "ai.onnx.ml::TreeEnsemble": tree_ensemble,
+    "ai.onnx.ml::TreeEnsembleClassifier": tree_classifier,
+    "ai.onnx.ml::TreeEnsembleRegressor": tree_regressor,
+}
