@@ -17,6 +17,7 @@ from mcu_deploy.formats.onnx_body import Body, Shape
 from mcu_deploy.formats.onnx_einsum import einsum
 from mcu_deploy.formats.onnx_ml import ML
 from mcu_deploy.formats.onnx_operators import domain_of, text_of
+from mcu_deploy.formats.onnx_svm import SVM
 from mcu_deploy.formats.onnx_training import TRAINING
 from mcu_deploy.formats.onnx_tree_bodies import TREES
 from mcu_deploy.operators import label
@@ -148,6 +149,7 @@ _BODIES: Mapping[str, Callable[[Body], str | list[str] | None]] = {
     "SpaceToDepth": _space_to_depth,
     "TensorScatter": _tensor_scatter,
     **ML,
+    **SVM,
     **TRAINING,
     **TREES,
 }

@@ -16,6 +16,7 @@ import onnx
 from mcu_deploy.errors import ModelError
 from mcu_deploy.errors.obstacles import Obstacle
 from mcu_deploy.formats import onnx_resize
+from mcu_deploy.formats.onnx_bodies import NAMES
 from mcu_deploy.formats.onnx_inference import training
 from mcu_deploy.formats.onnx_operators import (
     COUNTING,
@@ -28,6 +29,7 @@ from mcu_deploy.formats.onnx_operators import (
     text_of,
     too_wide,
     why_unknown,
+    why_unread,
 )
 from mcu_deploy.formats.onnx_subgraphs import free_names, live_nodes, subgraphs_of
 from mcu_deploy.formats.onnx_types import (
@@ -200,6 +202,9 @@ class _Reader:
                 raise _LeftOut(f"ONNX's opset {self.opset} does not define it", weak=False)
             if not there:
                 raise _LeftOut(COUNTING, weak=False) if counts_values(node) else _LeftOut
+            unread = why_unread(node, NAMES)
+            if unread is not None:
+                raise _LeftOut(unread, weak=False)
             self._require_whole(held)
             if self._is_dropout(node):
                 self._require_inference(node)

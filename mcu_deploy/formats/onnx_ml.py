@@ -6,8 +6,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
+import onnx
+from onnx import numpy_helper
 
 from mcu_deploy.formats.onnx_body import Body
+from mcu_deploy.formats.onnx_scores import (
+    above,
+    as_float,
+    as_rows,
+    both,
+    chosen,
+    either,
+    labels_of,
+    transform_of,
+    transformed,
+)
 
 
 def _array_feature_extractor(b: Body) -> str | None:
@@ -31,29 +44,137 @@ def _scaler(b: Body) -> str | None:
     return b("Mul", b("Sub", x, offset), b.constant(b.attributes.get("scale", [1.0]), np.float32))
 
 
-def _linear_regressor(b: Body) -> str | None:
-    """LinearRegressor-1 without a transform of its results."""
-    targets = int(b.attributes.get("targets", 1))
-    if b.attributes.get("post_transform", b"NONE") != b"NONE" or b.element != np.float32:
+def _product(b: Body, count: int) -> str | None:
+    """[rows, count]: the features times the coefficients, and the intercepts."""
+    x, _, columns = as_rows(b)
+    given = np.array(b.attributes.get("coefficients", ()), np.float32)
+    if not count or given.size != count * columns:
         return None
-    weights = np.array(b.attributes["coefficients"], np.float32).reshape(targets, -1)
-    x = b.inputs[0] if len(b.shape) == 2 else b.reshape(b.inputs[0], (1, -1))
-    product = b("MatMul", x, b.constant(weights.T, np.float32))
-    given = b.attributes.get("intercepts")
-    return product if given is None else b("Add", product, b.constant(given, np.float32))
+    product = b("MatMul", as_float(b, x), b.constant(given.reshape(count, -1).T, np.float32))
+    added = b.attributes.get("intercepts", ())
+    if not len(added):
+        return product
+    return b("Add", product, b.constant(added, np.float32)) if len(added) == count else None
+
+
+def _linear_regressor(b: Body) -> str | None:
+    """LinearRegressor-1."""
+    targets = int(b.attributes.get("targets", 1))
+    product = _product(b, targets)
+    name = transform_of(b.attributes)
+    return None if product is None else transformed(b, product, name, targets)
+
+
+def _linear_classifier(b: Body) -> list[str] | None:
+    """LinearClassifier-1: one score for two classes, or one for each."""
+    labels, count = labels_of(b, "classlabels_ints"), len(b.attributes.get("intercepts", ()))
+    scores, name = _product(b, count), transform_of(b.attributes)
+    if not labels or scores is None:
+        return None
+    if count == 1 and len(labels) == 2:
+        _, rows, _ = as_rows(b)
+        pair = both(b, scores, name, are_shares=True)
+        label = either(b, above(b, scores, 0.0), labels[1], labels[0], rows)
+        return None if pair is None else [label, pair]
+    result = transformed(b, scores, name, count)
+    if count < 2 or len(labels) != count or result is None:
+        return None
+    return [chosen(b, scores, labels), result]
 
 
 def _feature_vectorizer(b: Body) -> str | None:
-    """FeatureVectorizer-1: columns of float32 side by side."""
-    if b.element != np.float32 or any(s is None or len(s) != 2 for s in b.shapes):
+    """FeatureVectorizer-1: columns of numbers side by side, as float32."""
+    if any(s is None or len(s) != 2 for s in b.shapes):
         return None
-    return b("Concat", *b.inputs, axis=1)
+    given = b.inputs if b.element == np.float32 else [b.cast(x) for x in b.inputs]
+    return b("Concat", *given, axis=1)
 
 
-ML: Mapping[str, Callable[[Body], str | None]] = {
+def _normalizer(b: Body) -> str | None:
+    """Normalizer-1: each row by its largest element, its sum without signs, or its length; a row
+    of zeros stays."""
+    op = {b"MAX": "ReduceMax", b"L1": "ReduceL1", b"L2": "ReduceL2"}.get(
+        b.attributes.get("norm", b"MAX")
+    )
+    if op is None or len(b.shape) != 2:
+        return None
+    x = as_float(b, b.inputs[0])
+    norm, zero, one = b.reduced(op, x, [1]), *(b.constant(n, np.float32) for n in (0, 1))
+    return b("Div", x, b("Where", b("Equal", norm, zero), one, norm))
+
+
+def _imputer(b: Body) -> str | None:
+    """Imputer-1: what is missing, one number, is replaced by one for all or one a column."""
+    kind = "floats" if np.issubdtype(b.element, np.floating) else "int64s"
+    values = b.attributes.get(f"imputed_value_{kind}")
+    if not values or len(b.shape) != 2 or len(values) not in (1, b.shape[1]):
+        return None
+    missing = b.attributes.get(f"replaced_value_{kind[:-1]}", 0)
+    x = b.inputs[0]
+    lost = b("IsNaN", x) if missing != missing else b("Equal", x, b.constant(missing))
+    return b("Where", lost, b.constant(values), x)
+
+
+def _numbers(b: Body, which: str) -> np.ndarray | None:
+    """The keys or values of a LabelEncoder; None where they are texts."""
+    tensor = b.attributes.get(f"{which}_tensor")
+    if tensor is not None:
+        found = numpy_helper.to_array(tensor)
+        return None if found.dtype.kind not in "fi" else found.reshape(-1)
+    for name, dtype in (("int64s", np.int64), ("floats", np.float32)):
+        if f"{which}_{name}" in b.attributes:
+            return np.array(b.attributes[f"{which}_{name}"], dtype)
+    return None
+
+
+def _label_encoder(b: Body) -> str | None:
+    """LabelEncoder-2 and -4 of numbers: the value of the first key that is equal."""
+    keys, values = _numbers(b, "keys"), _numbers(b, "values")
+    if keys is None or values is None or not len(keys) or len(keys) != len(values):
+        return None
+    if keys.dtype.kind == "f" and np.isnan(keys).any():
+        return None
+    tensor = b.attributes.get("default_tensor")
+    if tensor is not None:
+        default = numpy_helper.to_array(tensor).reshape(-1)[0]
+    elif values.dtype == np.int64:
+        default = b.attributes.get("default_int64", -1)
+    else:
+        default = b.attributes.get("default_float", -0.0)
+    equal = b.cast(_equal(b, keys))
+    place = b("ArgMax", equal, axis=len(b.shape), keepdims=0)
+    found = b("Gather", b.constant(values, values.dtype), place)
+    known = b(
+        "Greater", b.reduced("ReduceMax", equal, [len(b.shape)], 0), b.constant(0, np.float32)
+    )
+    return b("Where", known, found, b.constant(default, values.dtype))
+
+
+def _equal(b: Body, keys: np.ndarray) -> str:
+    """[..., n]: which of n keys each element is."""
+    return b("Equal", b.reshape(b.inputs[0], (*b.shape, 1)), b.constant(keys))
+
+
+def _one_hot_encoder(b: Body) -> str | None:
+    """OneHotEncoder-1 of integers, or of real numbers without what is behind the point."""
+    categories = b.attributes.get("cats_int64s")
+    if not categories:
+        return None
+    keys = np.array(categories, np.int64)
+    whole = b.inputs[0] if b.element == np.int64 else b.cast(b.inputs[0], onnx.TensorProto.INT64)
+    column = b.reshape(whole, (*b.shape, 1))
+    return b.cast(b("Equal", column, b.constant(keys, np.int64)))
+
+
+ML: Mapping[str, Callable[[Body], str | list[str] | None]] = {
     "ai.onnx.ml::ArrayFeatureExtractor": _array_feature_extractor,
     "ai.onnx.ml::Binarizer": _binarizer,
     "ai.onnx.ml::FeatureVectorizer": _feature_vectorizer,
+    "ai.onnx.ml::Imputer": _imputer,
+    "ai.onnx.ml::LabelEncoder": _label_encoder,
+    "ai.onnx.ml::LinearClassifier": _linear_classifier,
     "ai.onnx.ml::LinearRegressor": _linear_regressor,
+    "ai.onnx.ml::Normalizer": _normalizer,
+    "ai.onnx.ml::OneHotEncoder": _one_hot_encoder,
     "ai.onnx.ml::Scaler": _scaler,
 }

@@ -10,7 +10,7 @@ import onnx
 from mcu_deploy.errors.obstacles import Obstacle
 from mcu_deploy.formats.onnx_subgraphs import all_nodes
 from mcu_deploy.formats.qoperator import why_it_stays
-from mcu_deploy.operators import label
+from mcu_deploy.operators import find, label
 
 
 def text_of(name: str | bytes) -> str:
@@ -83,6 +83,33 @@ def why_unknown(node: onnx.NodeProto) -> str:
     attributes = {text_of(a.name): onnx.helper.get_attribute_value(a) for a in node.attribute}
     given = [bool(name) for name in node.input]
     return why_it_stays(domain_of(node.domain), text_of(node.op_type), given, attributes)
+
+
+def why_unread(node: onnx.NodeProto, known: Collection[str]) -> str | None:
+    """Why a node of ai.onnx.ml is none of the forms that are computed; None for other nodes, and
+    where nothing is known of its operator. known: operators that are read in some forms."""
+    op = text_of(node.op_type)
+    if domain_of(node.domain) != "ai.onnx.ml" or find("ai.onnx.ml", op) is not None:
+        return None
+    attributes = {text_of(a.name): onnx.helper.get_attribute_value(a) for a in node.attribute}
+    if op == "ZipMap":
+        return (
+            "it makes dictionaries of scores, which are tensors before it; export the model with "
+            "skl2onnx's options={'zipmap': False}"
+        )
+    if any(name.endswith("_strings") and value for name, value in attributes.items()):
+        return "its labels or keys are texts; train the model with whole numbers for these"
+    if attributes.get("prob_a"):
+        return (
+            "its probabilities are searched for step by step; train the model with "
+            "probability=False, or calibrate it in your program"
+        )
+    if label("ai.onnx.ml", op) not in known:
+        return None
+    return (
+        "its attributes and the sizes and types of its tensors are of no form that is computed, or "
+        "do not fit together; export the model again, or do this step in your program"
+    )
 
 
 def counts_values(node: onnx.NodeProto) -> bool:

@@ -24,9 +24,10 @@ def transform_of(attributes: Mapping[str, Any]) -> str:
     return _NAMES[given] if isinstance(given, int) else given.decode("utf-8", "replace")
 
 
-def transformed(b: Body, scores: str, name: str) -> str | None:
-    """[rows, n] scores behind a transform; None where it is none that is known."""
-    if name == "NONE":
+def transformed(b: Body, scores: str, name: str, count: int) -> str | None:
+    """[rows, count] scores behind a transform; None where it is none that is known. A single one
+    stays as it is, as onnxruntime has it, but for PROBIT."""
+    if name == "NONE" or (count == 1 and name in _TRANSFORMS and name != "PROBIT"):
         return scores
     made = _TRANSFORMS.get(name)
     return None if made is None else made(b, scores)
@@ -71,6 +72,21 @@ _TRANSFORMS: Mapping[str, Callable[[Body, str], str]] = {
     "SOFTMAX_ZERO": _softmax_zero,
     "PROBIT": _probit,
 }
+
+
+def both(b: Body, scores: str, name: str, are_shares: bool) -> str | None:
+    """[rows, 2] of [rows, 1] scores of the second of two classes. are_shares: those of both add up
+    to 1, and not to 0."""
+    if name == "PROBIT":
+        return None
+    if name == "LOGISTIC":
+        return b("Sigmoid", b("Concat", b("Neg", scores), scores, axis=1))
+    other = b("Sub", b.constant(1, np.float32), scores) if are_shares else b("Neg", scores)
+    return b("Concat", other, scores, axis=1)
+
+
+def above(b: Body, scores: str, least: float) -> str:
+    return b("Greater", scores, b.constant(least, np.float32))
 
 
 def labels_of(b: Body, name: str) -> list[int] | None:

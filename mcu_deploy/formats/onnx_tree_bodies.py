@@ -11,7 +11,9 @@ from onnx import numpy_helper
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.formats.onnx_body import Body
 from mcu_deploy.formats.onnx_scores import (
+    above,
     as_float,
+    both,
     chosen,
     either,
     labels_of,
@@ -73,7 +75,8 @@ def tree_ensemble(b: Body) -> str | None:
         scores = _ensemble(b, newer(b.attributes), int(b.attributes.get("n_targets", 1)))
     except (NoForest, KeyError, ValueError):
         return None
-    return transformed(b, scores, transform_of(b.attributes))
+    count = int(b.attributes.get("n_targets", 1))
+    return transformed(b, scores, transform_of(b.attributes), count)
 
 
 def tree_regressor(b: Body) -> str | None:
@@ -84,7 +87,8 @@ def tree_regressor(b: Body) -> str | None:
     except (NoForest, KeyError, ValueError):
         return None
     based = _real(b, _based(b, scores, count))
-    return None if based is None else transformed(b, based, transform_of(b.attributes))
+    name = transform_of(b.attributes)
+    return None if based is None else transformed(b, based, name, count)
 
 
 def tree_classifier(b: Body) -> list[str] | None:
@@ -101,7 +105,8 @@ def tree_classifier(b: Body) -> list[str] | None:
         based = _real(b, _based(b, _ensemble(b, says, len(labels)), len(labels)))
     except (NoForest, KeyError, ValueError):
         return None
-    result = None if based is None else transformed(b, based, transform_of(b.attributes))
+    name = transform_of(b.attributes)
+    result = None if based is None else transformed(b, based, name, len(labels))
     return None if based is None or result is None else [chosen(b, based, labels), result]
 
 
@@ -117,33 +122,19 @@ def _of_two(b: Body, says: Ensemble, labels: list[int]) -> list[str] | None:
     if spoken == {0} and based < 2:
         scores = _real(b, _based(b, _ensemble(b, says, 1), 1))
         assert scores is not None
-        both = _both(b, scores, name, bool(enough))
-        if both is None:
+        pair = both(b, scores, name, bool(enough))
+        if pair is None:
             return None
-        return [either(b, _above(b, scores, enough), labels[1], labels[0], rows), both]
+        return [either(b, above(b, scores, enough), labels[1], labels[0], rows), pair]
     if spoken == {0, 1} and based == 0 and _all_speak_of(says, 2):
         scores = as_float(b, _ensemble(b, says, 2))
         second = b("Gather", scores, b.constant([1], np.int64), axis=1)
-        result = transformed(b, scores, name)
+        result = transformed(b, scores, name, 2)
         if result is None:
             return None
         # onnxruntime gives the numbers of the classes here, and no labels.
-        return [either(b, _above(b, second, 0.0), 1, 0, rows), result]
+        return [either(b, above(b, second, 0.0), 1, 0, rows), result]
     return None
-
-
-def _both(b: Body, scores: str, name: str, are_shares: bool) -> str | None:
-    """[rows, 2] of [rows, 1] scores of the second class. are_shares: none is negative."""
-    if name == "PROBIT":
-        return None
-    if name == "LOGISTIC":
-        return b("Sigmoid", b("Concat", b("Neg", scores), scores, axis=1))
-    other = b("Sub", b.constant(1, np.float32), scores) if are_shares else b("Neg", scores)
-    return b("Concat", other, scores, axis=1)
-
-
-def _above(b: Body, scores: str, least: float) -> str:
-    return b("Greater", scores, b.constant(least, np.float32))
 
 
 def _all_speak_of(says: Ensemble, count: int) -> bool:

@@ -9,6 +9,8 @@ from pathlib import Path
 import network_programs as programs
 import numpy as np
 import pytest
+from onnx import helper
+from operators import tree_models as trees
 from operators.node_tests import NodeTest, bound_inputs, node_tests
 from operators.tflite_cases import transposed, wide_elements, wide_products
 from sampling import first
@@ -171,6 +173,32 @@ def test_tflite_s_integers_of_16_bits(board: str, tmp_path: Path) -> None:
             path = tmp_path / f"{family.__name__}_{index}.tflite"
             path.write_bytes(case.content)
             files.append((path, case.inputs))
+    _run(files, board, tmp_path)
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.needs_qemu
+@pytest.mark.parametrize("board", BOARDS)
+def test_trees(board: str, tmp_path: Path) -> None:
+    """Narrow words and wide ones, NaN that goes both ways, least weights, and integers."""
+    files = []
+    for index, (dtype, levels, aggregate) in enumerate(
+        (("float32", 4, "SUM"), ("float32", 10, "SUM"), ("float64", 4, "SUM"),
+         ("float32", 4, "MIN"), ("uint8", 4, "SUM"), ("int16", 4, "SUM"))
+    ):  # fmt: skip
+        generator = np.random.default_rng(index)
+        said = trees.older(generator, trees.MODES, range(2), "target", levels=levels, tracks=True)
+        said |= {"n_targets": 2, "aggregate_function": aggregate}
+        x = trees.features(generator, 9, dtype)
+        before = [helper.make_node("Cast", ["x"], ["features"], to=1)]
+        outputs = {"y": ("float32", (9, 2))}
+        model = trees.model(
+            "TreeEnsembleRegressor", said, x, outputs,
+            before=before if np.issubdtype(x.dtype, np.integer) else (),
+        )  # fmt: skip
+        path = tmp_path / f"trees_{index}.onnx"
+        path.write_bytes(model.SerializeToString())
+        files.append((path, (x,)))
     _run(files, board, tmp_path)
 
 

@@ -64,17 +64,33 @@ FOO = node("Foo", ["x"], ["f"], "foo", domain="vendor")
 
 
 def test_many_nodes_of_few_operators_are_few_lines(path: Path) -> None:
-    chain = [
-        node("Normalizer", [f"n{i}"], [f"n{i + 1}"], f"norm{i}", domain="ai.onnx.ml", norm="L2")
-        for i in range(30)
-    ]
+    chain = [node("Blur", [f"n{i}"], [f"n{i + 1}"], f"norm{i}", domain="vendor") for i in range(30)]
     lines = refused(path, chain, {"n0": [None, 4]}, ["n30"])
     assert lines[0] == "30 nodes of the model cannot be computed:"
     assert lines[1] == (
-        "  ai.onnx.ml::Normalizer: 30 nodes, such as 'norm0', 'norm1', 'norm2': "
-        "no backend has this operator"
+        "  vendor::Blur: 30 nodes, such as 'norm0', 'norm1', 'norm2': no backend has this operator"
     )
     assert len(lines) == 3
+
+
+@pytest.mark.parametrize(
+    ("op", "attributes", "told"),
+    [
+        ("ZipMap", {"classlabels_int64s": [0, 1]}, "options={'zipmap': False}"),
+        ("LinearClassifier", {"coefficients": [1.0, 2.0], "classlabels_strings": ["a", "b"],
+                              "intercepts": [0.5]}, "train the model with whole numbers"),
+        ("SVMClassifier", {"prob_a": [1.0], "prob_b": [1.0]}, "probability=False"),
+        ("LinearClassifier", {"coefficients": [1.0], "classlabels_ints": [1, 2],
+                              "intercepts": [0.5]}, "do not fit together"),
+    ],
+)  # fmt: skip
+def test_what_scikit_learn_wraps_a_model_in_is_told_with_the_remedy(
+    path: Path, op: str, attributes: dict[str, object], told: str
+) -> None:
+    outputs = ["y"] if op == "ZipMap" else ["label", "y"]
+    made = node(op, ["x"], outputs, "last", domain="ai.onnx.ml", **attributes)
+    lines = refused(path, [made], {"x": [1, 2]})
+    assert any(f"ai.onnx.ml::{op}" in line and told in line for line in lines), lines
 
 
 def test_open_shapes_do_not_hide_operators(path: Path) -> None:

@@ -1,0 +1,108 @@
+"""Support vectors of ai.onnx.ml: sums of what a kernel makes of the features and each vector."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from mcu_deploy.formats.onnx_body import Body
+from mcu_deploy.formats.onnx_scores import as_float, as_rows, labels_of, transform_of
+
+
+def _number(b: Body, value: float) -> str:
+    return b.constant(value, np.float32)
+
+
+def _kernels(b: Body, vectors: np.ndarray) -> str | None:
+    """[rows, n]: the kernel of each row and each of [n, columns] vectors."""
+    x, rows, columns = as_rows(b)
+    x, kind = as_float(b, x), b.attributes.get("kernel_type", b"LINEAR")
+    gamma, offset, degree = (*b.attributes.get("kernel_params", ()), 0.0, 0.0, 0.0)[:3]
+    if kind == b"RBF":
+        # The squares of differences, which lose nothing where features are large.
+        apart = b("Sub", b.reshape(x, (rows, 1, columns)), b.constant(vectors, np.float32))
+        distance = b.reduced("ReduceSum", b("Mul", apart, apart), [2], 0)
+        return b("Exp", b("Mul", distance, _number(b, -gamma)))
+    product = b("MatMul", x, b.constant(vectors.T, np.float32))
+    if kind == b"LINEAR":
+        return product
+    moved = b("Add", b("Mul", product, _number(b, gamma)), _number(b, offset))
+    if kind == b"POLY":
+        return b("Pow", moved, _number(b, degree))
+    return b("Tanh", moved) if kind == b"SIGMOID" else None
+
+
+def _vectors(b: Body, count: int) -> np.ndarray | None:
+    given = np.array(b.attributes.get("support_vectors", ()), np.float32)
+    _, _, columns = as_rows(b)
+    return given.reshape(count, -1) if count and given.size == count * columns else None
+
+
+def _regressor(b: Body) -> str | None:
+    """SVMRegressor-1, of vectors or linear; of one class 1 inside, -1 outside."""
+    weights = np.array(b.attributes.get("coefficients", ()), np.float32)
+    rho, count = b.attributes.get("rho", ()), int(b.attributes.get("n_supports", 0))
+    _, _, columns = as_rows(b)
+    vectors = _vectors(b, count)
+    if not len(rho) or transform_of(b.attributes) != "NONE":
+        return None
+    if not count:
+        if weights.size != columns or b.attributes.get("kernel_type", b"LINEAR") != b"LINEAR":
+            return None
+        kernels = as_float(b, as_rows(b)[0])
+    elif vectors is None or weights.size != count:
+        return None
+    else:
+        found = _kernels(b, vectors)
+        if found is None:
+            return None
+        kernels = found
+    product = b("MatMul", kernels, b.constant(weights.reshape(-1, 1), np.float32))
+    total = b("Add", product, _number(b, rho[0]))
+    if not b.attributes.get("one_class", 0):
+        return total
+    inside = b("Greater", total, _number(b, 0))
+    return b("Where", inside, _number(b, 1), _number(b, -1))
+
+
+def _classifier(b: Body) -> list[str] | None:
+    """SVMClassifier-1 of vectors without probabilities: a score for each two classes, and the class
+    that most of these are for."""
+    labels = labels_of(b, "classlabels_ints")
+    sizes = b.attributes.get("vectors_per_class", ())
+    if not labels or len(sizes) != len(labels) or len(labels) < 2 or b.attributes.get("prob_a"):
+        return None
+    classes, total = len(labels), sum(sizes)
+    vectors, pairs = _vectors(b, total), [*itertools.combinations(range(classes), 2)]
+    weights = np.array(b.attributes.get("coefficients", ()), np.float32)
+    rho = b.attributes.get("rho", ())
+    fits = weights.size == (classes - 1) * total and len(rho) == len(pairs)
+    if vectors is None or not fits or transform_of(b.attributes) != "NONE":
+        return None
+    kernels = _kernels(b, vectors)
+    if kernels is None:
+        return None
+    table, starts = weights.reshape(classes - 1, total), np.cumsum([0, *sizes])
+    of_pairs = np.zeros((total, len(pairs)), np.float32)
+    votes = np.zeros((len(pairs), classes), np.float32)
+    for place, (i, j) in enumerate(pairs):
+        for this, other in ((i, j - 1), (j, i)):
+            part = slice(starts[this], starts[this + 1])
+            of_pairs[part, place] = table[other, part]
+        votes[place, i], votes[place, j] = 1, -1
+    product = b("MatMul", kernels, b.constant(of_pairs, np.float32))
+    scores = b("Add", product, b.constant(rho, np.float32))
+    won = b.cast(b("Greater", scores, _number(b, 0)))
+    # Of each two classes the first one's vote is a 1, the second one's is counted from 1 down.
+    found = b("Add", b("MatMul", won, b.constant(votes, np.float32)),
+              b.constant((votes < 0).sum(axis=0), np.float32))  # fmt: skip
+    label = b("Gather", b.constant(labels, np.int64), b("ArgMax", found, axis=1, keepdims=0))
+    return [label, scores if classes > 2 else b("Concat", b("Neg", scores), scores, axis=1)]
+
+
+SVM: Mapping[str, Callable[[Body], str | list[str] | None]] = {
+    "ai.onnx.ml::SVMClassifier": _classifier,
+    "ai.onnx.ml::SVMRegressor": _regressor,
+}
