@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -38,6 +39,13 @@ class Body:
         self.element = helper.tensor_dtype_to_np_dtype(dtype)
         self.opset = opset
         self.nodes: list[onnx.NodeProto] = []
+        self.prefix = ""
+
+    def inner(self, prefix: str) -> Body:
+        """For the nodes of a graph that a node holds, whose tensors have names with a prefix."""
+        made = copy.copy(self)
+        made.nodes, made.prefix = [], prefix
+        return made
 
     @property
     def shape(self) -> Shape:
@@ -55,7 +63,7 @@ class Body:
         return int(self.attributes.get("axis", default)) % max(1, len(self.shape))
 
     def __call__(self, op: str, *inputs: str, **attributes: Any) -> str:
-        output = f"{op}_{len(self.nodes)}"
+        output = f"{self.prefix}{op}_{len(self.nodes)}"
         self.nodes.append(helper.make_node(op, list(inputs), [output], **attributes))
         return output
 

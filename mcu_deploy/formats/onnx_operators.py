@@ -99,11 +99,6 @@ def why_unread(node: onnx.NodeProto, known: Collection[str]) -> str | None:
         )
     if any(name.endswith("_strings") and value for name, value in attributes.items()):
         return "its labels or keys are texts; train the model with whole numbers for these"
-    if attributes.get("prob_a"):
-        return (
-            "its probabilities are searched for step by step; train the model with "
-            "probability=False, or calibrate it in your program"
-        )
     if label("ai.onnx.ml", op) not in known:
         return None
     return (

@@ -8,7 +8,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from mcu_deploy.formats.onnx_body import Body
+from mcu_deploy.formats.onnx_coupling import coupled
 from mcu_deploy.formats.onnx_scores import as_float, as_rows, labels_of, transform_of
+
+# The least probability that one class of two has.
+_LEAST = 1e-7
 
 
 def _number(b: Body, value: float) -> str:
@@ -68,11 +72,11 @@ def _regressor(b: Body) -> str | None:
 
 
 def _classifier(b: Body) -> list[str] | None:
-    """SVMClassifier-1 of vectors without probabilities: a score for each two classes, and the class
-    that most of these are for."""
+    """SVMClassifier-1 of vectors: a score for each two classes, or probabilities of all that these
+    are made to, and the class that most of the scores are for."""
     labels = labels_of(b, "classlabels_ints")
     sizes = b.attributes.get("vectors_per_class", ())
-    if not labels or len(sizes) != len(labels) or len(labels) < 2 or b.attributes.get("prob_a"):
+    if not labels or len(sizes) != len(labels) or len(labels) < 2:
         return None
     classes, total = len(labels), sum(sizes)
     vectors, pairs = _vectors(b, total), [*itertools.combinations(range(classes), 2)]
@@ -99,7 +103,15 @@ def _classifier(b: Body) -> list[str] | None:
     found = b("Add", b("MatMul", won, b.constant(votes, np.float32)),
               b.constant((votes < 0).sum(axis=0), np.float32))  # fmt: skip
     label = b("Gather", b.constant(labels, np.int64), b("ArgMax", found, axis=1, keepdims=0))
-    return [label, scores if classes > 2 else b("Concat", b("Neg", scores), scores, axis=1)]
+    if not len(b.attributes.get("prob_a", ())):
+        return [label, scores if classes > 2 else b("Concat", b("Neg", scores), scores, axis=1)]
+    slopes, offsets = (b.attributes.get(f"prob_{which}", ()) for which in "ab")
+    if len(slopes) != len(pairs) or len(offsets) != len(pairs):
+        return None
+    line = b("Add", b("Mul", scores, b.constant(slopes, np.float32)),
+             b.constant(offsets, np.float32))  # fmt: skip
+    shares = b("Clip", b("Sigmoid", b("Neg", line)), _number(b, _LEAST), _number(b, 1 - _LEAST))
+    return [label, coupled(b, shares, as_rows(b)[1], classes)]
 
 
 SVM: Mapping[str, Callable[[Body], str | list[str] | None]] = {

@@ -112,6 +112,12 @@ def vector_cases() -> list[Case]:
                 "coefficients": numbers((classes - 1) * total), "rho": numbers(pairs),
                 "classlabels_ints": [7, 3, 5][:classes],
             }, outputs=CLASSES))  # fmt: skip
+            made.append(_case("SVMClassifier", {
+                **said, "support_vectors": numbers(3 * total), "vectors_per_class": sizes,
+                "coefficients": numbers((classes - 1) * total), "rho": numbers(pairs),
+                "classlabels_ints": [7, 3, 5][:classes], "prob_a": [-1.5, -2.0, -1.0][:pairs],
+                "prob_b": [0.1, -0.2, 0.0][:pairs],
+            }, outputs=CLASSES))  # fmt: skip
     one = {"support_vectors": numbers(6), "n_supports": 2, "rho": [-0.2], "one_class": 1}
     one |= {"coefficients": numbers(2), "kernel_params": [0.0, 0.0, 0.0], "kernel_type": "LINEAR"}
     made.append(_case("SVMRegressor", one))

@@ -79,7 +79,6 @@ def test_many_nodes_of_few_operators_are_few_lines(path: Path) -> None:
         ("ZipMap", {"classlabels_int64s": [0, 1]}, "options={'zipmap': False}"),
         ("LinearClassifier", {"coefficients": [1.0, 2.0], "classlabels_strings": ["a", "b"],
                               "intercepts": [0.5]}, "train the model with whole numbers"),
-        ("SVMClassifier", {"prob_a": [1.0], "prob_b": [1.0]}, "probability=False"),
         ("LinearClassifier", {"coefficients": [1.0], "classlabels_ints": [1, 2],
                               "intercepts": [0.5]}, "do not fit together"),
     ],
