@@ -5,42 +5,30 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from mcu_deploy import choose, codegen, formats, hygiene, passes, plan
+from mcu_deploy import choose, codegen, formats, hygiene, plan
 from mcu_deploy.arrange import exposing, flow, layouts
 from mcu_deploy.backends import measured as measured_costs
 from mcu_deploy.backends.cost import Cost
 from mcu_deploy.backends.interface import Backend, NetworkId, Target
 from mcu_deploy.backends.measured import NOT_MEASURED, MeasuredCosts
 from mcu_deploy.boards import Board, Processor
-from mcu_deploy.choose import unsupported
 from mcu_deploy.choose.target import target_of
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.network import NetworkSource
 from mcu_deploy.compiled import CompiledModel, Network
-from mcu_deploy.errors import (
-    BackendFault,
-    HygieneError,
-    McuDeployError,
-    ModelError,
-    RequestError,
-    shorten,
-)
-from mcu_deploy.errors.obstacles import Obstacle
-from mcu_deploy.formats.imported import AssumedShape, Imported
+from mcu_deploy.errors import BackendFault, HygieneError, RequestError
 from mcu_deploy.ir import EdgeId, Graph, NodeId, naming
 from mcu_deploy.options import AUTO, Options
 from mcu_deploy.output.progress import tell
-from mcu_deploy.passes import splitting
-from mcu_deploy.passes.marks import Marks, mark
 from mcu_deploy.plan import hot_code, memory_pools
 from mcu_deploy.report import floats
 from mcu_deploy.selection import Choice, Facts, Selection, select, sizes, unmade
 from mcu_deploy.session import Session
+from mcu_deploy.simplified import SimplifiedModel, read_simplified
 from mcu_deploy.toolchain import HEADERS, compile_network, gcc_command_line
 
 T = TypeVar("T")
@@ -67,7 +55,7 @@ def compile_model(
             )
     if formats.is_compiled(path):
         return _open(path, board, name, session, chosen)
-    source = _read(path, board, name, session, chosen)
+    source = read_simplified(path, board, name, session, chosen)
     target = target_of(board, chosen)
     costs = measured_costs.beside(path, target) if measured is None else measured
 
@@ -88,7 +76,7 @@ def compile_covers(
     """
     chosen = sizes.for_bound(options or Options())
     path = Path(model)
-    source = _read(path, board, None, session, chosen)
+    source = read_simplified(path, board, None, session, chosen)
 
     def networks(network_id: NetworkId) -> list[Network]:
         backends = session.preference(board.core, chosen.backends)
@@ -127,74 +115,12 @@ def _open(
         return _generate(model, path, board, options, network_id)
 
 
-@dataclass(frozen=True)
-class _Source:
-    """A model that was read and simplified, whatever backends there are."""
-
-    name: str
-    imported: Graph
-    assumed: tuple[AssumedShape, ...]
-    graph: Graph
-    marks: Marks
-    pinned: Mapping[str, EdgeId]
-    smaller: Mapping[int, _Source] = field(default_factory=dict)
-
-
-def _read(
-    path: Path, board: Processor, name: str | None, session: Session, options: Options
-) -> _Source:
-    """For a size that each run decides: at the largest one, and `smaller` ones beside it."""
-    bound = options.bound
-    if bound is None:
-        return _read_static(path, board, name, session, options)
-    sizes.require_possible(options)
-    source = _read_static(path, board, name, session, options.at(bound))
-
-    def read(size: int) -> _Source:
-        return _read_static(path, board, name, session, options.at(size))
-
-    return replace(source, smaller=sizes.smaller(bound, source.imported, read))
-
-
-def _read_static(
-    path: Path, board: Processor, name: str | None, session: Session, options: Options
-) -> _Source:
-    preference = session.preference(board.core, options.backends)  # names that nobody has end here
-    memory_pools.require_possible(board, options)
-    tell("reading the model")
-    read = formats.attempt(path, options.shapes, options.constant_values)
-    if not read.is_whole:
-        raise formats.of_file(path, _refusal(read, preference, target_of(board, options)))
-    return _simplify(read, names.network_name(name, path), options)
-
-
-def _refusal(read: Imported, preference: Sequence[Backend], target: Target) -> ModelError:
-    """All that stands against a model that could be read in part: the backends' reasons too."""
-    refused: list[Obstacle] = []
-    for part in (read.graph, *read.parts):
-        with suppress(McuDeployError):
-            refused += unsupported.find(passes.run(part), preference, target)
-    return read.refusal({op for backend in preference for op in backend.operators}, refused)
-
-
-def _simplify(read: Imported, name: str, options: Options) -> _Source:
-    imported = read.graph
-    if options.half is not None:
-        if read.states:
-            raise RequestError(
-                f"--split cuts no model with states of its own, and this one has "
-                f"{len(read.states)} ({shorten(read.states[0].input)!r} ...): its halves would "
-                "each keep a part of them. Run it whole."
-            )
-        imported = splitting.take(imported, options.half)
-    pinned = memory_pools.find(imported, options.pools)
-    graph, marks = mark(imported, options.requests, read.states)
-    graph = passes.run(graph, fuse=not options.layers_all)
-    return _Source(name, imported, read.assumed, graph, marks, pinned)
-
-
 def _compile(
-    source: _Source, board: Processor, session: Session, options: Options, measured: MeasuredCosts
+    source: SimplifiedModel,
+    board: Processor,
+    session: Session,
+    options: Options,
+    measured: MeasuredCosts,
 ) -> CompiledModel:
     """From the simplified graph to a plan, by the backends that the session has now.
 
@@ -224,7 +150,7 @@ def _time(model: CompiledModel, hot_bytes: int) -> int:
 
 
 def _planned(
-    source: _Source, board: Processor, session: Session, options: Options,
+    source: SimplifiedModel, board: Processor, session: Session, options: Options,
     measured: MeasuredCosts, target: Target,
 ) -> CompiledModel:  # fmt: skip
     """The cover that is best by the prices on a target, and its plan."""
@@ -240,7 +166,7 @@ def _planned(
 
 
 def _choosing(
-    source: _Source, board: Processor, session: Session, options: Options, target: Target
+    source: SimplifiedModel, board: Processor, session: Session, options: Options, target: Target
 ) -> choose.Choosing:
     return choose.Choosing(
         _layer_backends(session, board, options),
@@ -260,7 +186,7 @@ def _everyone(session: Session, board: Processor, options: Options) -> tuple[Bac
 
 
 def _plan(
-    source: _Source, board: Processor, session: Session, options: Options, target: Target,
+    source: SimplifiedModel, board: Processor, session: Session, options: Options, target: Target,
     graph: Graph, assignment: choose.Assignment, measured: MeasuredCosts = NOT_MEASURED,
 ) -> CompiledModel:  # fmt: skip
     """From a cover that was applied to a plan."""
@@ -290,7 +216,7 @@ def _plan(
 
 
 def _at_size(
-    source: _Source, graph: Graph, selection: Selection, exposure: plan.Exposure
+    source: SimplifiedModel, graph: Graph, selection: Selection, exposure: plan.Exposure
 ) -> sizes.Sized:
     states = tuple(state.input for state in exposure.states)
     ends = exposure.inputs(graph), exposure.outputs(graph)
@@ -298,7 +224,7 @@ def _at_size(
 
 
 def _sized(
-    board: Processor, session: Session, options: Options, target: Target, source: _Source
+    board: Processor, session: Session, options: Options, target: Target, source: SimplifiedModel
 ) -> sizes.Sized:
     """A network at one of the sizes that its runs decide."""
     choosing = _choosing(source, board, session, options, target)
@@ -310,7 +236,7 @@ def _sized(
 
 
 def _lay_out(
-    source: _Source, graph: Graph, assignment: choose.Assignment
+    source: SimplifiedModel, graph: Graph, assignment: choose.Assignment
 ) -> tuple[Graph, choose.Assignment, plan.Exposure]:
     """From a cover that was applied to a graph whose tensors lie as it wants them."""
     graph = layouts.assign(graph, assignment, {graph.outputs[at] for at in source.marks.cuts})
@@ -320,7 +246,7 @@ def _lay_out(
 
 
 def _peak(
-    source: _Source, board: Processor, options: Options, target: Target,
+    source: SimplifiedModel, board: Processor, options: Options, target: Target,
     known: Facts, graph: Graph, assignment: choose.Assignment,
 ) -> int:  # fmt: skip
     """The bytes that a cover would need, by what its proposals say of their memory."""

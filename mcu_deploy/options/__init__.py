@@ -23,7 +23,7 @@ from mcu_deploy.schema import Whole
 
 HEAD, TAIL = "head", "tail"
 # Negative: the bound of a size that each run decides.
-Extent = Annotated[int, Whole(-(1 << 24), 1 << 32)]
+Dimension = Annotated[int, Whole(-(1 << 24), 1 << 32)]
 AUTO = "auto"
 
 
@@ -232,7 +232,7 @@ class Options(Checked):
         False, "--no-float", "Fail where a layer computes real numbers, and name these.", anew=True
     )
     debug: bool = option(False, "--debug", "With debug information.", short="-g", anew=True)
-    shapes: Mapping[str, tuple[Extent, ...]] = option(
+    shapes: Mapping[str, tuple[Dimension, ...]] = option(
         {}, "--shape", "INPUT=1,3,96,96 binds symbolic shapes (repeatable); INPUT=N,8:N<=64 with a "
         "size that each run decides.", read=_shape,
     )  # fmt: skip

@@ -91,7 +91,7 @@ def _square(values: Mapping[int, int], a: int, b: int, c: int) -> Iterator[Formu
 
 
 @dataclass(frozen=True)
-class Extent:
+class SizedExtent:
     """An extent of an input or output that depends on the size. tensor: inputs, then outputs."""
 
     tensor: int
@@ -107,7 +107,7 @@ class Size:
     most: int
     tensor: int
     axis: int
-    extents: tuple[Extent, ...]
+    extents: tuple[SizedExtent, ...]
 
     def shape(self, tensor: int, size: int, most: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of a tensor at a size; most: at the largest one."""

@@ -30,7 +30,7 @@ from mcu_deploy.errors import ModelError, UnsupportedError, UsageError, shorten
 from mcu_deploy.ir import EdgeId, Graph
 from mcu_deploy.options import Options
 from mcu_deploy.selection.choices import Choice, Chosen, Selection
-from mcu_deploy.selection.formulas import SIZE, Extent, Formula, Size, fit
+from mcu_deploy.selection.formulas import SIZE, Formula, Size, SizedExtent, fit
 
 # Whole numbers in C, alone or as a float literal, with a sign that is none of an operation; not
 # parts of words or of other numbers.
@@ -169,7 +169,7 @@ def _size(sized: Mapping[int, Sized]) -> Size:
     that cannot be said."""
     least, most = min(sized), max(sized)
     largest = sized[most]
-    extents: list[Extent] = []
+    extents: list[SizedExtent] = []
     for number, edge in enumerate(largest.edges):
         shapes = {n: at.graph.type(at.edges[number]).shape for n, at in sized.items()}
         name = shorten(largest.graph.edge_name(edge))
@@ -187,7 +187,7 @@ def _size(sized: Mapping[int, Sized]) -> Size:
                     "that a run decides in a way that is not computed. Build for one size."
                 )
             if not formula.is_constant:
-                extents.append(Extent(number, axis, formula))
+                extents.append(SizedExtent(number, axis, formula))
     _require_static_states(sized)
     given = [e for e in extents if e.tensor < len(largest.inputs) and e.formula == Formula(1)]
     if not given:

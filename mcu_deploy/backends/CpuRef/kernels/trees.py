@@ -44,7 +44,7 @@ def _supports(layer: Layer) -> Support:
     if targets.min(initial=0) < 0 or targets.max(initial=0) >= count:
         return no("its leaves have targets that are not there")
     if aggregate != SUM and (forest.starts[1:] == forest.starts[:-1]).any():
-        return no("some of its leaves have no weights, of which the least or largest is wanted")
+        return no("its least or largest leaf is wanted, and some have no weights")
     return YES if tables(layer) is not None else no("its trees are too large")
 
 
