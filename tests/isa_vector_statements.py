@@ -94,6 +94,8 @@ _CONTROL = (
     "vctp.32 r3",
     "vmov q0, q1",
     "vpst; vmovt q0, q1",
+    "vmov q0[2], q0[0], r2, r3",
+    "vmov q1[3], q1[1], r3, r2",
     "vctp.8 r11; vpst; vmladavat.s8 r4, q1, q2",
     "vpstt; vaddt.i32 q0, q1, q2; vmladavt.s8 r2, q1, q2",
     "vcmp.f32 eq, q0, q0; vpstt; vcmpt.f32 lt, q0, q1; vmovt q0, q1",

@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 import arm_mve_cases
+import arm_mve_chain_cases
 import arm_mve_conv_cases
 import arm_mve_dense_cases
 import arm_mve_depthwise_cases
@@ -58,3 +59,11 @@ def test_convolutions_give_the_bits_of_the_oracle(tmp_path: Path) -> None:
     block = arm_mve_conv_cases.BLOCK
     macs = 16 * 9 * 16 * 1024
     assert macs / 8 < _cycles(arm_mve_conv_cases, block, macs, tmp_path) < 365_000
+
+
+def test_1x1_and_depthwise_ones_in_one_give_the_bits_of_the_oracle(tmp_path: Path) -> None:
+    alone = arm_mve_chain_cases.ALONE
+    macs = 16 * (8 + 9) * 48 * 48
+    modelled = _cycles(arm_mve_chain_cases, alone, macs, tmp_path)
+    # VMLADAV multiplies 8 or 9 of 16 lanes.
+    assert 2 * 16 * 48 * 48 * 16 / 8 < modelled < 320_000

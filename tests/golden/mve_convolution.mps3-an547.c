@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 3abfb665f1c291fd38532cae90cc7776ddbc21c772e12de410cec535d9efcf50
- *   constants     1,128 bytes, as a file: SHA-256
- *                 4a22043e072814c882653b2ed8e85c1669a7964787155954b89c691de2849491
+ *   constants     1,144 bytes, as a file: SHA-256
+ *                 456ce7937adaa2de4884eccce80d5fb8a44fa4c44fc2f5e07b2c01cb4b289991
  *   workspace     1,392 bytes
  *   layers        3 with 25,920 multiply-accumulates
  *
@@ -19,8 +19,8 @@
  *
  *   offset  bytes   from      to  holds
  *        0    144  input       0  int8
- *      512    144      0       1  x0
- *        0    512      1       1  scratch of conv_1
+ *      320    144      0       1  x0
+ *        0    312      1       1  scratch of conv_1
  *      672    720      1       2  y0
  *        0    720      2  output  int8_y
  *
@@ -40,7 +40,7 @@
 __asm__(".pushsection .rodata._mcu_mve_convolution_weights, \"a\", %progbits\n"
         ".balign 16\n"
         ".type _mcu_mve_convolution_weights, %object\n"
-        ".size _mcu_mve_convolution_weights, 1128\n"
+        ".size _mcu_mve_convolution_weights, 1144\n"
         "_mcu_mve_convolution_weights:\n"
         ".incbin \"network_mve_convolution.weights.bin\"\n"
         ".popsection");
@@ -50,7 +50,7 @@ __asm__(".pushsection .rodata._mcu_mve_convolution_weights, \"a\", %progbits\n"
     __asm__(".set " #name ", _mcu_mve_convolution_weights + " #offset "\n" \
             ".type " #name ", %object\n"                                   \
             ".size " #name ", " #bytes)
-MCU_CONSTANT(_mcu_mve_convolution_conv_1_weights, uint32_t, 282, 0, 1128);
+MCU_CONSTANT(_mcu_mve_convolution_conv_1_weights, uint32_t, 286, 0, 1144);
 #undef MCU_CONSTANT
 /* clang-format on */
 
@@ -94,13 +94,11 @@ MCU_KERNEL void _mcu_mve_convolution_reorder_1x4x36x1_mve(const int8_t *x MCU_UN
  * window[p][k] * w[f][k], both floats rounded to nearest.
  * k: row, column, channel.
  * weights: the number that rounds and the input's zero point, so that layers share the function;
- * of each tile of four filters and of each 16 bytes of a window those of the four filters; of
- * each 16 filters tile t has t, 4 + t, 8 + t, 12 + t; the last 4 filters four by four in their
- * order. Then of each tile, of 16 filters in the order 0 2 1 3, bias[4], factor[4]: float32.
- * scratch, in words: the next window, windows left in its row, or rows, y, the stream, pairs
- * that are left, the image's next row, where that is, bands that are left, the input's zero
- * point; behind 44 bytes that nothing reads, of each tile the sums of one pixel and of the
- * other; 8 rows of the image, with its padding. */
+ * of each tile of four filters those of each 16 bytes of a window, then bias[4], factor[4]:
+ * float32.
+ * scratch, in words: the stream, pairs that are left of a run, runs, or windows of a row, the
+ * next window, the image's next row, where that is, bands that are left, its zero point; from
+ * byte 40 on 8 rows of the image, with its padding. */
 MCU_KERNEL void _mcu_mve_convolution_conv3x3_4x20_mve(const int8_t *x MCU_UNUSED,
                                                       int8_t *y MCU_UNUSED,
                                                       const uint32_t *weights MCU_UNUSED,
@@ -109,213 +107,142 @@ MCU_KERNEL void _mcu_mve_convolution_conv3x3_4x20_mve(const int8_t *x MCU_UNUSED
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             "    vpush {d8-d15}\n"
-            "    mov r4, r3\n"                      /* frame, scratch */
-            "    str r1, [r4, #8]\n"                /* y, [frame, #8] */
-            "    add r1, r2, #8\n"                  /* stream_begin, weights, #8 */
-            "    str r1, [r4, #12]\n"               /* stream_begin, [frame, #12] */
-            "    ldr r1, [r2, #4]\n"                /* zero_point_of_x, [weights, #4] */
+            "    ldr r4, [r2, #4]\n"                /* zero_point_of_x, [weights, #4] */
+            "    mov r3, r3\n"                      /* frame, scratch */
+            "    str r4, [r3, #28]\n"               /* zero_point_of_x, [frame, #28] */
+            "    mov r5, r2\n"                      /* stream, weights */
+            "    ldr r12, [r3, #28]\n"              /* number, [frame, #28] */
+            "    ldr r11, [r2]\n"                   /* rounding, [weights] */
+            "    sub r5, r5, #40\n"                 /* stream, stream, #40 */
             /* A band of the image: its padding, which stays, then its rows. */
             "    mov r0, r0\n"                      /* source, x */
-            "    str r1, [r4, #32]\n"               /* zero_point_of_x, [frame, #32] */
-            "    ldr r7, [r4, #32]\n"               /* number, [frame, #32] */
-            "    mov r1, #0\n"                      /* next_row, #0 */
-            "    add r2, r4, #240\n"                /* band, frame, #240 */
+            "    mov r2, #0\n"                      /* next_row, #0 */
+            "    add r4, r3, #40\n"                 /* band, frame, #40 */
+            "    mov r1, r1\n"                      /* output, y */
+            "    str r5, [r3]\n"                    /* stream, [frame] */
             "    sub r0, r0, #24\n"                 /* source, source, #24 */
-            "    sub r1, r1, #1\n"                  /* next_row, next_row, #1 */
-            "    vdup.8 q0, r7\n"                   /* padding, number */
-            "    mov r3, r2\n"                      /* copied_to, band */
-            "    movw r7, #272\n"                   /* number, #272 */
-            "    dlstp.8 lr, r7\n"                  /* rounds_left, number */
+            "    sub r2, r2, #1\n"                  /* next_row, next_row, #1 */
+            "    vdup.8 q0, r12\n"                  /* padding, number */
+            "    mov r5, r4\n"                      /* copied_to, band */
+            "    movw r12, #272\n"                  /* number, #272 */
+            "    dlstp.8 lr, r12\n"                 /* rounds_left, number */
             "1:\n"
-            "    vstrb.8 q0, [r3], #16\n"           /* padding, [copied_to], #16 */
+            "    vstrb.8 q0, [r5], #16\n"           /* padding, [copied_to], #16 */
             "    letp lr, 1b\n"                     /* rounds_left, 1 */
-            "    ldr r7, [r4, #32]\n"               /* number, [frame, #32] */
-            "    mov r5, #8\n"                      /* rows_left, #8 */
-            "    vdup.8 q0, r7\n"                   /* padding, number */
+            "    ldr r12, [r3, #28]\n"              /* number, [frame, #28] */
+            "    mov r6, #8\n"                      /* rows_left, #8 */
+            "    vdup.8 q0, r12\n"                  /* padding, number */
             "4:\n"
-            "    mov r3, r2\n"                      /* copied_to, band */
-            "    add r3, r3, #4\n"                  /* copied_to, copied_to, #4 */
-            "    cmp r1, #6\n"                      /* next_row, #6 */
+            "    mov r5, r4\n"                      /* copied_to, band */
+            "    add r5, r5, #4\n"                  /* copied_to, copied_to, #4 */
+            "    cmp r2, #6\n"                      /* next_row, #6 */
             "    bcs 2f\n"
-            "    mov r6, r0\n"                      /* copied, source */
-            "    movw r7, #24\n"                    /* number, #24 */
-            "    dlstp.8 lr, r7\n"                  /* rounds_left, number */
+            "    mov r7, r0\n"                      /* copied, source */
+            "    movw r12, #24\n"                   /* number, #24 */
+            "    dlstp.8 lr, r12\n"                 /* rounds_left, number */
             "5:\n"
-            "    vldrb.u8 q1, [r6], #16\n"          /* copied0, [copied], #16 */
-            "    vstrb.8 q1, [r3], #16\n"           /* copied0, [copied_to], #16 */
+            "    vldrb.u8 q1, [r7], #16\n"          /* copied0, [copied], #16 */
+            "    vstrb.8 q1, [r5], #16\n"           /* copied0, [copied_to], #16 */
             "    letp lr, 5b\n"                     /* rounds_left, 5 */
             "    b 3f\n"
             "2:\n"
-            "    movw r7, #24\n"                    /* number, #24 */
-            "    dlstp.8 lr, r7\n"                  /* rounds_left, number */
+            "    movw r12, #24\n"                   /* number, #24 */
+            "    dlstp.8 lr, r12\n"                 /* rounds_left, number */
             "6:\n"
-            "    vstrb.8 q0, [r3], #16\n"           /* padding, [copied_to], #16 */
+            "    vstrb.8 q0, [r5], #16\n"           /* padding, [copied_to], #16 */
             "    letp lr, 6b\n"                     /* rounds_left, 6 */
             "3:\n"
-            "    add r1, r1, #1\n"                  /* next_row, next_row, #1 */
+            "    add r2, r2, #1\n"                  /* next_row, next_row, #1 */
             "    add r0, r0, #24\n"                 /* source, source, #24 */
-            "    add r2, r2, #32\n"                 /* band, band, #32 */
-            "    subs r5, r5, #1\n"                 /* rows_left, rows_left, #1 */
+            "    add r4, r4, #32\n"                 /* band, band, #32 */
+            "    subs r6, r6, #1\n"                 /* rows_left, rows_left, #1 */
             "    bne 4b\n"
-            "    sub r1, r1, #2\n"                  /* next_row, next_row, #2 */
-            "    ldr r1, [r4, #12]\n"               /* stream_begin, [frame, #12] */
+            "    sub r2, r2, #2\n"                  /* next_row, next_row, #2 */
             "    sub r0, r0, #48\n"                 /* source, source, #48 */
-            "    sub r1, r1, #8\n"                  /* stream_begin, stream_begin, #8 */
-            "    add r0, r4, #240\n"                /* next_window, frame, #240 */
-            "    ldr r7, [r1]\n"                    /* rounding, [stream_begin] */
-            "    mov r1, #6\n"                      /* columns_left, #6 */
-            "    strd r0, r1, [r4]\n"               /* next_window, columns_left, [frame] */
+            "    add r7, r3, #40\n"                 /* window, frame, #40 */
+            "    mov r0, #6\n"                      /* runs_left, #6 */
+            "    str r0, [r3, #8]\n"                /* runs_left, [frame, #8] */
             "7:\n"
-            "    mov r2, #3\n"                      /* pairs_left, #3 */
-            "    str r2, [r4, #16]\n"               /* pairs_left, [frame, #16] */
+            "    mov r0, #3\n"                      /* pairs_left, #3 */
+            "    str r0, [r3, #4]\n"                /* pairs_left, [frame, #4] */
             "8:\n"
-            /* The windows of two pixels. */
-            "    ldr r1, [r4]\n"                    /* window0, [frame] */
-            "    ldr r5, [r4, #12]\n"               /* stream, [frame, #12] */
-            "    vldrw.u32 q4, [r1]\n"              /* v4, [window0] */
-            "    add r0, r1, #8\n"                  /* next_window, window0, #8 */
-            "    add r11, r1, #4\n"                 /* window1, window0, #4 */
-            "    str r0, [r4]\n"                    /* next_window, [frame] */
-            /* Two pixels times four filters, tile by tile. */
-            "    ldrd r0, r2, [r5]\n"               /* sumb0, sumb1, [stream] */
-            "    add r3, r4, #80\n"                 /* sums, frame, #80 */
-            "    ldrd r4, r6, [r5, #8]\n"           /* sumb2, sumb3, [stream, #8] */
-            "    vldrw.u32 q0, [r5], #16\n"         /* v0, [stream], #16 */
+            "    ldr r5, [r3]\n"                    /* stream, [frame] */
+            "    vldrw.u32 q0, [r7]\n"              /* xa, [window] */
             "    mov r9, #5\n"                      /* turns_left, #5 */
+            /* Two pixels times four filters, tile by tile. */
+            "    vldrw.u32 q2, [r5, #48]!\n"        /* w0, [stream, #48]! */
             "9:\n"
-            "    vldrw.u32 q1, [r5], #16\n"         /* v1, [stream], #16 */
-            "    vmladav.s8 r12, q4, q0\n"          /* suma0, v4, v0 */
-            "    vldrw.u32 q2, [r5], #16\n"         /* v2, [stream], #16 */
-            "    vmladav.s8 lr, q4, q1\n"           /* suma1, v4, v1 */
-            "    vldrw.u32 q3, [r5], #16\n"         /* v3, [stream], #16 */
-            "    vmladav.s8 r10, q4, q3\n"          /* suma3, v4, v3 */
-            "    vldrw.u32 q5, [r11]\n"             /* v5, [window1] */
-            "    vmladav.s8 r8, q4, q2\n"           /* suma2, v4, v2 */
-            "    vldrw.u32 q6, [r5], #16\n"         /* v6, [stream], #16 */
+            "    vmladav.s8 r0, q0, q2\n"           /* suma0, xa, w0 */
+            "    vldrw.u32 q3, [r5, #16]!\n"        /* w1, [stream, #16]! */
+            "    vmladav.s8 r4, q0, q3\n"           /* suma1, xa, w1 */
+            "    vldrw.u32 q1, [r7, #4]\n"          /* xb, [window, #4] */
+            "    vmladav.s8 r2, q1, q2\n"           /* sumb0, xb, w0 */
+            "    vldrw.u32 q7, [r5, #16]!\n"        /* w2, [stream, #16]! */
+            "    vmladav.s8 r6, q1, q3\n"           /* sumb1, xb, w1 */
+            "    vldrw.u32 q2, [r5, #16]!\n"        /* w0, [stream, #16]! */
+            "    vmladav.s8 r12, q0, q7\n"          /* suma2, xa, w2 */
+            "    vldrw.u32 q3, [r5, #16]!\n"        /* w1, [stream, #16]! */
+            "    vmladav.s8 lr, q1, q7\n"           /* sumb2, xb, w2 */
+            "    vldrw.u32 q7, [r5, #16]!\n"        /* w2, [stream, #16]! */
+            "    vmladav.s8 r8, q0, q2\n"           /* suma3, xa, w0 */
+            "    vldrw.u32 q0, [r7, #32]\n"         /* xa, [window, #32] */
+            "    vmladav.s8 r10, q1, q2\n"          /* sumb3, xb, w0 */
+            "    vldrw.u32 q1, [r7, #36]\n"         /* xb, [window, #36] */
+            "    vmladava.s8 r0, q0, q3\n"          /* suma0, xa, w1 */
+            "    vldrw.u32 q2, [r5, #16]!\n"        /* w0, [stream, #16]! */
+            "    vmladava.s8 r2, q1, q3\n"          /* sumb0, xb, w1 */
+            "    vldrw.u32 q3, [r5, #16]!\n"        /* w1, [stream, #16]! */
+            "    vmladava.s8 r4, q0, q7\n"          /* suma1, xa, w2 */
             "    subs r9, r9, #1\n"                 /* turns_left, turns_left, #1 */
-            "    strd r0, r2, [r3, #-16]\n"         /* sumb0, sumb1, [sums, #-16] */
-            "    strd r4, r6, [r3, #-8]\n"          /* sumb2, sumb3, [sums, #-8] */
-            "    vmladav.s8 r0, q5, q0\n"           /* sumb0, v5, v0 */
-            "    vldrw.u32 q7, [r5], #16\n"         /* v7, [stream], #16 */
-            "    vmladav.s8 r6, q5, q3\n"           /* sumb3, v5, v3 */
-            "    vldrw.u32 q0, [r5], #16\n"         /* v0, [stream], #16 */
-            "    vmladav.s8 r2, q5, q1\n"           /* sumb1, v5, v1 */
-            "    vldrw.u32 q1, [r5], #16\n"         /* v1, [stream], #16 */
-            "    vmladav.s8 r4, q5, q2\n"           /* sumb2, v5, v2 */
-            "    vldrw.u32 q2, [r1, #32]\n"         /* v2, [window0, #32] */
-            "    vmladava.s8 r10, q2, q1\n"         /* suma3, v2, v1 */
-            "    vldrw.u32 q3, [r11, #32]\n"        /* v3, [window1, #32] */
-            "    vmladava.s8 r6, q3, q1\n"          /* sumb3, v3, v1 */
-            "    vldrw.u32 q1, [r5], #16\n"         /* v1, [stream], #16 */
-            "    vmladava.s8 r12, q2, q6\n"         /* suma0, v2, v6 */
-            "    vldrw.u32 q4, [r1]\n"              /* v4, [window0] */
-            "    vmladava.s8 lr, q2, q7\n"          /* suma1, v2, v7 */
-            "    vmladava.s8 r8, q2, q0\n"          /* suma2, v2, v0 */
-            "    vldrw.u32 q2, [r5], #16\n"         /* v2, [stream], #16 */
-            "    vmladava.s8 r0, q3, q6\n"          /* sumb0, v3, v6 */
-            "    vldrw.u32 q6, [r1, #64]\n"         /* v6, [window0, #64] */
-            "    vmladava.s8 r2, q3, q7\n"          /* sumb1, v3, v7 */
-            "    vldrw.u32 q7, [r11, #64]\n"        /* v7, [window1, #64] */
-            "    vmladava.s8 r4, q3, q0\n"          /* sumb2, v3, v0 */
-            "    vldrw.u32 q3, [r5], #16\n"         /* v3, [stream], #16 */
-            "    vmladava.s8 r12, q6, q1\n"         /* suma0, v6, v1 */
-            "    vldrw.u32 q5, [r5], #16\n"         /* v5, [stream], #16 */
-            "    vmladava.s8 lr, q6, q2\n"          /* suma1, v6, v2 */
-            "    vldrw.u32 q0, [r5], #16\n"         /* v0, [stream], #16 */
-            "    vmladava.s8 r8, q6, q3\n"          /* suma2, v6, v3 */
-            "    strd r12, lr, [r3]\n"              /* suma0, suma1, [sums] */
-            "    vmladava.s8 r10, q6, q5\n"         /* suma3, v6, v5 */
-            "    vmladava.s8 r0, q7, q1\n"          /* sumb0, v7, v1 */
-            "    strd r8, r10, [r3, #8]\n"          /* suma2, suma3, [sums, #8] */
-            "    vmladava.s8 r2, q7, q2\n"          /* sumb1, v7, v2 */
-            "    add r3, r3, #32\n"                 /* sums, sums, #32 */
-            "    vmladava.s8 r4, q7, q3\n"          /* sumb2, v7, v3 */
-            "    vmladava.s8 r6, q7, q5\n"          /* sumb3, v7, v5 */
+            "    vmladava.s8 r6, q1, q7\n"          /* sumb1, xb, w2 */
+            "    vldrw.u32 q7, [r5, #16]!\n"        /* w2, [stream, #16]! */
+            "    vmladava.s8 r12, q0, q2\n"         /* suma2, xa, w0 */
+            "    vmladava.s8 lr, q1, q2\n"          /* sumb2, xb, w0 */
+            "    vldrw.u32 q2, [r5, #16]!\n"        /* w0, [stream, #16]! */
+            "    vmladava.s8 r8, q0, q3\n"          /* suma3, xa, w1 */
+            "    vldrw.u32 q0, [r7, #64]\n"         /* xa, [window, #64] */
+            "    vmladava.s8 r10, q1, q3\n"         /* sumb3, xb, w1 */
+            "    vldrw.u32 q1, [r7, #68]\n"         /* xb, [window, #68] */
+            "    vmladava.s8 r0, q0, q7\n"          /* suma0, xa, w2 */
+            "    vldrw.u32 q3, [r5, #16]!\n"        /* w1, [stream, #16]! */
+            "    vmladava.s8 r2, q1, q7\n"          /* sumb0, xb, w2 */
+            "    vldrw.u32 q7, [r5, #16]!\n"        /* w2, [stream, #16]! */
+            "    vmladava.s8 r4, q0, q2\n"          /* suma1, xa, w0 */
+            "    vmladava.s8 r6, q1, q2\n"          /* sumb1, xb, w0 */
+            "    vldrw.u32 q2, [r5, #48]!\n"        /* w0, [stream, #48]! */
+            "    vmladava.s8 r12, q0, q3\n"         /* suma2, xa, w1 */
+            "    vldrw.u32 q6, [r5, #-32]\n"        /* end, [stream, #-32] */
+            "    vmladava.s8 lr, q1, q3\n"          /* sumb2, xb, w1 */
+            "    vmov q4[2], q4[0], r0, r12\n"      /* words_a[2], words_a[0], suma0, suma2 */
+            "    vmladava.s8 r8, q0, q7\n"          /* suma3, xa, w2 */
+            "    vldrw.u32 q0, [r7]\n"              /* xa, [window] */
+            "    vmladava.s8 r10, q1, q7\n"         /* sumb3, xb, w2 */
+            "    vmov q5[2], q5[0], r2, lr\n"       /* words_b[2], words_b[0], sumb0, sumb2 */
+            "    vmov q4[3], q4[1], r4, r8\n"       /* words_a[3], words_a[1], suma1, suma3 */
+            "    vmov q5[3], q5[1], r6, r10\n"      /* words_b[3], words_b[1], sumb1, sumb3 */
+            "    vadd.i32 q4, q4, q6\n"             /* words_a, words_a, end */
+            "    vcvt.f32.s32 q4, q4\n"             /* words_a, words_a */
+            "    vadd.i32 q5, q5, q6\n"             /* words_b, words_b, end */
+            "    vcvt.f32.s32 q5, q5\n"             /* words_b, words_b */
+            "    vldrw.u32 q6, [r5, #-16]\n"        /* end, [stream, #-16] */
+            "    vfmas.f32 q4, q6, r11\n"           /* words_a, end, rounding */
+            "    vfmas.f32 q5, q6, r11\n"           /* words_b, end, rounding */
+            "    vqmovnb.s16 q4, q4\n"              /* words_a, words_a */
+            "    vqmovnb.s16 q5, q5\n"              /* words_b, words_b */
+            "    vstrb.32 q5, [r1, #20]\n"          /* words_b, [output, #20] */
+            "    vstrb.32 q4, [r1], #4\n"           /* words_a, [output], #4 */
             "    bne 9b\n"
-            "    sub r5, r5, #16\n"                 /* stream, stream, #16 */
-            "    strd r0, r2, [r3, #-16]\n"         /* sumb0, sumb1, [sums, #-16] */
-            "    strd r4, r6, [r3, #-8]\n"          /* sumb2, sumb3, [sums, #-8] */
-            "    sub r3, r3, #160\n"                /* sums, sums, #160 */
-            /* To elements of the output: scaled, rounded, saturated. */
-            "    vldrw.u32 q6, [r5], #16\n"         /* bias, [stream], #16 */
-            "    sub r4, r3, #80\n"                 /* frame, sums, #80 */
-            "    vldrw.u32 q7, [r5], #16\n"         /* factor, [stream], #16 */
-            "    vldrw.u32 q0, [r3]\n"              /* even0, [sums] */
-            "    vadd.i32 q0, q0, q6\n"             /* even0, even0, bias */
-            "    vldrw.u32 q1, [r3, #16]\n"         /* even1, [sums, #16] */
-            "    vadd.i32 q1, q1, q6\n"             /* even1, even1, bias */
-            "    vldrw.u32 q6, [r5], #16\n"         /* bias, [stream], #16 */
-            "    vcvt.f32.s32 q0, q0\n"             /* even0, even0 */
-            "    vldrw.u32 q4, [r3, #64]\n"         /* other0, [sums, #64] */
-            "    vcvt.f32.s32 q1, q1\n"             /* even1, even1 */
-            "    vldrw.u32 q5, [r3, #80]\n"         /* other1, [sums, #80] */
-            "    vadd.i32 q4, q4, q6\n"             /* other0, other0, bias */
-            "    vcvt.f32.s32 q4, q4\n"             /* other0, other0 */
-            "    vadd.i32 q5, q5, q6\n"             /* other1, other1, bias */
-            "    vcvt.f32.s32 q5, q5\n"             /* other1, other1 */
-            "    vldrw.u32 q2, [r3, #32]\n"         /* odd0, [sums, #32] */
-            "    vfmas.f32 q0, q7, r7\n"            /* even0, factor, rounding */
-            "    vldrw.u32 q3, [r3, #48]\n"         /* odd1, [sums, #48] */
-            "    vfmas.f32 q1, q7, r7\n"            /* even1, factor, rounding */
-            "    vldrw.u32 q7, [r5], #16\n"         /* factor, [stream], #16 */
-            "    vfmas.f32 q4, q7, r7\n"            /* other0, factor, rounding */
-            "    vldrw.u32 q6, [r5], #16\n"         /* bias, [stream], #16 */
-            "    vfmas.f32 q5, q7, r7\n"            /* other1, factor, rounding */
-            "    vldrw.u32 q7, [r5], #16\n"         /* factor, [stream], #16 */
-            "    vmovnt.i32 q0, q4\n"               /* even0, other0 */
-            "    vldrw.u32 q4, [r3, #96]\n"         /* other0, [sums, #96] */
-            "    vmovnt.i32 q1, q5\n"               /* even1, other1 */
-            "    vldrw.u32 q5, [r3, #112]\n"        /* other1, [sums, #112] */
-            "    vadd.i32 q2, q2, q6\n"             /* odd0, odd0, bias */
-            "    vcvt.f32.s32 q2, q2\n"             /* odd0, odd0 */
-            "    vadd.i32 q3, q3, q6\n"             /* odd1, odd1, bias */
-            "    vldrw.u32 q6, [r5], #16\n"         /* bias, [stream], #16 */
-            "    vcvt.f32.s32 q3, q3\n"             /* odd1, odd1 */
-            "    vadd.i32 q4, q4, q6\n"             /* other0, other0, bias */
-            "    vcvt.f32.s32 q4, q4\n"             /* other0, other0 */
-            "    vadd.i32 q5, q5, q6\n"             /* other1, other1, bias */
-            "    vcvt.f32.s32 q5, q5\n"             /* other1, other1 */
-            "    add r3, r3, #128\n"                /* sums, sums, #128 */
-            "    vfmas.f32 q2, q7, r7\n"            /* odd0, factor, rounding */
-            "    vqmovnb.s16 q0, q0\n"              /* even0, even0 */
-            "    vfmas.f32 q3, q7, r7\n"            /* odd1, factor, rounding */
-            "    vldrw.u32 q7, [r5], #16\n"         /* factor, [stream], #16 */
-            "    vfmas.f32 q4, q7, r7\n"            /* other0, factor, rounding */
-            "    vldrw.u32 q6, [r5], #16\n"         /* bias, [stream], #16 */
-            "    vfmas.f32 q5, q7, r7\n"            /* other1, factor, rounding */
-            "    vmovnt.i32 q2, q4\n"               /* odd0, other0 */
-            "    vldrw.u32 q4, [r3]\n"              /* other0, [sums] */
-            "    vmovnt.i32 q3, q5\n"               /* odd1, other1 */
-            "    vldrw.u32 q5, [r3, #16]\n"         /* other1, [sums, #16] */
-            "    vadd.i32 q4, q4, q6\n"             /* other0, other0, bias */
-            "    vcvt.f32.s32 q4, q4\n"             /* other0, other0 */
-            "    vadd.i32 q5, q5, q6\n"             /* other1, other1, bias */
-            "    vcvt.f32.s32 q5, q5\n"             /* other1, other1 */
-            "    vqmovnb.s16 q1, q1\n"              /* even1, even1 */
-            "    vldrw.u32 q7, [r5], #16\n"         /* factor, [stream], #16 */
-            "    vfmas.f32 q4, q7, r7\n"            /* other0, factor, rounding */
-            "    ldr r0, [r4, #8]\n"                /* output0, [frame, #8] */
-            "    vfmas.f32 q5, q7, r7\n"            /* other1, factor, rounding */
-            "    vqmovnt.s16 q0, q2\n"              /* even0, odd0 */
-            "    ldr r2, [r4, #16]\n"               /* pairs_left, [frame, #16] */
-            "    vqmovnt.s16 q1, q3\n"              /* even1, odd1 */
-            "    add r1, r0, #20\n"                 /* output1, output0, #20 */
-            "    vqmovnb.s16 q4, q4\n"              /* other0, other0 */
-            "    vstrb.8 q0, [r0], #16\n"           /* even0, [output0], #16 */
-            "    vqmovnb.s16 q5, q5\n"              /* other1, other1 */
-            "    vstrb.8 q1, [r1], #16\n"           /* even1, [output1], #16 */
-            "    subs r2, r2, #1\n"                 /* pairs_left, pairs_left, #1 */
-            "    vstrb.32 q4, [r0], #4\n"           /* other0, [output0], #4 */
-            "    add r3, r3, #32\n"                 /* sums, sums, #32 */
-            "    vstrb.32 q5, [r1], #4\n"           /* other1, [output1], #4 */
             /* The next two pixels. */
-            "    str r1, [r4, #8]\n"                /* output1, [frame, #8] */
-            "    str r2, [r4, #16]\n"               /* pairs_left, [frame, #16] */
+            "    ldr r0, [r3, #4]\n"                /* pairs_left, [frame, #4] */
+            "    add r1, r1, #20\n"                 /* output, output, #20 */
+            "    add r7, r7, #8\n"                  /* window, window, #8 */
+            "    subs r0, r0, #1\n"                 /* pairs_left, pairs_left, #1 */
+            "    str r0, [r3, #4]\n"                /* pairs_left, [frame, #4] */
             "    bne 8b\n"
-            "    ldrd r0, r1, [r4]\n"               /* next_window, columns_left, [frame] */
-            "    add r0, r0, #8\n"                  /* next_window, next_window, #8 */
-            "    subs r1, r1, #1\n"                 /* columns_left, columns_left, #1 */
-            "    strd r0, r1, [r4]\n"               /* next_window, columns_left, [frame] */
+            "    ldr r0, [r3, #8]\n"                /* runs_left, [frame, #8] */
+            "    add r7, r7, #8\n"                  /* window, window, #8 */
+            "    subs r0, r0, #1\n"                 /* runs_left, runs_left, #1 */
+            "    str r0, [r3, #8]\n"                /* runs_left, [frame, #8] */
             "    bne 7b\n"
             "    vpop {d8-d15}\n"
             "    pop {r4-r11, pc}\n");
@@ -359,7 +286,7 @@ static void _mcu_mve_convolution_layers(mcu_instance_t *instance) {
 
     /* reshape_1_reorder: Reorder, x0 reordered: int8[1,4,6,6] -> int8[1,4,6,6] NHWC */
     int8_t *const int8 = (int8_t *)(ws + 0);
-    int8_t *const reshape_1_reorder = (int8_t *)(ws + 512);
+    int8_t *const reshape_1_reorder = (int8_t *)(ws + 320);
     MCU_LAYER(0, _mcu_mve_convolution_reorder_1x4x36x1_mve(int8, reshape_1_reorder));
 
     /* conv_1: Conv, Conv_5 (5 nodes): int8[1,4,6,6] NHWC -> int8[1,20,6,6] NHWC; 25,920 MACs */
@@ -421,7 +348,7 @@ static const mcu_tensor_info_t _mcu_mve_convolution_outputs[1] = {
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
 static const mcu_region_t _mcu_mve_convolution_regions[3] = {
-    {512, 0, 144}, /* 0 */
+    {320, 0, 144}, /* 0 */
     {672, 0, 720}, /* 1 */
     {0,   0, 720}, /* 2 */
 };

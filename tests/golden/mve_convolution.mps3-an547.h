@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 3abfb665f1c291fd38532cae90cc7776ddbc21c772e12de410cec535d9efcf50
- *   constants     1,128 bytes, as a file: SHA-256
- *                 4a22043e072814c882653b2ed8e85c1669a7964787155954b89c691de2849491
+ *   constants     1,144 bytes, as a file: SHA-256
+ *                 456ce7937adaa2de4884eccce80d5fb8a44fa4c44fc2f5e07b2c01cb4b289991
  *   workspace     1,392 bytes
  *   layers        3 with 25,920 multiply-accumulates
  *

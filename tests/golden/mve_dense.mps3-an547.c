@@ -136,39 +136,39 @@ MCU_KERNEL void _mcu_mve_dense_dense_mve(const int8_t *x MCU_UNUSED, int8_t *y M
             "    movw r1, #3\n"                     /* zero_point, #3 */
             "    dls lr, r2\n"                      /* rounds_left, groups */
             "2:\n"
-            "    vldrw.u32 q0, [r3]\n"              /* even0, [sums] */
-            "    vcvt.f32.s32 q0, q0\n"             /* even0, even0 */
-            "    vldrw.u32 q4, [r3, #32]\n"         /* other0, [sums, #32] */
-            "    vcvt.f32.s32 q4, q4\n"             /* other0, other0 */
-            "    vldrw.u32 q2, [r3, #16]\n"         /* odd0, [sums, #16] */
-            "    vmul.f32 q0, q0, r4\n"             /* even0, even0, factor */
-            "    vldrw.u32 q5, [r3, #48]\n"         /* other1, [sums, #48] */
-            "    vmul.f32 q4, q4, r4\n"             /* other0, other0, factor */
+            "    vldrw.u32 q0, [r3]\n"              /* even, [sums] */
+            "    vcvt.f32.s32 q0, q0\n"             /* even, even */
+            "    vldrw.u32 q4, [r3, #32]\n"         /* other_even, [sums, #32] */
+            "    vcvt.f32.s32 q4, q4\n"             /* other_even, other_even */
+            "    vldrw.u32 q2, [r3, #16]\n"         /* odd, [sums, #16] */
+            "    vmul.f32 q0, q0, r4\n"             /* even, even, factor */
+            "    vldrw.u32 q5, [r3, #48]\n"         /* other_odd, [sums, #48] */
+            "    vmul.f32 q4, q4, r4\n"             /* other_even, other_even, factor */
             "    add r3, r3, #64\n"                 /* sums, sums, #64 */
-            "    vcvt.f32.s32 q2, q2\n"             /* odd0, odd0 */
-            "    vcvt.f32.s32 q5, q5\n"             /* other1, other1 */
-            "    vadd.f32 q0, q0, r5\n"             /* even0, even0, rounding */
-            "    vadd.f32 q4, q4, r5\n"             /* other0, other0, rounding */
-            "    vmul.f32 q2, q2, r4\n"             /* odd0, odd0, factor */
-            "    vmovnt.i32 q0, q4\n"               /* even0, other0 */
-            "    vmul.f32 q5, q5, r4\n"             /* other1, other1, factor */
-            "    vadd.i16 q0, q0, r1\n"             /* even0, even0, zero_point */
-            "    vadd.f32 q2, q2, r5\n"             /* odd0, odd0, rounding */
-            "    vqmovnb.s16 q0, q0\n"              /* even0, even0 */
-            "    vadd.f32 q5, q5, r5\n"             /* other1, other1, rounding */
-            "    vmovnt.i32 q2, q5\n"               /* odd0, other1 */
-            "    vadd.i16 q2, q2, r1\n"             /* odd0, odd0, zero_point */
-            "    vqmovnt.s16 q0, q2\n"              /* even0, odd0 */
-            "    vstrb.8 q0, [r0], #16\n"           /* even0, [output], #16 */
+            "    vcvt.f32.s32 q2, q2\n"             /* odd, odd */
+            "    vcvt.f32.s32 q5, q5\n"             /* other_odd, other_odd */
+            "    vadd.f32 q0, q0, r5\n"             /* even, even, rounding */
+            "    vadd.f32 q4, q4, r5\n"             /* other_even, other_even, rounding */
+            "    vmul.f32 q2, q2, r4\n"             /* odd, odd, factor */
+            "    vmovnt.i32 q0, q4\n"               /* even, other_even */
+            "    vmul.f32 q5, q5, r4\n"             /* other_odd, other_odd, factor */
+            "    vadd.i16 q0, q0, r1\n"             /* even, even, zero_point */
+            "    vadd.f32 q2, q2, r5\n"             /* odd, odd, rounding */
+            "    vqmovnb.s16 q0, q0\n"              /* even, even */
+            "    vadd.f32 q5, q5, r5\n"             /* other_odd, other_odd, rounding */
+            "    vmovnt.i32 q2, q5\n"               /* odd, other_odd */
+            "    vadd.i16 q2, q2, r1\n"             /* odd, odd, zero_point */
+            "    vqmovnt.s16 q0, q2\n"              /* even, odd */
+            "    vstrb.8 q0, [r0], #16\n"           /* even, [output], #16 */
             "    le lr, 2b\n"                       /* rounds_left, 2 */
-            "    vldrw.u32 q4, [r3]\n"              /* other0, [sums] */
-            "    vcvt.f32.s32 q4, q4\n"             /* other0, other0 */
+            "    vldrw.u32 q4, [r3]\n"              /* other_even, [sums] */
+            "    vcvt.f32.s32 q4, q4\n"             /* other_even, other_even */
             "    add r3, r3, #16\n"                 /* sums, sums, #16 */
-            "    vmul.f32 q4, q4, r4\n"             /* other0, other0, factor */
-            "    vadd.f32 q4, q4, r5\n"             /* other0, other0, rounding */
-            "    vadd.i16 q4, q4, r1\n"             /* other0, other0, zero_point */
-            "    vqmovnb.s16 q4, q4\n"              /* other0, other0 */
-            "    vstrb.32 q4, [r0], #4\n"           /* other0, [output], #4 */
+            "    vmul.f32 q4, q4, r4\n"             /* other_even, other_even, factor */
+            "    vadd.f32 q4, q4, r5\n"             /* other_even, other_even, rounding */
+            "    vadd.i16 q4, q4, r1\n"             /* other_even, other_even, zero_point */
+            "    vqmovnb.s16 q4, q4\n"              /* other_even, other_even */
+            "    vstrb.32 q4, [r0], #4\n"           /* other_even, [output], #4 */
             "    vpop {d8-d15}\n"
             "    pop {r4-r8, r10, pc}\n");
     /* clang-format on */

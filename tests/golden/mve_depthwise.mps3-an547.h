@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 ff1178e1a56f518772a2191f73f0b1bbe2c998885ace47a45b3478372da9119d
- *   constants     608 bytes, as a file: SHA-256
- *                 baf246e61323a110f3137b2eb74d2a87727a005368dc05985f457cc35a72357f
+ *   constants     612 bytes, as a file: SHA-256
+ *                 356e29be8723139f2b465478ca0da51f67a5cf712f089fc974d7476c2b6dc662
  *   workspace     2,256 bytes
  *   layers        3 with 6,300 multiply-accumulates
  *

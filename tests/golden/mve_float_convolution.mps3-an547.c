@@ -199,73 +199,73 @@ MCU_KERNEL void _mcu_mve_float_convolution_conv3x3_6x7_f32_mve(const float *x MC
             "    ldrd r6, lr, [r1], #8\n"           /* word1, next1, [window0], #8 */
             "    vfma.f32 q2, q4, r12\n"            /* sum2, filters1, next0 */
             "    ldrd r8, r9, [r4], #8\n"           /* word2, next2, [window1], #8 */
-            "    ldrd r0, r12, [r2], #8\n"          /* word0, next0, [window2], #8 */
             "    vldrw.u32 q3, [r5], #16\n"         /* filters2, [weights_at], #16 */
             "    vfma.f32 q0, q3, r6\n"             /* sum0, filters2, word1 */
             "    vldrw.u32 q4, [r5], #16\n"         /* filters3, [weights_at], #16 */
             "    vfma.f32 q1, q3, r8\n"             /* sum1, filters2, word2 */
+            "    ldrd r0, r12, [r2], #8\n"          /* word0, next0, [window2], #8 */
+            "    vfma.f32 q0, q4, lr\n"             /* sum0, filters3, next1 */
+            "    ldrd r6, lr, [r1], #8\n"           /* word1, next1, [window0], #8 */
+            "    vfma.f32 q1, q4, r9\n"             /* sum1, filters3, next2 */
+            "    ldrd r8, r9, [r4], #8\n"           /* word2, next2, [window1], #8 */
+            "    vfma.f32 q2, q3, r0\n"             /* sum2, filters2, word0 */
+            "    vldrw.u32 q3, [r5], #16\n"         /* filters0, [weights_at], #16 */
+            "    vfma.f32 q2, q4, r12\n"            /* sum2, filters3, next0 */
+            "    vldrw.u32 q4, [r5], #16\n"         /* filters1, [weights_at], #16 */
+            "    vfma.f32 q0, q3, r6\n"             /* sum0, filters0, word1 */
+            "    ldrd r0, r12, [r2], #8\n"          /* word0, next0, [window2], #8 */
+            "    vfma.f32 q1, q3, r8\n"             /* sum1, filters0, word2 */
             "    subs r7, r7, #1\n"                 /* rows_left, rows_left, #1 */
-            "    vfma.f32 q2, q3, r0\n"             /* sum2, filters2, word0 */
-            "    vldrw.u32 q3, [r5], #16\n"         /* filters0, [weights_at], #16 */
-            "    vfma.f32 q0, q4, lr\n"             /* sum0, filters3, next1 */
-            "    ldrd r6, lr, [r1], #8\n"           /* word1, next1, [window0], #8 */
-            "    vfma.f32 q1, q4, r9\n"             /* sum1, filters3, next2 */
-            "    ldrd r8, r9, [r4], #8\n"           /* word2, next2, [window1], #8 */
-            "    vfma.f32 q2, q4, r12\n"            /* sum2, filters3, next0 */
-            "    ldrd r0, r12, [r2], #8\n"          /* word0, next0, [window2], #8 */
-            "    vfma.f32 q0, q3, r6\n"             /* sum0, filters0, word1 */
-            "    vldrw.u32 q4, [r5], #16\n"         /* filters1, [weights_at], #16 */
-            "    vfma.f32 q1, q3, r8\n"             /* sum1, filters0, word2 */
-            "    vfma.f32 q2, q3, r0\n"             /* sum2, filters0, word0 */
-            "    vldrw.u32 q3, [r5], #16\n"         /* filters2, [weights_at], #16 */
             "    vfma.f32 q0, q4, lr\n"             /* sum0, filters1, next1 */
             "    ldrd r6, lr, [r1], #8\n"           /* word1, next1, [window0], #8 */
             "    vfma.f32 q1, q4, r9\n"             /* sum1, filters1, next2 */
             "    ldrd r8, r9, [r4], #8\n"           /* word2, next2, [window1], #8 */
+            "    vfma.f32 q2, q3, r0\n"             /* sum2, filters0, word0 */
+            "    vldrw.u32 q3, [r5], #16\n"         /* filters2, [weights_at], #16 */
             "    vfma.f32 q2, q4, r12\n"            /* sum2, filters1, next0 */
-            "    ldrd r0, r12, [r2], #8\n"          /* word0, next0, [window2], #8 */
-            "    vfma.f32 q0, q3, r6\n"             /* sum0, filters2, word1 */
             "    vldrw.u32 q4, [r5], #16\n"         /* filters3, [weights_at], #16 */
+            "    vfma.f32 q0, q3, r6\n"             /* sum0, filters2, word1 */
+            "    ldrd r0, r12, [r2], #8\n"          /* word0, next0, [window2], #8 */
             "    vfma.f32 q1, q3, r8\n"             /* sum1, filters2, word2 */
-            "    vfma.f32 q2, q3, r0\n"             /* sum2, filters2, word0 */
-            "    vldrw.u32 q3, [r5], #16\n"         /* filters0, [weights_at], #16 */
             "    vfma.f32 q0, q4, lr\n"             /* sum0, filters3, next1 */
             "    ldrd r6, lr, [r1], #8\n"           /* word1, next1, [window0], #8 */
             "    vfma.f32 q1, q4, r9\n"             /* sum1, filters3, next2 */
             "    ldrd r8, r9, [r4], #8\n"           /* word2, next2, [window1], #8 */
+            "    vfma.f32 q2, q3, r0\n"             /* sum2, filters2, word0 */
+            "    vldrw.u32 q3, [r5], #16\n"         /* filters0, [weights_at], #16 */
             "    vfma.f32 q2, q4, r12\n"            /* sum2, filters3, next0 */
-            "    ldrd r0, r12, [r2], #8\n"          /* word0, next0, [window2], #8 */
-            "    vfma.f32 q0, q3, r6\n"             /* sum0, filters0, word1 */
             "    vldrw.u32 q4, [r5], #16\n"         /* filters1, [weights_at], #16 */
+            "    vfma.f32 q0, q3, r6\n"             /* sum0, filters0, word1 */
+            "    ldrd r0, r12, [r2], #8\n"          /* word0, next0, [window2], #8 */
             "    vfma.f32 q1, q3, r8\n"             /* sum1, filters0, word2 */
-            "    vfma.f32 q2, q3, r0\n"             /* sum2, filters0, word0 */
-            "    vldrw.u32 q3, [r5], #16\n"         /* filters2, [weights_at], #16 */
             "    vfma.f32 q0, q4, lr\n"             /* sum0, filters1, next1 */
             "    ldrd r6, lr, [r1], #8\n"           /* word1, next1, [window0], #8 */
             "    vfma.f32 q1, q4, r9\n"             /* sum1, filters1, next2 */
             "    ldrd r8, r9, [r4], #8\n"           /* word2, next2, [window1], #8 */
+            "    vfma.f32 q2, q3, r0\n"             /* sum2, filters0, word0 */
+            "    vldrw.u32 q3, [r5], #16\n"         /* filters2, [weights_at], #16 */
             "    vfma.f32 q2, q4, r12\n"            /* sum2, filters1, next0 */
-            "    ldrd r0, r12, [r2], #8\n"          /* word0, next0, [window2], #8 */
-            "    vfma.f32 q0, q3, r6\n"             /* sum0, filters2, word1 */
             "    vldrw.u32 q4, [r5], #16\n"         /* filters3, [weights_at], #16 */
+            "    vfma.f32 q0, q3, r6\n"             /* sum0, filters2, word1 */
+            "    ldrd r0, r12, [r2], #8\n"          /* word0, next0, [window2], #8 */
             "    vfma.f32 q1, q3, r8\n"             /* sum1, filters2, word2 */
-            "    vfma.f32 q2, q3, r0\n"             /* sum2, filters2, word0 */
-            "    vldrw.u32 q3, [r5], #16\n"         /* filters0, [weights_at], #16 */
             "    vfma.f32 q0, q4, lr\n"             /* sum0, filters3, next1 */
             "    ldrd r6, lr, [r1], #8\n"           /* word1, next1, [window0], #8 */
             "    vfma.f32 q1, q4, r9\n"             /* sum1, filters3, next2 */
             "    ldrd r8, r9, [r4], #8\n"           /* word2, next2, [window1], #8 */
+            "    vfma.f32 q2, q3, r0\n"             /* sum2, filters2, word0 */
+            "    vldrw.u32 q3, [r5], #16\n"         /* filters0, [weights_at], #16 */
             "    vfma.f32 q2, q4, r12\n"            /* sum2, filters3, next0 */
-            "    ldrd r0, r12, [r2], #8\n"          /* word0, next0, [window2], #8 */
-            "    vfma.f32 q0, q3, r6\n"             /* sum0, filters0, word1 */
             "    vldrw.u32 q4, [r5], #16\n"         /* filters1, [weights_at], #16 */
+            "    vfma.f32 q0, q3, r6\n"             /* sum0, filters0, word1 */
+            "    ldrd r0, r12, [r2], #8\n"          /* word0, next0, [window2], #8 */
             "    vfma.f32 q1, q3, r8\n"             /* sum1, filters0, word2 */
             "    add r1, r1, #72\n"                 /* window0, window0, #72 */
-            "    vfma.f32 q2, q3, r0\n"             /* sum2, filters0, word0 */
-            "    add r4, r4, #72\n"                 /* window1, window1, #72 */
             "    vfma.f32 q0, q4, lr\n"             /* sum0, filters1, next1 */
-            "    add r2, r2, #72\n"                 /* window2, window2, #72 */
+            "    add r4, r4, #72\n"                 /* window1, window1, #72 */
             "    vfma.f32 q1, q4, r9\n"             /* sum1, filters1, next2 */
+            "    add r2, r2, #72\n"                 /* window2, window2, #72 */
+            "    vfma.f32 q2, q3, r0\n"             /* sum2, filters0, word0 */
             "    vfma.f32 q2, q4, r12\n"            /* sum2, filters1, next0 */
             "    bne 4b\n"
             "    ldr r0, [r3, #40]\n"               /* free, [frame, #40] */
@@ -326,14 +326,13 @@ MCU_KERNEL void _mcu_mve_float_convolution_conv3x3_6x7_f32_mve(const float *x MC
             "    vmov q2, q0\n"                     /* sum2, sum0 */
             "    ldr r7, [r3, #44]\n"               /* rows_left, [frame, #44] */
             "7:\n"
-            "    vldrw.u32 q3, [r5], #16\n"         /* filters2, [weights_at], #16 */
-            "    subs r7, r7, #1\n"                 /* rows_left, rows_left, #1 */
-            "    vldrw.u32 q4, [r5], #16\n"         /* filters3, [weights_at], #16 */
             "    ldrd r6, lr, [r1], #8\n"           /* word1, next1, [window0], #8 */
             "    ldrd r8, r9, [r4], #8\n"           /* word2, next2, [window1], #8 */
+            "    vldrw.u32 q3, [r5], #16\n"         /* filters2, [weights_at], #16 */
             "    vfma.f32 q0, q3, r6\n"             /* sum0, filters2, word1 */
-            "    ldrd r0, r12, [r2], #8\n"          /* word0, next0, [window2], #8 */
+            "    vldrw.u32 q4, [r5], #16\n"         /* filters3, [weights_at], #16 */
             "    vfma.f32 q1, q3, r8\n"             /* sum1, filters2, word2 */
+            "    ldrd r0, r12, [r2], #8\n"          /* word0, next0, [window2], #8 */
             "    vfma.f32 q0, q4, lr\n"             /* sum0, filters3, next1 */
             "    ldrd r6, lr, [r1], #8\n"           /* word1, next1, [window0], #8 */
             "    vfma.f32 q1, q4, r9\n"             /* sum1, filters3, next2 */
@@ -345,6 +344,7 @@ MCU_KERNEL void _mcu_mve_float_convolution_conv3x3_6x7_f32_mve(const float *x MC
             "    vfma.f32 q0, q3, r6\n"             /* sum0, filters0, word1 */
             "    ldrd r0, r12, [r2], #8\n"          /* word0, next0, [window2], #8 */
             "    vfma.f32 q1, q3, r8\n"             /* sum1, filters0, word2 */
+            "    subs r7, r7, #1\n"                 /* rows_left, rows_left, #1 */
             "    vfma.f32 q0, q4, lr\n"             /* sum0, filters1, next1 */
             "    ldrd r6, lr, [r1], #8\n"           /* word1, next1, [window0], #8 */
             "    vfma.f32 q1, q4, r9\n"             /* sum1, filters1, next2 */

@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 1f014f865e2fc33a867e84e5a16f178ed4789ca4f92f093ae670f8d2d3824614
- *   constants     1,448 bytes, as a file: SHA-256
- *                 c40875750a3a11048bcd5f295dffa41e789d087473668b44155244355bbf4d3c
+ *   constants     1,464 bytes, as a file: SHA-256
+ *                 2e8a331574de02362e17dcc4649a3c62c89f97d0c06abe033c3c65ac59888250
  *   workspace     896 bytes
  *   layers        3 with 9,360 multiply-accumulates
  *
@@ -20,8 +20,8 @@
  *   offset  bytes   from      to  holds
  *      416    468  input       0  int8
  *        0    468      0       1  x0
- *      480    208      1       1  scratch of conv_1
- *      688    180      1       2  p0
+ *      480    180      1       2  p0
+ *      672     16      1       1  scratch of conv_1
  *        0    180      2  output  int8_y
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
@@ -40,7 +40,7 @@
 __asm__(".pushsection .rodata._mcu_mve_pointwise_weights, \"a\", %progbits\n"
         ".balign 16\n"
         ".type _mcu_mve_pointwise_weights, %object\n"
-        ".size _mcu_mve_pointwise_weights, 1448\n"
+        ".size _mcu_mve_pointwise_weights, 1464\n"
         "_mcu_mve_pointwise_weights:\n"
         ".incbin \"network_mve_pointwise.weights.bin\"\n"
         ".popsection");
@@ -50,7 +50,7 @@ __asm__(".pushsection .rodata._mcu_mve_pointwise_weights, \"a\", %progbits\n"
     __asm__(".set " #name ", _mcu_mve_pointwise_weights + " #offset "\n" \
             ".type " #name ", %object\n"                                 \
             ".size " #name ", " #bytes)
-MCU_CONSTANT(_mcu_mve_pointwise_conv_1_weights, uint32_t, 362, 0, 1448);
+MCU_CONSTANT(_mcu_mve_pointwise_conv_1_weights, uint32_t, 366, 0, 1464);
 #undef MCU_CONSTANT
 /* clang-format on */
 
@@ -94,12 +94,10 @@ MCU_KERNEL void _mcu_mve_pointwise_reorder_1x52x9x1_mve(const int8_t *x MCU_UNUS
  * x[p][c] * w[f][c], both floats rounded to nearest.
  * x: [p][channel], y: [p][f].
  * weights: the number that rounds and the input's zero point, so that layers share the function;
- * of each tile of four filters and of each 16 bytes of a window those of the four filters; of
- * each 16 filters tile t has t, 4 + t, 8 + t, 12 + t; the last 4 filters four by four in their
- * order. Then of each tile, of 16 filters in the order 0 2 1 3, bias[4], factor[4]: float32.
- * scratch, in words: x, y, the stream, pairs that are left; behind 32 bytes that nothing reads,
- * of each tile the sums of one pixel and of the other. In place: a pair is read before it is
- * written. */
+ * of each tile of four filters those of each 16 bytes of a window, then bias[4], factor[4]:
+ * float32.
+ * scratch, in words: the stream, pairs that are left of a run, runs, or windows of a row, the
+ * next window. */
 MCU_KERNEL void _mcu_mve_pointwise_conv1x1_52x20_mve(const int8_t *x MCU_UNUSED,
                                                      int8_t *y MCU_UNUSED,
                                                      const uint32_t *weights MCU_UNUSED,
@@ -108,189 +106,110 @@ MCU_KERNEL void _mcu_mve_pointwise_conv1x1_52x20_mve(const int8_t *x MCU_UNUSED,
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             "    vpush {d8-d15}\n"
-            "    mov r4, #4\n"                      /* bytes_left, #4 */
-            "    vctp.8 r4\n"                       /* bytes_left */
-            "    ldr r5, [r2]\n"                    /* rounding, [weights] */
-            "    mov r4, r3\n"                      /* frame, scratch */
-            "    mov r6, #5\n"                      /* pairs_left, #5 */
-            "    add r2, r2, #8\n"                  /* weights, weights, #8 */
-            "    str r0, [r4]\n"                    /* x, [frame] */
-            "    str r1, [r4, #4]\n"                /* y, [frame, #4] */
-            "    str r2, [r4, #8]\n"                /* weights, [frame, #8] */
-            "    str r6, [r4, #12]\n"               /* pairs_left, [frame, #12] */
+            "    mov r3, r3\n"                      /* frame, scratch */
+            "    mov r1, r1\n"                      /* output, y */
+            "    movw r11, #65519\n"                /* rounding, #65519 */
+            "    vdup.16 q7, r11\n"                 /* zero_points, rounding */
+            "    ldr r11, [r2]\n"                   /* rounding, [weights] */
+            "    mov r5, r2\n"                      /* stream, weights */
+            "    sub r5, r5, #40\n"                 /* stream, stream, #40 */
+            "    str r5, [r3]\n"                    /* stream, [frame] */
+            "    mov r7, r0\n"                      /* window, x */
+            "    mov r0, #5\n"                      /* pairs_left, #5 */
+            "    str r0, [r3, #4]\n"                /* pairs_left, [frame, #4] */
             "1:\n"
-            "    ldr r1, [r4]\n"                    /* window0, [frame] */
-            "    ldr r6, [r4, #12]\n"               /* pairs_left, [frame, #12] */
-            "    ldr r7, [r4, #8]\n"                /* stream, [frame, #8] */
-            "    add r3, r4, #48\n"                 /* sums, frame, #48 */
-            "    cmp r6, #1\n"                      /* pairs_left, #1 */
-            "    add r9, r1, #52\n"                 /* window1, window0, #52 */
-            "    it eq\n"
-            "    moveq r9, r1\n"                    /* window1, window0 */
+            "    ldr r5, [r3]\n"                    /* stream, [frame] */
+            "    vldrw.u32 q0, [r7]\n"              /* xa, [window] */
+            "    mov r9, #5\n"                      /* turns_left, #5 */
             /* Two pixels times four filters, tile by tile. */
-            "    ldrd r0, r2, [r7]\n"               /* sumb0, sumb1, [stream] */
-            "    ldrd r4, r6, [r7, #8]\n"           /* sumb2, sumb3, [stream, #8] */
-            "    vldrw.u32 q0, [r7], #16\n"         /* v0, [stream], #16 */
-            "    mov r11, #5\n"                     /* turns_left, #5 */
-            "    vldrw.u32 q4, [r1]\n"              /* v4, [window0] */
+            "    vldrw.u32 q2, [r5, #48]!\n"        /* w0, [stream, #48]! */
             "2:\n"
-            "    vldrw.u32 q1, [r7], #16\n"         /* v1, [stream], #16 */
-            "    vmladav.s8 r12, q4, q0\n"          /* suma0, v4, v0 */
-            "    vldrw.u32 q2, [r7], #16\n"         /* v2, [stream], #16 */
-            "    vmladav.s8 lr, q4, q1\n"           /* suma1, v4, v1 */
-            "    vldrw.u32 q3, [r7], #16\n"         /* v3, [stream], #16 */
-            "    vmladav.s8 r8, q4, q2\n"           /* suma2, v4, v2 */
-            "    vldrw.u32 q5, [r9]\n"              /* v5, [window1] */
-            "    vmladav.s8 r10, q4, q3\n"          /* suma3, v4, v3 */
-            "    vldrw.u32 q6, [r7], #16\n"         /* v6, [stream], #16 */
-            "    subs r11, r11, #1\n"               /* turns_left, turns_left, #1 */
-            "    strd r0, r2, [r3, #-16]\n"         /* sumb0, sumb1, [sums, #-16] */
-            "    vmladav.s8 r0, q5, q0\n"           /* sumb0, v5, v0 */
-            "    vldrw.u32 q7, [r7], #16\n"         /* v7, [stream], #16 */
-            "    vmladav.s8 r2, q5, q1\n"           /* sumb1, v5, v1 */
-            "    strd r4, r6, [r3, #-8]\n"          /* sumb2, sumb3, [sums, #-8] */
-            "    vmladav.s8 r4, q5, q2\n"           /* sumb2, v5, v2 */
-            "    vldrw.u32 q0, [r7], #16\n"         /* v0, [stream], #16 */
-            "    vmladav.s8 r6, q5, q3\n"           /* sumb3, v5, v3 */
-            "    vldrw.u32 q1, [r7], #16\n"         /* v1, [stream], #16 */
-            "    vldrw.u32 q2, [r1, #16]\n"         /* v2, [window0, #16] */
-            "    vmladava.s8 r12, q2, q6\n"         /* suma0, v2, v6 */
-            "    vldrw.u32 q3, [r9, #16]\n"         /* v3, [window1, #16] */
-            "    vmladava.s8 r0, q3, q6\n"          /* sumb0, v3, v6 */
-            "    vldrw.u32 q4, [r7], #16\n"         /* v4, [stream], #16 */
-            "    vmladava.s8 r2, q3, q7\n"          /* sumb1, v3, v7 */
-            "    vldrw.u32 q5, [r7], #16\n"         /* v5, [stream], #16 */
-            "    vmladava.s8 r4, q3, q0\n"          /* sumb2, v3, v0 */
-            "    vldrw.u32 q6, [r7], #16\n"         /* v6, [stream], #16 */
-            "    vmladava.s8 r6, q3, q1\n"          /* sumb3, v3, v1 */
-            "    vmladava.s8 lr, q2, q7\n"          /* suma1, v2, v7 */
-            "    vldrw.u32 q7, [r7], #16\n"         /* v7, [stream], #16 */
-            "    vmladava.s8 r10, q2, q1\n"         /* suma3, v2, v1 */
-            "    vldrw.u32 q1, [r9, #32]\n"         /* v1, [window1, #32] */
-            "    vmladava.s8 r8, q2, q0\n"          /* suma2, v2, v0 */
-            "    vldrw.u32 q0, [r1, #32]\n"         /* v0, [window0, #32] */
-            "    vmladava.s8 r0, q1, q4\n"          /* sumb0, v1, v4 */
-            "    vmladava.s8 r2, q1, q5\n"          /* sumb1, v1, v5 */
-            "    vmladava.s8 r4, q1, q6\n"          /* sumb2, v1, v6 */
-            "    vmladava.s8 r6, q1, q7\n"          /* sumb3, v1, v7 */
-            "    vldrw.u32 q1, [r7], #16\n"         /* v1, [stream], #16 */
-            "    vmladava.s8 r12, q0, q4\n"         /* suma0, v0, v4 */
-            "    vldrw.u32 q2, [r7], #16\n"         /* v2, [stream], #16 */
-            "    vmladava.s8 lr, q0, q5\n"          /* suma1, v0, v5 */
-            "    vldrw.u32 q3, [r7], #16\n"         /* v3, [stream], #16 */
-            "    vmladava.s8 r8, q0, q6\n"          /* suma2, v0, v6 */
-            "    vldrw.u32 q5, [r7], #16\n"         /* v5, [stream], #16 */
-            "    vmladava.s8 r10, q0, q7\n"         /* suma3, v0, v7 */
-            "    vpst\n"
-            "    vldrwt.u32 q6, [r1, #48]\n"        /* v6, [window0, #48] */
-            "    vmladava.s8 r12, q6, q1\n"         /* suma0, v6, v1 */
-            "    vpst\n"
-            "    vldrwt.u32 q7, [r9, #48]\n"        /* v7, [window1, #48] */
-            "    vmladava.s8 lr, q6, q2\n"          /* suma1, v6, v2 */
-            "    vldrw.u32 q0, [r7], #16\n"         /* v0, [stream], #16 */
-            "    vmladava.s8 r8, q6, q3\n"          /* suma2, v6, v3 */
-            "    strd r12, lr, [r3]\n"              /* suma0, suma1, [sums] */
-            "    vmladava.s8 r10, q6, q5\n"         /* suma3, v6, v5 */
-            "    vldrw.u32 q4, [r1]\n"              /* v4, [window0] */
-            "    vmladava.s8 r0, q7, q1\n"          /* sumb0, v7, v1 */
-            "    strd r8, r10, [r3, #8]\n"          /* suma2, suma3, [sums, #8] */
-            "    vmladava.s8 r2, q7, q2\n"          /* sumb1, v7, v2 */
-            "    add r3, r3, #32\n"                 /* sums, sums, #32 */
-            "    vmladava.s8 r4, q7, q3\n"          /* sumb2, v7, v3 */
-            "    vmladava.s8 r6, q7, q5\n"          /* sumb3, v7, v5 */
+            "    vmladav.s8 r0, q0, q2\n"           /* suma0, xa, w0 */
+            "    vldrw.u32 q1, [r7, #52]\n"         /* xb, [window, #52] */
+            "    vmladav.s8 r2, q1, q2\n"           /* sumb0, xb, w0 */
+            "    vldrw.u32 q3, [r5, #16]!\n"        /* w1, [stream, #16]! */
+            "    vmladav.s8 r4, q0, q3\n"           /* suma1, xa, w1 */
+            "    vldrw.u32 q2, [r5, #16]!\n"        /* w0, [stream, #16]! */
+            "    vmladav.s8 r6, q1, q3\n"           /* sumb1, xb, w1 */
+            "    vldrw.u32 q3, [r5, #16]!\n"        /* w1, [stream, #16]! */
+            "    vmladav.s8 r12, q0, q2\n"          /* suma2, xa, w0 */
+            "    subs r9, r9, #1\n"                 /* turns_left, turns_left, #1 */
+            "    vmladav.s8 lr, q1, q2\n"           /* sumb2, xb, w0 */
+            "    vldrw.u32 q2, [r5, #16]!\n"        /* w0, [stream, #16]! */
+            "    vmladav.s8 r8, q0, q3\n"           /* suma3, xa, w1 */
+            "    vldrw.u32 q0, [r7, #16]\n"         /* xa, [window, #16] */
+            "    vmladav.s8 r10, q1, q3\n"          /* sumb3, xb, w1 */
+            "    vldrw.u32 q1, [r7, #68]\n"         /* xb, [window, #68] */
+            "    vmladava.s8 r0, q0, q2\n"          /* suma0, xa, w0 */
+            "    vldrw.u32 q3, [r5, #16]!\n"        /* w1, [stream, #16]! */
+            "    vmladava.s8 r2, q1, q2\n"          /* sumb0, xb, w0 */
+            "    vldrw.u32 q2, [r5, #16]!\n"        /* w0, [stream, #16]! */
+            "    vmladava.s8 r4, q0, q3\n"          /* suma1, xa, w1 */
+            "    vmladava.s8 r6, q1, q3\n"          /* sumb1, xb, w1 */
+            "    vldrw.u32 q3, [r5, #16]!\n"        /* w1, [stream, #16]! */
+            "    vmladava.s8 r12, q0, q2\n"         /* suma2, xa, w0 */
+            "    vmladava.s8 lr, q1, q2\n"          /* sumb2, xb, w0 */
+            "    vldrw.u32 q2, [r5, #16]!\n"        /* w0, [stream, #16]! */
+            "    vmladava.s8 r8, q0, q3\n"          /* suma3, xa, w1 */
+            "    vldrw.u32 q0, [r7, #32]\n"         /* xa, [window, #32] */
+            "    vmladava.s8 r10, q1, q3\n"         /* sumb3, xb, w1 */
+            "    vldrw.u32 q1, [r7, #84]\n"         /* xb, [window, #84] */
+            "    vmladava.s8 r0, q0, q2\n"          /* suma0, xa, w0 */
+            "    vldrw.u32 q3, [r5, #16]!\n"        /* w1, [stream, #16]! */
+            "    vmladava.s8 r2, q1, q2\n"          /* sumb0, xb, w0 */
+            "    vldrw.u32 q2, [r5, #16]!\n"        /* w0, [stream, #16]! */
+            "    vmladava.s8 r4, q0, q3\n"          /* suma1, xa, w1 */
+            "    vmladava.s8 r6, q1, q3\n"          /* sumb1, xb, w1 */
+            "    vldrw.u32 q3, [r5, #16]!\n"        /* w1, [stream, #16]! */
+            "    vmladava.s8 r12, q0, q2\n"         /* suma2, xa, w0 */
+            "    vmladava.s8 lr, q1, q2\n"          /* sumb2, xb, w0 */
+            "    vldrw.u32 q2, [r5, #16]!\n"        /* w0, [stream, #16]! */
+            "    vmladava.s8 r8, q0, q3\n"          /* suma3, xa, w1 */
+            "    vldrw.u32 q0, [r7, #36]\n"         /* xa, [window, #36] */
+            "    vmladava.s8 r10, q1, q3\n"         /* sumb3, xb, w1 */
+            "    vldrw.u32 q1, [r7, #88]\n"         /* xb, [window, #88] */
+            "    vmladava.s8 r0, q0, q2\n"          /* suma0, xa, w0 */
+            "    vldrw.u32 q3, [r5, #16]!\n"        /* w1, [stream, #16]! */
+            "    vmladava.s8 r2, q1, q2\n"          /* sumb0, xb, w0 */
+            "    vldrw.u32 q2, [r5, #16]!\n"        /* w0, [stream, #16]! */
+            "    vmladava.s8 r4, q0, q3\n"          /* suma1, xa, w1 */
+            "    vmladava.s8 r6, q1, q3\n"          /* sumb1, xb, w1 */
+            "    vldrw.u32 q3, [r5, #16]!\n"        /* w1, [stream, #16]! */
+            "    vmladava.s8 r12, q0, q2\n"         /* suma2, xa, w0 */
+            "    vmladava.s8 lr, q1, q2\n"          /* sumb2, xb, w0 */
+            "    vldrw.u32 q2, [r5, #48]!\n"        /* w0, [stream, #48]! */
+            "    vmladava.s8 r8, q0, q3\n"          /* suma3, xa, w1 */
+            "    vmov q4[2], q4[0], r0, r12\n"      /* words_a[2], words_a[0], suma0, suma2 */
+            "    vmladava.s8 r10, q1, q3\n"         /* sumb3, xb, w1 */
+            "    vmov q5[2], q5[0], r2, lr\n"       /* words_b[2], words_b[0], sumb0, sumb2 */
+            "    vmov q4[3], q4[1], r4, r8\n"       /* words_a[3], words_a[1], suma1, suma3 */
+            "    vmov q5[3], q5[1], r6, r10\n"      /* words_b[3], words_b[1], sumb1, sumb3 */
+            "    vldrw.u32 q6, [r5, #-32]\n"        /* end, [stream, #-32] */
+            "    vadd.i32 q4, q4, q6\n"             /* words_a, words_a, end */
+            "    vcvt.f32.s32 q4, q4\n"             /* words_a, words_a */
+            "    vadd.i32 q5, q5, q6\n"             /* words_b, words_b, end */
+            "    vcvt.f32.s32 q5, q5\n"             /* words_b, words_b */
+            "    vldrw.u32 q6, [r5, #-16]\n"        /* end, [stream, #-16] */
+            "    vfmas.f32 q4, q6, r11\n"           /* words_a, end, rounding */
+            "    vldrw.u32 q0, [r7]\n"              /* xa, [window] */
+            "    vfmas.f32 q5, q6, r11\n"           /* words_b, end, rounding */
+            "    vadd.i16 q4, q4, q7\n"             /* words_a, words_a, zero_points */
+            "    vadd.i16 q5, q5, q7\n"             /* words_b, words_b, zero_points */
+            "    vqmovnb.s16 q4, q4\n"              /* words_a, words_a */
+            "    vqmovnb.s16 q5, q5\n"              /* words_b, words_b */
+            "    vstrb.32 q5, [r1, #20]\n"          /* words_b, [output, #20] */
+            "    vstrb.32 q4, [r1], #4\n"           /* words_a, [output], #4 */
             "    bne 2b\n"
-            "    strd r0, r2, [r3, #-16]\n"         /* sumb0, sumb1, [sums, #-16] */
-            "    strd r4, r6, [r3, #-8]\n"          /* sumb2, sumb3, [sums, #-8] */
-            "    sub r3, r3, #160\n"                /* sums, sums, #160 */
-            "    sub r4, r3, #48\n"                 /* frame, sums, #48 */
-            "    ldr r0, [r4, #4]\n"                /* output0, [frame, #4] */
-            "    ldr r6, [r4, #12]\n"               /* pairs_left, [frame, #12] */
-            "    sub r7, r7, #16\n"                 /* stream, stream, #16 */
-            "    cmp r6, #1\n"                      /* pairs_left, #1 */
-            "    add r1, r0, #20\n"                 /* output1, output0, #20 */
-            "    it eq\n"
-            "    moveq r1, r0\n"                    /* output1, output0 */
-            "    vldrw.u32 q6, [r7], #16\n"         /* bias, [stream], #16 */
-            /* To elements of the output: scaled, rounded, saturated. */
-            "    movw r2, #65519\n"                 /* zero_point, #65519 */
-            "    vldrw.u32 q7, [r7], #16\n"         /* factor, [stream], #16 */
-            "    subs r6, r6, #1\n"                 /* pairs_left, pairs_left, #1 */
-            "    vldrw.u32 q0, [r3]\n"              /* even0, [sums] */
-            "    vadd.i32 q0, q0, q6\n"             /* even0, even0, bias */
-            "    vldrw.u32 q1, [r3, #16]\n"         /* even1, [sums, #16] */
-            "    vadd.i32 q1, q1, q6\n"             /* even1, even1, bias */
-            "    vldrw.u32 q6, [r7], #16\n"         /* bias, [stream], #16 */
-            "    vcvt.f32.s32 q0, q0\n"             /* even0, even0 */
-            "    vldrw.u32 q4, [r3, #64]\n"         /* other0, [sums, #64] */
-            "    vcvt.f32.s32 q1, q1\n"             /* even1, even1 */
-            "    vldrw.u32 q5, [r3, #80]\n"         /* other1, [sums, #80] */
-            "    vadd.i32 q4, q4, q6\n"             /* other0, other0, bias */
-            "    vcvt.f32.s32 q4, q4\n"             /* other0, other0 */
-            "    vadd.i32 q5, q5, q6\n"             /* other1, other1, bias */
-            "    vcvt.f32.s32 q5, q5\n"             /* other1, other1 */
-            "    vldrw.u32 q2, [r3, #32]\n"         /* odd0, [sums, #32] */
-            "    vfmas.f32 q0, q7, r5\n"            /* even0, factor, rounding */
-            "    vldrw.u32 q3, [r3, #48]\n"         /* odd1, [sums, #48] */
-            "    vfmas.f32 q1, q7, r5\n"            /* even1, factor, rounding */
-            "    vldrw.u32 q7, [r7], #16\n"         /* factor, [stream], #16 */
-            "    vfmas.f32 q4, q7, r5\n"            /* other0, factor, rounding */
-            "    vldrw.u32 q6, [r7], #16\n"         /* bias, [stream], #16 */
-            "    vfmas.f32 q5, q7, r5\n"            /* other1, factor, rounding */
-            "    vldrw.u32 q7, [r7], #16\n"         /* factor, [stream], #16 */
-            "    vmovnt.i32 q0, q4\n"               /* even0, other0 */
-            "    vldrw.u32 q4, [r3, #96]\n"         /* other0, [sums, #96] */
-            "    vmovnt.i32 q1, q5\n"               /* even1, other1 */
-            "    vldrw.u32 q5, [r3, #112]\n"        /* other1, [sums, #112] */
-            "    vadd.i32 q2, q2, q6\n"             /* odd0, odd0, bias */
-            "    vcvt.f32.s32 q2, q2\n"             /* odd0, odd0 */
-            "    vadd.i32 q3, q3, q6\n"             /* odd1, odd1, bias */
-            "    vldrw.u32 q6, [r7], #16\n"         /* bias, [stream], #16 */
-            "    vcvt.f32.s32 q3, q3\n"             /* odd1, odd1 */
-            "    vadd.i32 q4, q4, q6\n"             /* other0, other0, bias */
-            "    vcvt.f32.s32 q4, q4\n"             /* other0, other0 */
-            "    vadd.i32 q5, q5, q6\n"             /* other1, other1, bias */
-            "    vcvt.f32.s32 q5, q5\n"             /* other1, other1 */
-            "    add r3, r3, #128\n"                /* sums, sums, #128 */
-            "    vfmas.f32 q2, q7, r5\n"            /* odd0, factor, rounding */
-            "    vadd.i16 q0, q0, r2\n"             /* even0, even0, zero_point */
-            "    vfmas.f32 q3, q7, r5\n"            /* odd1, factor, rounding */
-            "    vldrw.u32 q7, [r7], #16\n"         /* factor, [stream], #16 */
-            "    vfmas.f32 q4, q7, r5\n"            /* other0, factor, rounding */
-            "    vldrw.u32 q6, [r7], #16\n"         /* bias, [stream], #16 */
-            "    vfmas.f32 q5, q7, r5\n"            /* other1, factor, rounding */
-            "    vmovnt.i32 q2, q4\n"               /* odd0, other0 */
-            "    vldrw.u32 q4, [r3]\n"              /* other0, [sums] */
-            "    vmovnt.i32 q3, q5\n"               /* odd1, other1 */
-            "    vldrw.u32 q5, [r3, #16]\n"         /* other1, [sums, #16] */
-            "    vadd.i32 q4, q4, q6\n"             /* other0, other0, bias */
-            "    vcvt.f32.s32 q4, q4\n"             /* other0, other0 */
-            "    vadd.i32 q5, q5, q6\n"             /* other1, other1, bias */
-            "    vcvt.f32.s32 q5, q5\n"             /* other1, other1 */
-            "    vadd.i16 q1, q1, r2\n"             /* even1, even1, zero_point */
-            "    vldrw.u32 q7, [r7], #16\n"         /* factor, [stream], #16 */
-            "    vqmovnb.s16 q0, q0\n"              /* even0, even0 */
-            "    vfmas.f32 q4, q7, r5\n"            /* other0, factor, rounding */
-            "    vqmovnb.s16 q1, q1\n"              /* even1, even1 */
-            "    vfmas.f32 q5, q7, r5\n"            /* other1, factor, rounding */
-            "    vadd.i16 q2, q2, r2\n"             /* odd0, odd0, zero_point */
-            "    add r3, r3, #32\n"                 /* sums, sums, #32 */
-            "    vadd.i16 q3, q3, r2\n"             /* odd1, odd1, zero_point */
-            "    str r6, [r4, #12]\n"               /* pairs_left, [frame, #12] */
-            "    vqmovnt.s16 q0, q2\n"              /* even0, odd0 */
-            "    vqmovnt.s16 q1, q3\n"              /* even1, odd1 */
-            "    vstrb.8 q0, [r0], #16\n"           /* even0, [output0], #16 */
-            "    vadd.i16 q4, q4, r2\n"             /* other0, other0, zero_point */
-            "    vstrb.8 q1, [r1], #16\n"           /* even1, [output1], #16 */
-            "    vadd.i16 q5, q5, r2\n"             /* other1, other1, zero_point */
-            "    vqmovnb.s16 q4, q4\n"              /* other0, other0 */
-            "    vqmovnb.s16 q5, q5\n"              /* other1, other1 */
-            "    vstrb.32 q4, [r0], #4\n"           /* other0, [output0], #4 */
-            "    vstrb.32 q5, [r1], #4\n"           /* other1, [output1], #4 */
             /* The next two pixels. */
-            "    str r1, [r4, #4]\n"                /* output1, [frame, #4] */
-            "    ldr r1, [r4]\n"                    /* window0, [frame] */
-            "    add r1, r1, #104\n"                /* window0, window0, #104 */
-            "    str r1, [r4]\n"                    /* window0, [frame] */
+            "    ldr r0, [r3, #4]\n"                /* pairs_left, [frame, #4] */
+            "    add r7, r7, #52\n"                 /* window, window, #52 */
+            "    cmp r0, #5\n"                      /* pairs_left, #5 */
+            "    beq 3f\n"
+            "    add r1, r1, #20\n"                 /* output, output, #20 */
+            "    add r7, r7, #52\n"                 /* window, window, #52 */
+            "3:\n"
+            "    subs r0, r0, #1\n"                 /* pairs_left, pairs_left, #1 */
+            "    str r0, [r3, #4]\n"                /* pairs_left, [frame, #4] */
             "    bne 1b\n"
             "    vpop {d8-d15}\n"
             "    pop {r4-r11, pc}\n");
@@ -338,8 +257,8 @@ static void _mcu_mve_pointwise_layers(mcu_instance_t *instance) {
     MCU_LAYER(0, _mcu_mve_pointwise_reorder_1x52x9x1_mve(int8, reshape_1_reorder));
 
     /* conv_1: Conv, p0 (5 nodes): int8[1,52,3,3] NHWC -> int8[1,20,3,3] NHWC; 9,360 MACs */
-    int8_t *const conv_1 = (int8_t *)(ws + 688);
-    uint8_t *const conv_1_scratch = (uint8_t *)(ws + 480);
+    int8_t *const conv_1 = (int8_t *)(ws + 480);
+    uint8_t *const conv_1_scratch = (uint8_t *)(ws + 672);
     MCU_LAYER(1, _mcu_mve_pointwise_conv1x1_52x20_mve(
         reshape_1_reorder, conv_1, _mcu_mve_pointwise_conv_1_weights, conv_1_scratch));
 
@@ -397,7 +316,7 @@ static const mcu_tensor_info_t _mcu_mve_pointwise_outputs[1] = {
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
 static const mcu_region_t _mcu_mve_pointwise_regions[3] = {
     {0,   0, 468}, /* 0 */
-    {688, 0, 180}, /* 1 */
+    {480, 0, 180}, /* 1 */
     {0,   0, 180}, /* 2 */
 };
 

@@ -2,8 +2,8 @@
  *
  *   source model  convolutions, SHA-256
  *                 1f014f865e2fc33a867e84e5a16f178ed4789ca4f92f093ae670f8d2d3824614
- *   constants     1,448 bytes, as a file: SHA-256
- *                 c40875750a3a11048bcd5f295dffa41e789d087473668b44155244355bbf4d3c
+ *   constants     1,464 bytes, as a file: SHA-256
+ *                 2e8a331574de02362e17dcc4649a3c62c89f97d0c06abe033c3c65ac59888250
  *   workspace     896 bytes
  *   layers        3 with 9,360 multiply-accumulates
  *

@@ -2,8 +2,8 @@
  *
  *   source model  main, SHA-256
  *                 ae47eeec6cdb5b1d467220208e2dca40dc22af68bfaf2c5ca0e444936e6ec2d8
- *   constants     744 bytes, as a file: SHA-256
- *                 aab26f9d059fd4109b7796b22831039054782eaab531c11e595d2fb7973ecc90
+ *   constants     764 bytes, as a file: SHA-256
+ *                 178f562b18807e294a455c20f4373578207e7fa031f66757debe0aefa03152bf
  *   workspace     912 bytes
  *   layers        2 with 1,764 multiply-accumulates
  *

@@ -29,6 +29,7 @@ import arm_dsp_table_cases
 import arm_dsp_winograd_cases
 import arm_mve_broadcast_cases
 import arm_mve_cases
+import arm_mve_chain_cases
 import arm_mve_conv_cases
 import arm_mve_dense_cases
 import arm_mve_depthwise_cases
@@ -129,11 +130,14 @@ def _of_arm_dsp(
     return Net(name, model, Options(optimize_for=goal), "mps2-an386", ("ArmDsp", "CpuRef"))
 
 
-def _of_arm_mve(family: str, module: ModuleType, cases: Sequence[Any]) -> Net:
+def _of_arm_mve(
+    family: str, module: ModuleType, cases: Sequence[Any], goal: str = "balanced"
+) -> Net:
     """As of ArmDsp."""
     made = _of_arm_dsp(family, module, cases)
     made.model.__name__ = name = f"mve_{family}"
-    return Net(name, made.model, Options(), "mps3-an547", ("ArmMve", "CpuRef"))
+    options = Options(optimize_for=goal)
+    return Net(name, made.model, options, "mps3-an547", ("ArmMve", "CpuRef"))
 
 
 _CONVERSIONS = [arm_dsp_conversion_cases.Conversion(12, 0.05, 3, is_back=b) for b in (False, True)]
@@ -194,6 +198,7 @@ NETS = (
     _of_arm_mve("convolution", arm_mve_conv_cases, [arm_mve_conv_cases.GOLDEN]),
     _of_arm_mve("dense", arm_mve_dense_cases, [arm_mve_dense_cases.GOLDEN]),
     _of_arm_mve("depthwise", arm_mve_depthwise_cases, [arm_mve_depthwise_cases.GOLDEN]),
+    _of_arm_mve("chain", arm_mve_chain_cases, [arm_mve_chain_cases.GOLDEN], "ram"),
     Net("mve_tflite", mve_tflite, Options(), "mps3-an547", ("ArmMve", "CpuRef")),
     _of_arm_mve("conversion", arm_dsp_conversion_cases, _CONVERSIONS),
     _of_arm_mve("pool", arm_mve_pool_cases, [arm_mve_pool_cases.GOLDEN]),

@@ -6,9 +6,10 @@ from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.timing import TIMINGS
 from mcu_deploy.backends.isa.workloads import CHANNELS_LAST, NATURAL, Kernels
 
-__all__ = ["CHANNELS_LAST", "NATURAL", "assembly", "proposal", "workload"]
+__all__ = ["CHANNELS_LAST", "ID", "NATURAL", "assembly", "proposal", "workload"]
 
-_KERNELS = Kernels("ArmMve")
+ID = "ArmMve"
+_KERNELS = Kernels(ID)
 proposal, workload = _KERNELS.proposal, _KERNELS.workload
 
 

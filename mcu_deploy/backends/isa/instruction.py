@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from mcu_deploy.backends.isa.operands import (
     SP,
     Kind,
     Label,
+    Lane,
     Memory,
     Mode,
     Moving,
@@ -37,6 +38,7 @@ _LABEL = re.compile(r"(\d+)([bf])")
 _SHIFT = re.compile(r"(lsl|lsr|asr|ror|uxtw) #(\d+)")
 _PART = re.compile(r"\{[^}]*\}|\[[^\]]*\]!?|[^,\s][^,]*")
 _LIST = re.compile(r"([rsdq])(\d+)-[rsdq](\d+)")
+_LANE = re.compile(r"(q[0-7])\[(\d)\]")
 NOTE = "/*"
 Renamer = Callable[[Register], Register]
 _LAST_BRANCHES = ("b", "bx")
@@ -119,8 +121,8 @@ class Instruction:
         """ValueError, a sentence: its row is missing, or has other operands."""
         name, kinds = self.name, ""
         if name == "vmov":
-            kinds = "".join(o.kind if isinstance(o, Register) else "." for o in self.operands)
-        found = None if self.is_vector else meaning_of(name, kinds)
+            kinds = "".join(_kind(o) for o in self.operands)
+        found = None if self.is_vector and "l" not in kinds else meaning_of(name, kinds)
         found = found or VECTOR_MEANINGS.get(name)
         if found is None or len(found.roles) != len(self.operands):
             raise ValueError(
@@ -275,11 +277,18 @@ def _split(mnemonic: str) -> tuple[str, str]:
     return whole.removesuffix(condition) + dot + types, condition
 
 
+def _kind(operand: Operand) -> str:
+    """Of an operand of VMOV."""
+    if isinstance(operand, Lane):
+        return "l"
+    return operand.kind if isinstance(operand, Register) else "."
+
+
 def _registers_of(operand: Operand) -> Iterator[Register]:
     match operand:
         case Register():
             yield operand
-        case Shifted(register) | Moving(register):
+        case Shifted(register) | Moving(register) | Lane(register):
             yield register
         case Registers(registers):
             yield from registers
@@ -294,6 +303,8 @@ def _accesses(role: str, operand: Operand) -> Iterator[tuple[Register, bool]]:
     match operand:
         case Shifted(register):
             yield register, False
+        case Lane(register, index):
+            yield register.words[index], role == "d"
         case Moving(register):
             yield from ((register, False), (register, True))
         case Registers(registers):
@@ -317,6 +328,10 @@ def _renamed(operand: Operand, new: Renamer) -> Operand:
             return Shifted(new(register), how, by)
         case Moving(register):
             return Moving(new(register))
+        case Lane(register, index):
+            word = new(register.words[index])
+            assert word.place is not None
+            return Lane(replace(register, place=word.place // register.kind.words), index)
         case Registers(registers):
             return Registers(tuple(map(new, registers)))
         case Memory(base, offset, mode):
@@ -366,6 +381,8 @@ def _parsed(part: str) -> Operand:
         return int(part[1:], 0)
     if found := _LABEL.fullmatch(part):
         return Label(found[1])
+    if found := _LANE.fullmatch(part):
+        return Lane(physical(found[1]), int(found[2]))
     if part.endswith("!"):
         return Moving(physical(part[:-1]))
     return physical(part) if is_physical_name(part) else part

@@ -21,6 +21,7 @@ from mcu_deploy.backends.isa.operands import (
     PC,
     Kind,
     Label,
+    Lane,
     Memory,
     Mode,
     Moving,
@@ -372,6 +373,8 @@ def _values(operand: Operand, labels: Mapping[Label, int]) -> list[_Value]:
             return [_Value(name) for register in registers for name in _words(register)]
         case Moving(register):
             return [_Value(_words(register)[0])]
+        case Lane(register, index):
+            return [_Value(_words(register)[index])]
         case Label():
             return [_Value(labels[operand])]
         case bool() | int():

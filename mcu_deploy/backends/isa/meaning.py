@@ -215,8 +215,9 @@ _MEANINGS: dict[str, Meaning] = {
     "vmrs": Meaning("cc", "n, z, c, v = fn, fz, fc, fv"),
 }  # fmt: skip
 
-# Moves between files of registers, by the kinds of their operands: how many of them are written.
-_MOVED = {"sr": 1, "rs": 1, "ss": 1, "drr": 1, "rrd": 2, "ssrr": 2, "rrss": 2}
+# Moves between files of registers, by the kinds of their operands, where l is a lane of a vector:
+# how many of them are written.
+_MOVED = {"sr": 1, "rs": 1, "ss": 1, "drr": 1, "rrd": 2, "ssrr": 2, "rrss": 2, "llrr": 2}
 
 
 @functools.cache
@@ -225,6 +226,8 @@ def meaning_of(name: str, kinds: str) -> Meaning | None:
     its condition; None where it has none. kinds: of VMOV's operands."""
     if name == "vmov" and kinds in _MOVED:
         written = _MOVED[kinds]
+        if kinds == "llrr":  # the higher lane stands in front, its source behind
+            return Meaning("dduu", "{0} = {3}; {1} = {2}")
         return Meaning("d" * written + "u" * (len(kinds) - written), "{words} = {values}")
     return _MEANINGS.get(name)
 

@@ -102,6 +102,10 @@ class Register:
         """The base of a list, which moves on behind it: `x!`."""
         return Moving(self)
 
+    def lane(self, index: int) -> Lane:
+        """Of a Q register: `q0[2]`."""
+        return Lane(self, index)
+
     def lsl(self, by: int) -> Shifted:
         return Shifted(self, "lsl", by)
 
@@ -132,6 +136,13 @@ class Shifted(NamedTuple):
     register: Register
     how: str
     by: int
+
+
+class Lane(NamedTuple):
+    """A word of a Q register as an operand: `q0[2]`."""
+
+    register: Register
+    number: int
 
 
 class Mode(StrEnum):
@@ -171,7 +182,7 @@ class Label(str):
         return super().__new__(cls, str(number))
 
 
-Operand = Register | Shifted | Memory | Moving | Registers | Label | int | str
+Operand = Register | Lane | Shifted | Memory | Moving | Registers | Label | int | str
 Namer = Callable[[Register], str]
 
 _SPECIAL = {13: "sp", 14: "lr", 15: "pc"}
@@ -225,6 +236,8 @@ def text(operand: Operand, namer: Namer = by_place, direction: str = "") -> str:
             return f"{namer(register)}, {how} #{by}"
         case Moving(register):
             return f"{namer(register)}!"
+        case Lane(register, index):
+            return f"{namer(register)}[{index}]"
         case Registers(registers):
             return f"{{{', '.join(_ranges(registers, namer))}}}"
         case Memory(base, offset, mode):

@@ -13,7 +13,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mcu_deploy.backends.isa.accesses import Resource, accesses_of, resources_of
 from mcu_deploy.backends.isa.instruction import Instruction
-from mcu_deploy.backends.isa.operands import Memory, Mode, Moving, Register, Registers, Shifted
+from mcu_deploy.backends.isa.operands import (
+    Lane,
+    Memory,
+    Mode,
+    Moving,
+    Register,
+    Registers,
+    Shifted,
+)
 
 _ADDED = {"add": 1, "addw": 1, "sub": -1, "subw": -1}
 
@@ -214,6 +222,8 @@ def _shape(operand: object) -> object:
             return mode, offset if isinstance(offset, int) else _shape(offset)
         case Moving():
             return "moving"
+        case Lane(number=number):
+            return "lane", number
         case Registers(registers):
             return len(registers)
     return operand

@@ -31,6 +31,7 @@ from mcu_deploy.backends.isa.same import do_the_same
 
 _FEWEST_PRODUCTS = 4  # of a piece whose lists are split
 _FARTHEST = 1000  # bytes from a base
+_LATER, _EARLIER = 6, 8  # instructions
 # Jumps, and what begins a loop that predicates its last round.
 _STAYING = ("b", "bl", "bx", "cbz", "cbnz", "dlstp.8", "dlstp.16", "dlstp.32")
 
@@ -148,7 +149,7 @@ def _good(
     ready = _Ready(model, way)
     # Kernels add vectors in the order of their cycles, which may be better than any other.
     has_vectors = any(instruction.is_vector for instruction in code)
-    rules = ready.rules[: 1 + has_vectors]
+    rules = ready.rules[: 3 if has_vectors else 1]
     orders = [tuple([way[n] for n in ready.listed(rule)]) for rule in rules]
     return min(orders, key=lambda order: _cost(model, order)) if has_vectors else orders[0]
 
@@ -271,6 +272,13 @@ class _Ready:
         self._model = model
         self._issues = [model.issue_of(instruction) for instruction in code]
         self._followers = dependences(self._issues, model)
+        # Of vectors, how much later each is taken than it was written where what rounds comes
+        # first.
+        self._later = [
+            0 if not i.is_vector or issue.is_product
+            else _LATER if issue.loads or issue.stores or i.name == "vmov" else -_EARLIER
+            for i, issue in zip(code, self._issues, strict=True)
+        ]  # fmt: skip
         self._together = _together(code)
         # A VPST waits for what its instructions wait for.
         first = {n: vpst for vpst, end in self._together.items() for n in range(vpst + 1, end)}
@@ -282,7 +290,8 @@ class _Ready:
     @property
     def rules(self) -> tuple[Rule, ...]:
         """By which list scheduling takes the first one of what could be issued: of the longest way
-        to the end; as it was; products first; loads first."""
+        to the end; as it was; of vectors as it was, but what rounds earlier than loads and stores;
+        products first; loads first."""
         issues = self._issues
         urgency = [0] * len(issues)
         for n in range(len(issues) - 1, -1, -1):
@@ -292,6 +301,7 @@ class _Ready:
         return (
             lambda n: (-urgency[n], n),
             lambda n: (n,),
+            *([lambda n: (n + self._later[n], n)] if any(self._later) else []),
             lambda n: (not issues[n].is_product, -urgency[n], n),
             lambda n: (not issues[n].loads, -urgency[n], n),
         )

@@ -13,8 +13,8 @@ cycle later. Sources, all public, none of it measured here:
 Assumed, as the guide to the core's optimisation could not be read: LDM and STM take a cycle and one
 for each two words; a word that is loaded is there in two cycles; a branch that is taken takes two
 cycles more; LE takes nothing, and three cycles when its loop is left; a gather takes a cycle an
-element; floats are compared in the time in which they are added; no two instructions are issued
-together; vectors may lie at any address of their elements.
+element; floats are compared in the time in which they are added; two core registers take a cycle to
+a vector; no two instructions are issued together; vectors may lie at any address of their elements.
 Code and data answer at once. Of a Cortex-M85 there is no model: these timings stand for its own.
 """
 
@@ -29,7 +29,7 @@ from enum import StrEnum
 from mcu_deploy.backends.isa.accesses import Resource, Span, accesses_of
 from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.isa.model import Model
-from mcu_deploy.backends.isa.operands import Kind, Memory, Register, Registers, Shifted
+from mcu_deploy.backends.isa.operands import Kind, Lane, Memory, Register, Registers, Shifted
 
 
 class BusyUnit(StrEnum):
@@ -80,6 +80,8 @@ def issue_of(instruction: Instruction) -> Issue:
     unit, held, latency = timing(
         instruction.name, instruction.is_vector, _words(instruction), _gathers(instruction)
     )
+    if any(isinstance(operand, Lane) for operand in instruction.operands):
+        unit, held, latency = BusyUnit.INTEGER, 1, 2
     is_memory = found.loads or found.stores
     total = None
     if instruction.name.startswith("vmladav"):

@@ -23,7 +23,7 @@ from mcu_deploy.ir import DType
 CHANNELS = 16  # of a strip
 WORDS = 4  # of a vector; outputs that are rounded together
 PAIR_BYTES = 4 * CHANNELS
-_BAND_BYTES = 5120  # of strips that are held at a time, or of one turn where that is more
+BAND_BYTES = 5120
 MOST = 8  # vectors of outputs in straight code
 _HALFWORD = 32_000
 _EXACT = 1 << 23
@@ -85,10 +85,12 @@ Vector = tuple[Place, ...]  # up to four outputs, those of a window behind each 
 @dataclass(frozen=True, eq=False)
 class Strips:
     """How a layer is computed. is_any: by a function that layers of other channels share, whose
-    number is in front of the stream."""
+    number is in front of the stream. band_bytes: of strips that are held at a time, or of one turn
+    where that is more."""
 
     layer: Convolution
     is_any: bool = False
+    band_bytes: int = BAND_BYTES
 
     @functools.cached_property
     def axes(self) -> tuple[Axis, Axis]:
@@ -248,9 +250,9 @@ class Strips:
     @functools.cached_property
     def band(self) -> int:
         """Turns of a band."""
-        if self.turns <= 1 or self._held(self.turns) * self.pitch <= _BAND_BYTES:
+        if self.turns <= 1 or self._held(self.turns) * self.pitch <= self.band_bytes:
             return self.turns
-        fits = [n for n in range(1, self.turns) if self._held(n) * self.pitch <= _BAND_BYTES]
+        fits = [n for n in range(1, self.turns) if self._held(n) * self.pitch <= self.band_bytes]
         bands = -(-self.turns // fits[-1]) if fits else self.turns
         return -(-self.turns // bands)
 

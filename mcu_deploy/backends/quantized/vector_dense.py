@@ -1,6 +1,8 @@
 """A row times filters as vectors multiply them: 16 of its bytes by those of each of 8 filters.
 
-The filters' order is that of vector_product.py, whose tiles are taken in twos.
+Of 16 filters there are four vectors of sums, and the filters are taken in the order in which their
+bytes are neighbours when the words have been narrowed twice: words to every other halfword,
+halfwords to every other byte. Tiles of four filters are taken in twos.
 """
 
 from __future__ import annotations
@@ -11,13 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.quantized.vector_product import (
-    NARROWED,
-    TILE,
-    VECTOR,
-    VectorProduct,
-)
+from mcu_deploy.backends.quantized.vector_product import TILE, VECTOR, VectorProduct
 
+GROUP = 16  # filters that are rounded together
+# The vectors of words of a group in the order in which they are narrowed.
+NARROWED = (0, 2, 1, 3)
 FILTERS = 8  # at a time
 BLOCK = 8  # vectors in a turn of the loop
 _MOST_GROUPS = 8  # of 16 filters, whose sums wait until they are rounded
@@ -28,12 +28,33 @@ class VectorDense(VectorProduct):
     """weights: [filter, 1, byte]."""
 
     @property
-    def adds_bias(self) -> bool:
-        return False
-
-    @property
     def has_common_factor(self) -> bool:
         return self.layer.is_uniform
+
+    @property
+    def groups(self) -> int:
+        """Of 16 filters."""
+        return self.filters // GROUP
+
+    @property
+    def last(self) -> int:
+        """Filters behind the last group."""
+        return self.filters % GROUP
+
+    @property
+    def tiles(self) -> int:
+        return 4 * self.groups + -(-self.last // TILE)
+
+    @functools.cached_property
+    def order(self) -> Array:
+        """[tile, 4]: filters, or -1 for none."""
+        of_group = np.arange(4)[:, None] + TILE * np.arange(4)
+        whole = (GROUP * np.arange(self.groups)[:, None, None] + of_group).reshape(-1, TILE)
+        begin = GROUP * self.groups
+        rest = np.arange(begin, begin + TILE * (-(-self.last // TILE)))
+        last = np.where(rest < self.filters, rest, -1).reshape(-1, TILE)
+        found: Array = np.concatenate([whole, last])
+        return found
 
     @property
     def turns(self) -> int:
@@ -61,6 +82,7 @@ class VectorDense(VectorProduct):
 
     @property
     def rounded_groups(self) -> int:
+        """Those whose sums are there at once."""
         return self.groups // self.parts
 
     @functools.cached_property
@@ -69,6 +91,15 @@ class VectorDense(VectorProduct):
         missing = -self.tiles % 2
         found: Array = np.pad(self.order, ((0, missing), (0, 0)), constant_values=-1)
         return found.reshape(-1, FILTERS)
+
+    def order_of_filters(self) -> list[str]:
+        """In clauses."""
+        of = []
+        if self.groups:
+            of.append("of each 16 filters tile t has t, 4 + t, 8 + t, 12 + t")
+        if self.last:
+            of.append(f"the last {self.last} filters four by four in their order")
+        return of
 
     def description(self) -> tuple[str, ...]:
         ends = (

@@ -1,10 +1,7 @@
 """Windows times filters as vectors multiply them: 16 bytes of a window by 16 of each of 4 filters.
 
 A window is rows of bytes that are neighbours in memory, so nothing is gathered: a row of a 3x3
-window in [row][column][channel] is three pixels. The sums of four filters are a vector of words. Of
-16 filters there are four such vectors, and the filters are taken in the order in which their bytes
-are neighbours when the words have been narrowed twice: words to every other halfword, halfwords to
-every other byte.
+window in [row][column][channel] is three pixels. The sums of four filters are a vector of words.
 """
 
 from __future__ import annotations
@@ -22,14 +19,7 @@ from mcu_deploy.ir import DType
 
 VECTOR = 16  # bytes
 TILE = 4  # filters
-GROUP = 16  # filters that are rounded together
-# The vectors of words of a group in the order in which they are narrowed.
-NARROWED = (0, 2, 1, 3)
 HEAD = 8  # bytes of a stream in front of the weights
-# Of a stream what is read ahead, at most: a tile's weights.
-AHEAD = 64
-# Up to so many vectors of a window stay in registers for all filters.
-_KEPT = 2
 # 1.5 * 2**23, a float32: what is added to it has its integer, to nearest even, in the lowest bits.
 MAGIC = 0x4B40_0000
 # Below this a scaled sum and a zero point are a halfword.
@@ -38,17 +28,14 @@ _HALFWORD = 32_000
 
 @dataclass(frozen=True, eq=False)
 class VectorProduct:
-    """weights: [filter, row, byte] of windows whose elements have the same order. sections: of
-    filters, each with windows of its own."""
+    """weights: [filter, row, byte] of windows whose elements have the same order."""
 
     layer: Linear
     weights: Array
-    sections: int = 1
 
     @property
     def filters(self) -> int:
-        """Of a section."""
-        return len(self.weights) // self.sections
+        return len(self.weights)
 
     @property
     def rows(self) -> int:
@@ -98,51 +85,25 @@ class VectorProduct:
         return self.layer.zero_points[0] & 0xFF ^ (0x80 if self.is_moved else 0)
 
     @property
-    def is_kept(self) -> bool:
-        """Whether windows stay in registers for all filters."""
-        return self.vectors <= _KEPT
-
-    @property
-    def adds_bias(self) -> bool:
-        """Whether what rounds adds biases; else sums begin with them."""
-        return True
-
-    @property
-    def groups(self) -> int:
-        """Of 16 filters."""
-        return self.filters // GROUP
-
-    @property
-    def rounded_groups(self) -> int:
-        """Those whose sums are there at once."""
-        return self.groups
-
-    @property
-    def last(self) -> int:
-        """Filters behind the last group."""
-        return self.filters % GROUP
-
-    @property
-    def tiles(self) -> int:
-        return 4 * self.groups + -(-self.last // TILE)
-
-    @functools.cached_property
-    def order(self) -> Array:
-        """[tile, 4]: filters, or -1 for none."""
-        of_group = np.arange(4)[:, None] + TILE * np.arange(4)
-        whole = (GROUP * np.arange(self.groups)[:, None, None] + of_group).reshape(-1, TILE)
-        begin = GROUP * self.groups
-        rest = np.arange(begin, begin + TILE * (-(-self.last // TILE)))
-        last = np.where(rest < self.filters, rest, -1).reshape(-1, TILE)
-        found: Array = np.concatenate([whole, last])
-        return found
-
-    @property
     def saturates_words(self) -> bool:
         """Whether a scaled sum may be no halfword."""
         low, high = self.layer.reach
         most = np.maximum(np.abs(low), np.abs(high)) * self.layer.factors.astype(np.float64)
         return bool(most.max() >= _HALFWORD)
+
+    @property
+    def adds_zero(self) -> bool:
+        """Whether the zero point is added behind: `rounding_number` has it only if it is even."""
+        zero = self.layer.zero_points[1]
+        has_number = self.fixed is None and not self.saturates_words
+        return zero % 2 == 1 if has_number else zero != 0
+
+    @property
+    def needs_number(self) -> bool:
+        """Whether `rounding_number` is any."""
+        if self.fixed is not None:
+            return self.packed_shifts is None
+        return not self.saturates_words
 
     @functools.cached_property
     def _fused(self) -> Array | None:
@@ -186,15 +147,6 @@ class VectorProduct:
         """Whether the packed stream has one factor, which is that of all filters."""
         return False
 
-    def order_of_filters(self) -> list[str]:
-        """In clauses."""
-        of = []
-        if self.groups:
-            of.append("of each 16 filters tile t has t, 4 + t, 8 + t, 12 + t")
-        if self.last:
-            of.append(f"the last {self.last} filters four by four in their order")
-        return of
-
     def formula(self, y: str, x: str) -> tuple[str, ...]:
         """What stands over a kernel of an element and its sum."""
         with_sum = "with sum = bias[f] + sum of"
@@ -220,30 +172,6 @@ class VectorProduct:
             return "the number that rounds"
         return "-shift" if self.packed_shifts is None else "0"
 
-    def description(self) -> tuple[str, ...]:
-        """What stands over a kernel of the packed stream."""
-        return (
-            f"weights: {self.number_text} and the input's zero point, so that layers share the "
-            "function; of each tile of four filters and of each 16 bytes of a window those of the "
-            f"four filters; {'; '.join(self.order_of_filters())}. Then of each tile, of 16 filters "
-            f"in the order 0 2 1 3, bias[4], {self.ends_text}.",
-        )
-
-    @property
-    def tile_bytes(self) -> int:
-        return TILE * VECTOR * self.vectors
-
-    @property
-    def section_bytes(self) -> int:
-        """Of a stream."""
-        ends = 4 * (1 + int(self.packed_ends.shape[1]))
-        return self.tiles * (self.tile_bytes + ends * TILE)
-
-    @property
-    def stream_bytes(self) -> int:
-        ends = self.section_bytes - self.tiles * self.tile_bytes
-        return HEAD + self.sections * self.section_bytes + max(AHEAD - ends, 0)
-
     @property
     def rounding_number(self) -> int:
         """What is added to a scaled sum: with the zero point, if that is even. Of TFLite the shift
@@ -252,30 +180,3 @@ class VectorProduct:
             return (self.fixed.common_shift or 0) & 0xFFFF_FFFF
         zero = self.layer.zero_points[1]
         return MAGIC + (0 if zero % 2 else zero)
-
-    def pack(self) -> Array:
-        """uint32: `rounding_number` and the input's zero point; of each section, of each tile and
-        of each vector of a window those of four filters; then of each tile, of a group in the order
-        `NARROWED`, the biases and `packed_ends`."""
-        head = np.array([self.rounding_number, self.padding], np.uint32)
-        sections = [self._packed(n * self.filters) for n in range(self.sections)]
-        stream = np.concatenate([head, *sections])
-        return np.pad(stream, (0, self.stream_bytes // 4 - stream.size))
-
-    def _packed(self, first: int) -> Array:
-        """Of the section that begins with this filter."""
-        _, rows, bytes_ = self.weights.shape
-        of = slice(first, first + self.filters)
-        wide = np.zeros((self.filters + 1, rows, self.row_vectors * VECTOR), np.int8)
-        wide[:-1, :, :bytes_] = self.weights[of]
-        of_tiles = wide[self.order].reshape(self.tiles, TILE, self.vectors, VECTOR)
-        words = np.ascontiguousarray(of_tiles.transpose(0, 2, 1, 3)).reshape(self.tiles, -1)
-        weights = words.view(np.uint32)
-        bias = np.append(self.bias[of], 0)[self.order].astype(np.int32).view(np.uint32)
-        factors = np.concatenate([self.packed_ends[of], self.packed_ends[-1:]])
-        rest = factors[self.order].transpose(0, 2, 1).reshape(self.tiles, -1)
-        last = np.arange(4 * self.groups, self.tiles)
-        narrowed = (4 * np.arange(self.groups)[:, None] + NARROWED).reshape(-1)
-        taken = np.concatenate([narrowed, last]).astype(np.int64)
-        ends = np.concatenate([bias[taken], rest[taken]], axis=1)
-        return np.concatenate([weights.reshape(-1), ends.reshape(-1)])

@@ -16,7 +16,8 @@ import numpy as np
 from mcu_deploy.backends.interface import InPlace
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.quantized.layers import Convolution
-from mcu_deploy.backends.quantized.vector_product import VECTOR, VectorProduct
+from mcu_deploy.backends.quantized.vector_product import VECTOR
+from mcu_deploy.backends.quantized.vector_tiles import PixelRun, VectorTiles
 from mcu_deploy.ir import DType
 
 _MOST_ROW = 1 << 16  # bytes from one row of a window to the next
@@ -101,9 +102,21 @@ class Windows:
         return window.strides[0] * self.pitch - window.output[1] * self.step
 
     @property
-    def pixels(self) -> int:
-        """Of the output, of a band."""
-        return self.band * self.layer.window.output[1]
+    def run(self) -> PixelRun:
+        """Of a band."""
+        across = self.layer.window.output[1]
+        if self.jump == 0 or self.band == 1:
+            return PixelRun(self.band * across, 1, self.step, 0)
+        if across == 1:
+            return PixelRun(self.band, 1, self.step + self.jump, 0)
+        return PixelRun(across, self.band, self.step, self.jump)
+
+    @property
+    def apart(self) -> int:
+        """Bytes from a window to the other one that is multiplied with it."""
+        if self.run.length == 1:
+            return 0
+        return self.gathered_bytes if self.is_gathered else self.run.step
 
     @functools.cached_property
     def pieces(self) -> tuple[tuple[int, ...], int]:
@@ -117,13 +130,15 @@ class Windows:
         return tuple(row + tap for row in rows for tap in taps), self.depth
 
     @property
-    def product(self) -> VectorProduct:
+    def product(self) -> VectorTiles:
         filters = len(self.layer.weights)
         of = self.layer.weights.transpose(0, 2, 3, 1)
         pieces, bytes_ = self.pieces
         rows = 1 if self.is_gathered else len(pieces)
-        shape = filters, rows, len(pieces) * bytes_ // rows
-        return VectorProduct(self.layer, of.reshape(shape), self.layer.groups)
+        taps = of.reshape(filters, rows, len(pieces) * bytes_ // rows)
+        groups = self.layer.groups
+        pairs = groups * self.bands * len(self.run.firsts)
+        return VectorTiles(self.layer, taps, pairs, self.is_bounded, groups)
 
     @property
     def row_pitch(self) -> int:
@@ -141,32 +156,33 @@ class Windows:
         return -(-(len(pieces) * bytes_) // VECTOR) * VECTOR + VECTOR if self.is_gathered else 0
 
     @property
-    def is_guarded(self) -> bool:
+    def is_bounded(self) -> bool:
         """Whether windows are where nothing may be read behind them."""
         return not (self.is_gathered or self.is_copied)
 
     @property
     def in_place(self) -> InPlace | None:
-        """A pair of pixels is read before it is written, or a band; all of it, where there are
-        groups, or the output lies on no input."""
+        """A band is read before it is written. Else two pixels are: where their windows stay in
+        registers, or are gathered; or they are read again for each tile of filters. All is, where
+        there are groups, or the output lies on no input."""
         if self.layer.groups > 1:
             is_read = self.is_copied and self.bands == 1
             return InPlace(0, 0, -self.layer.x.bytes) if is_read else None
         window, filters = self.layer.window, len(self.layer.weights)
         down, across = window.output
         row = window.input[1] * self.channels
-        of_row = self.band if self.is_copied else 1
-        top = np.arange(down) // of_row * of_row * window.strides[0] - window.begin[0]
-        first = np.clip(top, 0, window.input[0] - 1) * row
         if self.is_copied:
-            first[np.arange(down) % self.band > 0] = overlap.NOTHING
-            ends = (np.arange(down) + 1) * across * filters
+            tops = np.arange(0, down, self.band)
+            top = tops * window.strides[0] - window.begin[0]
+            lowest = np.clip(top, 0, window.input[0] - 1) * row
+            ends = (tops + self.band) * across * filters
         else:
-            # Pairs go over the ends of rows.
-            pixels = np.arange(0, down * across, 2)
-            first = first[pixels // across] + pixels % across * self.step
-            ends = np.minimum(pixels + 2, down * across) * filters
-        distance = overlap.distance(ends, first)
+            first = np.array(self.run.firsts)
+            lowest = first // across * window.strides[0] * row + first % across * self.step
+            ends = (first + min(self.run.length, 2)) * filters
+            if not (self.is_gathered or self.product.is_read_once):
+                lowest = np.insert(lowest, 0, overlap.NOTHING)
+        distance = overlap.distance(ends, lowest)
         return InPlace(0, 0, max(distance, -self.layer.x.bytes))
 
     def refusal(self) -> str:

@@ -20,9 +20,8 @@ from itertools import pairwise
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.chains import fused, reader
 from mcu_deploy.backends.ArmDsp.kernels import pointwise
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, proposal
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, ID, proposal
 from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Register
 from mcu_deploy.backends.isa.dsp import frames, nests, window_groups
@@ -30,6 +29,7 @@ from mcu_deploy.backends.isa.dsp.bordered import Bordered
 from mcu_deploy.backends.isa.dsp.frames import Kernel, numbers
 from mcu_deploy.backends.isa.dsp.gather import Gather, SharedGather
 from mcu_deploy.backends.isa.dsp.windows import Registers, begin_each, hold_patches
+from mcu_deploy.backends.quantized.chains import fused, reader
 from mcu_deploy.backends.quantized.layers import Convolution, read
 
 OPERATORS = ("Conv", "tflite::Conv")
@@ -114,7 +114,7 @@ def _proposal(part: SubgraphView, kernel: Kernel, image: Bordered | None = None)
         scratch_bytes=kernel.scratch_bytes + (image.scratch_bytes if image else 0),
         in_place=image.in_place if image else [InPlace(0, 0, kernel.tiles.distance())],
         layouts=CHANNELS_LAST,
-        replacement=None if product.table is None else fused(part, "ConvolutionTable"),
+        replacement=None if product.table is None else fused(part, "ConvolutionTable", ID),
         # Where weights are waited for, what it spares of scratch is not worth what it takes longer.
         only_for="size" if kernel.is_common and layer.is_waited_for else "",
     )  # fmt: skip

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mcu_deploy.backends.ArmDsp.chains import fused, reader
 from mcu_deploy.backends.ArmDsp.kernels import convolution, pools, tables
 from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import (
     OtherLayer,
@@ -17,11 +16,12 @@ from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import (
     kernel_of_rows,
     stem_of,
 )
-from mcu_deploy.backends.ArmDsp.workloads import chain, function_of
+from mcu_deploy.backends.ArmDsp.workloads import ID, chain, function_of
 from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa.dsp import pool_code
 from mcu_deploy.backends.isa.dsp.frames import numbers
 from mcu_deploy.backends.quantized import pool_layer, pool_rounding
+from mcu_deploy.backends.quantized.chains import fused, reader
 from mcu_deploy.backends.quantized.layers import read
 from mcu_deploy.operators import label
 
@@ -58,7 +58,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     part = view.part([*between.nodes, last.node.id])
     names = "conv{}x{}".format(*before.layer.window.kernel), pool.title
     made = chain(
-        part, fused(part, "ConvolutionPool"), "conv_pool_strips_dsp", body, constants,
+        part, fused(part, "ConvolutionPool", ID), "conv_pool_strips_dsp", body, constants,
         lambda target: [
             function_of(stems[0], before.layer.x, before.layer.y, convolved, target),
             function_of(stems[1], pool.x, pool.y, pooled, target, "constants", strips.count),

@@ -15,9 +15,8 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 
 from mcu_deploy.backends.ArmDsp import pairs
-from mcu_deploy.backends.ArmDsp.chains import fused, reader
 from mcu_deploy.backends.ArmDsp.kernels import addition, convolution, tables
-from mcu_deploy.backends.ArmDsp.workloads import KIT, chain, function_of
+from mcu_deploy.backends.ArmDsp.workloads import ID, KIT, chain, function_of
 from mcu_deploy.backends.interface import (
     CFunction,
     Constant,
@@ -30,6 +29,7 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.dsp.frames import Kernel, numbers
 from mcu_deploy.backends.isa.dsp.gather import SharedGather
+from mcu_deploy.backends.quantized.chains import fused, reader
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.tiles import Tiles
 from mcu_deploy.backends.quantized.walks import Walk
@@ -296,7 +296,7 @@ def _proposal(
         return [*called, *between.helpers]
 
     return chain(
-        part, fused(part, "ConvolutionStrips"), stem, body, constants, helpers,
+        part, fused(part, "ConvolutionStrips", ID), stem, body, constants, helpers,
         f"{title} in strips",
         code={**code, **between.code, body: _CODE_BYTES},
         macs=sum(k.layer.pixels * k.product.filters * k.layer.weights[0].size for k in kernels),

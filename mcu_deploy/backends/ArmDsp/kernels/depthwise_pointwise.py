@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mcu_deploy.backends.ArmDsp.chains import followed, fused
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
-from mcu_deploy.backends.ArmDsp.workloads import chain, function_of
+from mcu_deploy.backends.ArmDsp.workloads import ID, chain, function_of
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
+from mcu_deploy.backends.quantized.chains import followed, fused
 from mcu_deploy.backends.quantized.layers import Convolution, read
 
 OPERATORS = ("Conv", "tflite::Conv")
@@ -51,7 +51,7 @@ def _proposal(
         f"    ${behind_stem}(middle, y, weights, scratch);\n}}"
     )
     return chain(
-        part, fused(part, "DepthwisePointwise"), stem, body,
+        part, fused(part, "DepthwisePointwise", ID), stem, body,
         lambda: [kernel.taps(), Constant("weights", product.pack())],
         lambda target: [
             kernel.function(target), function_of(behind_stem, behind.x, behind.y, code, target)

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.chains import fused
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, proposal
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, ID, proposal
 from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Register
 from mcu_deploy.backends.isa.dsp import nests, pixel_groups
@@ -19,6 +18,7 @@ from mcu_deploy.backends.isa.dsp.core import Tile
 from mcu_deploy.backends.isa.dsp.pixel_groups import PixelGroups
 from mcu_deploy.backends.isa.dsp.widening import widen
 from mcu_deploy.backends.layer import kept
+from mcu_deploy.backends.quantized.chains import fused
 from mcu_deploy.backends.quantized.dense_product import DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution, read
 
@@ -63,7 +63,7 @@ def _proposal(
         scratch_bytes=scratch_bytes(layer),
         in_place=[written],
         layouts=CHANNELS_LAST,
-        replacement=None if table is None else fused(part, "ConvolutionTable"),
+        replacement=None if table is None else fused(part, "ConvolutionTable", ID),
     )  # fmt: skip
 
 

@@ -9,11 +9,11 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mcu_deploy.backends.ArmDsp.chains import followed, fused
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise, tables
 from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import OtherLayer, Strips, body_of
-from mcu_deploy.backends.ArmDsp.workloads import chain, function_of
+from mcu_deploy.backends.ArmDsp.workloads import ID, chain, function_of
 from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
+from mcu_deploy.backends.quantized.chains import followed, fused
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.lines import BareLines
 
@@ -81,7 +81,7 @@ def _proposal(
     stems = f"conv1x1_{channels}x{filters}_rows_dsp", kernel.stem
     body = body_of(strips, between, None, stems, ("weights", "taps"), _asked(before))
     return chain(
-        part, fused(part, "PointwiseDepthwise"), stem, body,
+        part, fused(part, "PointwiseDepthwise", ID), stem, body,
         lambda: [Constant("weights", product.pack()), kernel.taps(), *between.constants],
         lambda target: [
             kernel.function(target, strips.count),

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mcu_deploy.backends.ArmDsp.chains import reader
 from mcu_deploy.backends.ArmDsp.workloads import ALIKE, proposal
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -24,6 +23,7 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.isa import Assembly, Kind, kernel
 from mcu_deploy.backends.quantized.byte_functions import OPERATORS, computed, refusal, table_of
+from mcu_deploy.backends.quantized.chains import reader
 from mcu_deploy.ir import NodeId
 from mcu_deploy.operators import label
 

@@ -13,7 +13,6 @@ from mcu_deploy.backends.isa.mve.rounding import Rounding
 from mcu_deploy.backends.isa.mve.row import Row
 from mcu_deploy.backends.quantized.dense import read
 from mcu_deploy.backends.quantized.vector_dense import FILTERS, VectorDense
-from mcu_deploy.backends.quantized.vector_product import VectorProduct
 from mcu_deploy.ir import DType
 
 OPERATORS = ("Gemm", "MatMul", "tflite::FullyConnected", "Conv", "tflite::Conv")
@@ -31,9 +30,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if layer.rows > 1 and layer.x.dtype is DType.UINT8:
         return "it takes one row of uint8"
     if layer.rows > 1:
-        pixels = pointwise.Pixels(
-            VectorProduct(layer, layer.weights.reshape(outputs, 1, taps)), layer.rows
-        )
+        weights = layer.weights.reshape(outputs, 1, taps)
+        pixels = pointwise.Pixels.of(layer, weights, layer.rows)
         stem = f"dense_rows_{taps}x{outputs}_mve"
         return [pointwise.proposal(view, node, pixels, stem, "dense rows, vectors")]
     made = VectorDense(layer, layer.weights.reshape(outputs, 1, taps))
@@ -94,7 +92,7 @@ def assemble(product: VectorDense) -> Assembly:
             code.subs(left, left, 1)
         for register, of in zip((output, sums, groups), kept, strict=False):
             code.vmov(register, of)
-        rounding = Rounding(code, product, sums, stream, [output], groups)
+        rounding = Rounding(code, product, sums, stream, output, groups)
         if not product.has_common_factor:
             rounding.begin()
         rounding.assemble()

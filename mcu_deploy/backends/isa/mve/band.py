@@ -127,7 +127,7 @@ class Gather:
     """Copies windows' pieces beside each other. What the last vector of a piece has too many the
     next piece overwrites; behind the last one are weights of 0.
 
-    region: of where windows are. is_guarded: whether nothing may be read behind a piece.
+    region: of where windows are.
     """
 
     def __init__(self, code: Assembly, windows: Windows, region: str) -> None:
@@ -137,6 +137,7 @@ class Gather:
         self._vectors = [code.register(f"piece{n}", kind=Kind.VECTOR) for n in range(_UNROLLED)]
         self._words = code.registers("word0 word1")
         self._is_guarded = not windows.is_copied
+        self.bytes = windows.gathered_bytes  # of a window
         self._turn = 0
 
     @property

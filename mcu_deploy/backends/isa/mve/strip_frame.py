@@ -10,7 +10,7 @@ from mcu_deploy.backends.quantized.strips import Strips
 _WORDS = (
     *("x", "y", "stream", "channels", "channels_left", "of_group", "row_bytes", "row_at", "row"),
     *("turns_left", "taken", "fill_at", "fill_more", "output_at", "taps", "strip_at", "place_at"),
-    *("left", "next_output", "unused"),
+    *("left", "next_output", "weights"),
 )
 _AT = {name: 4 * n for n, name in enumerate(_WORDS)}
 _PADDING = 4 * len(_WORDS)  # 16 times the zero point of the input

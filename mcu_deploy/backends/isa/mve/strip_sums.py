@@ -191,8 +191,8 @@ class Sums:
 
         if of.is_clipped:
             add(-5, code.vdup_32, free, self._less)
-        for n in (0, 2):
-            add(-2, code.vmov, *y.words[n : n + 2], *sums[n : n + 2])
+        for n in (0, 1):
+            add(-2, code.vmov, y.lane(2 + n), y.lane(n), sums[n], sums[2 + n])
         add(1, code.vadd_i32, y, y, self._bias)
         if of.is_clipped:
             add(2, code.vfma_f32, free, y, self._factor)

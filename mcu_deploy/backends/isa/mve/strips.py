@@ -33,7 +33,7 @@ class Depthwise:
     def assemble(self) -> None:
         """All of it."""
         code, of, frame = self._code, self._of, self._frame
-        x, y, stream, scratch = code.arguments("x y stream scratch")
+        x, y, stream, scratch = self._arguments()
         number = code.register("number")
         if of.is_any:
             code.ldr(number, stream.after(4))
@@ -43,6 +43,7 @@ class Depthwise:
         for register, name in ((x, "x"), (y, "y"), (stream, "stream"), (number, "channels")):
             frame.put(register, name)
         frame.put(number, "channels_left")
+        self._keep()
         if of.is_any:
             self._sizes(number)
         self._pad()
@@ -60,6 +61,15 @@ class Depthwise:
             frame.get(number, "channels_left")
             code.subs(number, number, CHANNELS)
             frame.put(number, "channels_left")
+
+    def _arguments(self) -> list[Register]:
+        return self._code.arguments("x y stream scratch")
+
+    def _keep(self) -> None:
+        """More that the frame keeps."""
+
+    def _make(self, strips: Register) -> None:
+        """What a band needs that is not there yet, for so many strips. The register stays."""
 
     def _sizes(self, channels: Register) -> None:
         """Of any number of channels."""
@@ -129,6 +139,7 @@ class Depthwise:
         code.mov(more, of.lines * of.line_strips)
         code.mla(count, taken, more, count)
         frame.put(taken, "taken")
+        self._make(count)
         to = code.register("to", region="strips")
         frame.get(to, "fill_at")
         self._fill(to, count, strips)

@@ -1,21 +1,35 @@
 """Two pixels times four filters: eight sums in the core's even registers, which VMLADAVA adds to.
 
 Six loads of vectors stand for eight products of vectors, so that the unit of the products never
-waits. The sums of the second pixel are stored, and the first operands of the next tile loaded,
-while that one multiplies.
+waits. The sums of a tile become elements while the next one multiplies: exactly as float32 has
+them.
+
+A sum becomes a float and is multiplied by its filter's factor; each is rounded once, as the
+contract wants it. Adding 1.5 * 2**23 leaves the nearest integer, ties to even, in the lowest bits
+of the word, and the zero point with it, if that is even (an odd one would turn ties to odd, and is
+added behind). Where a product may be no halfword, it is rounded to a word (VCVTN) and saturated
+twice. With factors of fused_rounding.py one instruction multiplies and adds. As TFLite rounds
+(twice_rounded.py), words are multiplied and shifted, which leaves the integer, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable
 
 from mcu_deploy.backends.isa import Assembly, Kind, Register
-from mcu_deploy.backends.isa.mve.rounding import SLOT
-from mcu_deploy.backends.quantized.vector_product import TILE, VECTOR, VectorProduct
+from mcu_deploy.backends.isa.operands import Memory
+from mcu_deploy.backends.quantized.vector_product import TILE, VECTOR
+from mcu_deploy.backends.quantized.vector_tiles import VectorTiles
+from mcu_deploy.ir import DType
 
 _LARGEST_ADDED = 4095
 _WORDS_REACH, _BYTES_REACH = 508, 127
-_MOST_UNROLLED = 9  # vectors of the windows of tiles in one turn of a loop
+# Products among which a tile's sums become elements: its ends stay in reach of the stream.
+_MOST_SPREAD = 72
+
+# What adds an instruction.
+Step = Callable[[], None]
 
 
 def add_number(code: Assembly, register: Register, by: int) -> None:
@@ -23,7 +37,7 @@ def add_number(code: Assembly, register: Register, by: int) -> None:
     add = code.add if by > 0 else code.sub
     by = abs(by)
     while by:
-        now = min(by, _LARGEST_ADDED) if by > _LARGEST_ADDED else by
+        now = min(by, _LARGEST_ADDED)
         add(register, register, now)
         by -= now
 
@@ -40,197 +54,262 @@ def add_to(code: Assembly, to: Register, of: Register, by: int) -> None:
 class Tile:
     """The registers of a tile.
 
-    stream: where biases and weights are read; sums: behind the slot that is written next; windows:
-    where either pixel's begins. pitch: bytes from a row of a window to the next. has_words: whether
-    windows and their rows begin at multiples of 4, whose loads reach farther. is_guarded: whether
-    nothing may be read behind a window's row. region: where windows are, as `Register` has it.
+    stream: where weights were read last; window: where the first pixel's begins; output: where its
+    elements go. pitch: bytes from a row of a window to the next; apart: from the first pixel's
+    window to the other one's; between: from its elements to the other's. has_words: whether windows
+    and their rows begin at multiples of 4, whose loads reach farther. region: where windows are, as
+    `Register` has it.
     """
 
     def __init__(
-        self, code: Assembly, product: VectorProduct, pitch: int = 0, *, has_words: bool,
-        is_guarded: bool = True, region: str = "",
+        self, code: Assembly, product: VectorTiles, *, pitch: int, apart: int, between: int,
+        has_words: bool, region: str = "",
     ) -> None:  # fmt: skip
-        self._code, self._product, self._pitch = code, product, pitch
-        self._has_words, self._is_guarded = has_words, is_guarded and product.rest > 0
-        # How far each window's register is from where it begins, and the slot from the sums'.
-        self._ahead, self._slot = [0, 0], 0
+        self._code, self._product = code, product
+        self._pitch, self._apart, self._between = pitch, apart, between
+        self._has_words, self._is_guarded = has_words, product.is_guarded
         self.stream = code.register("stream", region="weights")
-        self.sums = code.register("sums", region="sums")
-        self.windows = code.registers("window0 window1", region=region)
-        self._turns = code.register("turns_left")
+        self.window = code.register("window", region=region)
+        self.output = code.register("output")
+        self._number, self._turns = code.registers("rounding turns_left")
         names = "".join(f"sum{pixel}{filter_} " for pixel in "ab" for filter_ in range(TILE))
         of = code.registers(names)
         self._acc = of[:TILE], of[TILE:]
-        # In turn, as the last vector of a window leaves the first operands of the next tile free.
-        self._vectors = [
-            code.register(f"v{n}", f"q{n}", kind=Kind.VECTOR) for n in range(8)
-        ]  # fmt: skip
-        self._next = 0
+        self._x = code.registers("xa xb", "q0", "q1", kind=Kind.VECTOR)
+        self._words = code.registers("words_a words_b", "q4", "q5", kind=Kind.VECTOR)
+        self._end = code.register("end", "q6", kind=Kind.VECTOR)
+        self._is_plain, self._fixed = not product.saturates_words, product.fixed
+        self._zeros = code.register("zero_points", "q7", kind=Kind.VECTOR)
+        places = ("q2", "q3", "q7")[: 3 - product.adds_zero]
+        names = " ".join(f"w{n}" for n in range(len(places)))
+        self._weights = code.registers(names, *places, kind=Kind.VECTOR)
+        # How far the window's register is from where it begins, and loads since the last ends.
+        self._ahead = self._loaded = self._taken = 0
 
-    @property
-    def unrolled(self) -> int:
-        """Tiles in a turn of the loop."""
-        for count in (4, 2):
-            fits = count * self._product.vectors <= 2 * _MOST_UNROLLED
-            if fits and self._product.tiles % count == 0:
-                return count
-        return 1
-
-    @property
-    def _is_single(self) -> bool:
-        """Whether no loop is over tiles: nothing is stored or loaded for a tile in front of the
-        first one or behind the last one, and the sums' register stays."""
-        return self._product.tiles == self.unrolled
-
-    @property
-    def _keeps_guard(self) -> bool:
-        """Whether what rounds leaves the predicate of loads alone."""
-        return self._product.last % TILE == 0
-
-    def begin(self) -> None:
-        """What stays for all pixels."""
-        if self._is_guarded and self._keeps_guard:
-            self._guard()
-
-    def _guard(self) -> None:
-        count = self._code.register("bytes_left")
-        self._code.mov(count, self._product.rest)
-        self._code.vctp_8(count)
+    def begin(self, head: Register) -> None:
+        """What stays for all pixels. head: where the packed stream begins."""
+        code, product = self._code, self._product
+        if product.adds_zero:
+            code.number(self._number, product.layer.zero_points[1] & 0xFFFF)
+            code.vdup_16(self._zeros, self._number)
+        if product.needs_number:
+            code.ldr(self._number, head[0])
 
     def assemble(self) -> None:
-        """The sums of all tiles. Behind it the stream is at the last biases and factors, and sums
-        where the first slot is; windows are where they were."""
+        """All filters of two pixels. The stream's register is `skipped` bytes of the product in
+        front of the first weights; behind it the window's is where it was, and the output's has
+        gone on by the elements of all tiles."""
         code, product = self._code, self._product
         code.note("Two pixels times four filters, tile by tile.")
-        if self._is_guarded and not self._keeps_guard:
-            self._guard()
-        if self._is_single:
-            tile = self._kept() if product.is_kept else self._streamed()
-            for n in range(product.tiles):
-                tile(n == 0, n == product.tiles - 1)
-            self._store(1, -SLOT + 16)
-            self._slot = 0
-            return
-        # What stands in front of the first tile stores something.
-        for first in (0, 2):
-            code.ldrd(*self._acc[1][first : first + 2], self.stream[4 * first])
-        turns = product.tiles // self.unrolled
-        code.mov(self._turns, turns)
-        tile = self._kept() if product.is_kept else self._streamed()
-        with code.repeat(turns):
-            for _ in range(self.unrolled):
-                tile(False, False)
-            code.add(self.sums, self.sums, self._slot)
-            self._slot = 0
-            code.subs(self._turns, self._turns, 1)
-        self._store(1, -SLOT + 16)
-        code.sub(self.stream, self.stream, TILE * VECTOR if product.is_kept else VECTOR)
-        add_number(code, self.sums, -SLOT * product.tiles)
+        if self._is_guarded:
+            count = code.register("bytes_of_row")
+            code.mov(count, product.row_bytes)
+            code.vctp_8(count)
+        before, of_turn = product.code
+        if product.is_kept:
+            for pixel in range(2):
+                self._load(pixel, 0)
+            self._back()
+        self._begin_tile()
+        for n in range(before):
+            self._tile(is_pending=n > 0, is_last=n == before - 1 and not of_turn)
+        if of_turn:
+            code.mov(self._turns, product.turns)
+            first = self._first
+            with code.repeat(product.turns):
+                for n in range(of_turn):
+                    is_last = n == of_turn - 1
+                    # What a turn begins with is in the same registers each time.
+                    following = first if is_last else None
+                    self._tile(is_pending=before > 0 or n > 0, following=following)
+                if not before:
+                    self._finish(TILE)
+                code.subs(self._turns, self._turns, 1)
+        if before:
+            self._finish(product.last)
 
-    def _store(self, pixel: int, at: int) -> None:
-        for first in (0, 2):
-            pair = self._acc[pixel][first : first + 2]
-            self._code.strd(*pair, self.sums[self._slot + at + 4 * first])
+    # Loads.
 
-    def _window(self, into: Register, pixel: int, vector: int) -> None:
-        """Loads a vector of a window. Its register moves where that is out of reach."""
-        code, product, window = self._code, self._product, self.windows[pixel]
+    def _load(self, pixel: int, vector: int) -> None:
+        """A vector of a window. Its register moves where that is out of reach."""
+        code, product, window = self._code, self._product, self.window
         row, in_row = divmod(vector, product.row_vectors)
-        begin = row * self._pitch
-        at = begin + in_row * VECTOR - self._ahead[pixel]
-        if not 0 <= at <= (_WORDS_REACH if self._has_words else _BYTES_REACH):
-            # To the begin of a row, if that is enough.
-            to = begin if in_row * VECTOR <= _BYTES_REACH else begin + in_row * VECTOR
-            add_number(code, window, to - self._ahead[pixel])
-            self._ahead[pixel] = to
-            at = begin + in_row * VECTOR - to
-        if in_row == product.row_vectors - 1 and self._is_guarded:
+        place = row * self._pitch + product.begins[in_row] + pixel * self._apart
+        reach = _WORDS_REACH if self._has_words else _BYTES_REACH
+        at = place - self._ahead
+        if not -reach <= at <= reach:
+            # As far as this vector of the first pixel is in reach.
+            to = place - pixel * self._apart + reach
+            if place - to > reach:
+                to = place
+            add_number(code, window, to - self._ahead)
+            self._ahead, at = to, place - to
+        into = self._x[pixel]
+        if self._is_guarded:
             code.vpst()
             (code.vldrwt_u32 if self._has_words else code.vldrbt_u8)(into, window[at])
-        elif self._has_words:
-            code.vldrw_u32(into, window[at])
         else:
-            code.vldrb_u8(into, window[at])
+            (code.vldrw_u32 if self._has_words else code.vldrb_u8)(into, window[at])
 
-    def _begin_windows(self) -> None:
-        """The registers are at the begin of the windows again."""
-        for pixel, window in enumerate(self.windows):
-            add_number(self._code, window, -self._ahead[pixel])
-            self._ahead[pixel] = 0
+    def _back(self) -> None:
+        add_number(self._code, self.window, -self._ahead)
+        self._ahead = 0
 
-    def _weights(self, into: Register) -> None:
-        self._code.vldrw_u32(into, self.stream.after(VECTOR))
+    def _load_weights(self, into: Register | None = None) -> Register:
+        into = into or self._weights[self._taken % len(self._weights)]
+        by = VECTOR if self._loaded else self._product.skipped
+        self._code.vldrw_u32(into, self.stream.before(by))
+        self._loaded += 1
+        self._taken = self._weights.index(into) + 1
+        return into
 
-    def _multiply(self, pixel: int, x: Register, weights: Sequence[Register], *, add: bool) -> None:
-        multiply = self._code.vmladava_s8 if add else self._code.vmladav_s8
-        for acc, of in zip(self._acc[pixel], weights, strict=True):
-            multiply(acc, x, of)
+    # Products.
 
-    def _kept(self) -> Callable[[bool, bool], None]:
-        """A window is loaded once, for all filters."""
-        product = self._product
-        weights, held = self._vectors[:TILE], self._vectors[TILE:]
-        for vector in range(product.vectors):
+    def _begin_tile(self, into: Register | None = None) -> None:
+        """Loads what it multiplies first."""
+        self._loaded = 0
+        self._first = self._load_weights(into)
+        if not self._product.is_kept:
+            self._load(0, 0)
+
+    def _tile(
+        self, *, is_pending: bool, is_last: bool = False, following: Register | None = None
+    ) -> None:  # fmt: skip
+        """The sums of a tile; meanwhile those of the one before it become elements. At the end the
+        next one is begun, if there is one, its weights in the register `following`."""
+        product, code = self._product, self._code
+        pending = self._round(TILE) if is_pending else []
+        together = TILE * product.vectors
+        spread = min(2 * together, _MOST_SPREAD)
+        issued = 0
+        weights = [self._first]
+        for k in range(together):
+            vector, n = divmod(k, TILE)
+            multiply = code.vmladava_s8 if vector else code.vmladav_s8
+            if n == 0 and vector and not product.is_kept:
+                self._load(0, vector)
+            if k + 1 < together:
+                weights.append(self._load_weights())
             for pixel in range(2):
-                self._window(held[2 * vector + pixel], pixel, vector)
-        self._begin_windows()
-        for of in weights:
-            self._weights(of)
+                if n == 0 and pixel and not product.is_kept:
+                    self._load(1, vector)
+                multiply(self._acc[pixel][n], self._x[pixel], weights[k])
+                due = len(pending) * (2 * k + pixel + 1) // (spread - 2)
+                for step in pending[issued:due]:
+                    step()
+                issued = max(issued, due)
+        if not product.is_kept:
+            self._back()
+        if is_last:
+            self._loaded = 0
+        else:
+            self._begin_tile(following)
+        for n in range(2):
+            for words, acc in zip(self._words, self._acc, strict=True):
+                code.vmov(words.lane(2 + n), words.lane(n), acc[n], acc[2 + n])
 
-        def tile(is_first: bool, is_last: bool) -> None:
-            if not is_first:
-                self._store(1, -SLOT + 16)
-            for vector in range(product.vectors):
-                if vector:
-                    for of in weights:
-                        self._weights(of)
-                for pixel in range(2):
-                    self._multiply(pixel, held[2 * vector + pixel], weights, add=vector > 0)
-            self._store(0, 0)
-            self._slot += SLOT
-            if not is_last:
-                for of in weights:
-                    self._weights(of)
+    # Elements.
 
-        return tile
+    def _finish(self, filters: int) -> None:
+        """The sums of the last tile."""
+        for step in self._round(filters):
+            step()
 
-    def _streamed(self) -> Callable[[bool, bool], None]:
-        """Windows are loaded for each tile."""
-        code, product, of = self._code, self._product, self._vectors
+    def _round(self, filters: int) -> list[Step]:
+        """What makes elements of so many filters' sums, and stores them."""
+        code, product = self._code, self._product
+        steps = [self._load_end(0)]
 
-        def begin() -> None:
-            self._weights(of[0])
-            self._window(of[4], 0, 0)
+        def add(instruction: Callable[..., None], *more: Register) -> None:
+            for words in self._words:
+                steps.append(functools.partial(instruction, words, words, *more))
 
-        def tile(is_first: bool, is_last: bool) -> None:
-            if not is_first:
-                self._store(1, -SLOT + 16)
-            first_weights = of[:TILE]
-            code.vmladav_s8(self._acc[0][0], of[4], of[0])
-            for n in range(1, TILE):
-                self._weights(of[n])
-                code.vmladav_s8(self._acc[0][n], of[4], of[n])
-            self._window(of[5], 1, 0)
-            self._multiply(1, of[5], first_weights, add=False)
-            places = [6, 7, 0, 1, 2, 3, 4, 5]
-            at = 0
-            for vector in range(1, product.vectors):
-                if vector == product.vectors - 1:
-                    weights, windows = [of[n] for n in (1, 2, 3, 5)], (of[6], of[7])
-                else:
-                    taken = [of[places[(at + n) % 8]] for n in range(TILE + 2)]
-                    weights, windows = taken[:TILE], (taken[TILE], taken[TILE + 1])
-                    at += TILE + 2
-                for one in weights:
-                    self._weights(one)
-                for pixel, x in enumerate(windows):
-                    self._window(x, pixel, vector)
-                    self._multiply(pixel, x, weights, add=True)
-            self._begin_windows()
-            self._store(0, 0)
-            self._slot += SLOT
-            if not is_last:
-                begin()
+        add(code.vadd_i32, self._end)
+        steps += self._scaled() if self._fixed is None else self._twice_rounded()
+        if not self._is_plain:
+            add(code.vqmovnb_s32)
+        if product.adds_zero:
+            add(code.vadd_i16 if self._is_plain else code.vqadd_s16, self._zeros)
+        is_signed = product.layer.y.dtype is DType.INT8
+        narrow = code.vqmovnb_s16 if is_signed else code.vqmovunb_s16
+        for words in self._words:
+            steps.append(functools.partial(narrow, words, words))
+        return [*steps, *self._written(filters)]
 
-        begin()
-        return tile
+    def _scaled(self) -> list[Step]:
+        """Integers of sums by floats, which are rounded."""
+        code, product, (a, b) = self._code, self._product, self._words
+        steps: list[Step] = [
+            functools.partial(code.vcvt_f32_s32, a, a),
+            self._load_end(1),
+            functools.partial(code.vcvt_f32_s32, b, b),
+        ]
+        for words in (a, b):
+            if product.is_fused:
+                steps.append(functools.partial(code.vfmas_f32, words, self._end, self._number))
+            else:
+                steps.append(functools.partial(code.vmul_f32, words, words, self._end))
+        for words in (a, b):
+            if not self._is_plain:
+                steps.append(functools.partial(code.vcvtn_s32_f32, words, words))
+            elif not product.is_fused:
+                steps.append(functools.partial(code.vadd_f32, words, words, self._number))
+        return steps
+
+    def _twice_rounded(self) -> list[Step]:
+        """Integers of sums as TFLite has them. Each vector of the ends is loaded to one register,
+        which has the signs of products between two of them."""
+        code, product, end = self._code, self._product, self._end
+        assert self._fixed is not None
+        steps = [self._load_end(1)]
+        for words in self._words:
+            steps.append(functools.partial(code.vqrdmulh_s32, words, words, end))
+        if self._fixed.is_away:
+            for words in self._words:
+                steps.append(functools.partial(code.vshr_s32, end, words, 31))
+                steps.append(functools.partial(code.vadd_i32, words, words, end))
+        shifts = self._number
+        if product.packed_shifts is not None:
+            shifts = end
+            steps.append(self._load_end(2))
+        for words in self._words:
+            steps.append(functools.partial(code.vrshl_s32, words, words, shifts))
+        return steps
+
+    def _load_end(self, number: int) -> Step:
+        """A vector of the ends, which are behind the tile's weights."""
+        return lambda: self._code.vldrw_u32(self._end, self._end_at(number))
+
+    def _end_at(self, number: int) -> Memory:
+        """In front of what was loaded since the tile's last weights."""
+        behind = VECTOR * (1 + number)
+        if self._loaded:
+            behind -= self._product.skipped + VECTOR * (self._loaded - 1)
+        return self.stream[behind]
+
+    def _written(self, filters: int) -> list[Step]:
+        """Stores elements of both pixels; the register moves on by those of a tile."""
+        code, output = self._code, self.output
+        is_far = self._between > _BYTES_REACH
+        steps: list[Step] = []
+        if filters < TILE:
+            count = code.register("filters_left")
+            steps += [lambda: code.mov(count, filters), lambda: code.vctp_32(count)]
+
+        def store(pixel: int, at: Memory) -> None:
+            if filters < TILE:
+                code.vpst()
+            (code.vstrbt_32 if filters < TILE else code.vstrb_32)(self._words[pixel], at)
+
+        def move(by: int) -> None:
+            steps.append(lambda: add_number(code, output, by))
+
+        if is_far:
+            steps.append(lambda: store(0, output[0]))
+            move(self._between)
+            steps.append(lambda: store(1, output[0]))
+            move(TILE - self._between)
+        else:
+            steps.append(lambda: store(1, output[self._between]))
+            steps.append(lambda: store(0, output.after(TILE)))
+        return steps

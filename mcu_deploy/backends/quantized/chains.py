@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mcu_deploy.backends.ArmDsp.workloads import ID
 from mcu_deploy.backends.interface import Layer, SubgraphView, layer_of
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.ir import Graph, GraphEditor
@@ -29,11 +28,11 @@ def followed(view: SubgraphView, layer: Layer) -> tuple[Convolution, SubgraphVie
     return behind, view.part([layer.node.id, last.node.id])
 
 
-def fused(part: SubgraphView, operator: str) -> Graph:
+def fused(part: SubgraphView, operator: str, backend: str) -> Graph:
     """The chain as one node, whose body the replaced nodes become."""
     editor = GraphEditor.empty("chain")
     editor.inputs = [editor.add_edge("x", part.type(e)) for e in part.inputs]
     editor.outputs = [editor.add_edge("y", part.type(e)) for e in part.outputs]
     name = " + ".join(node.name for node in part.nodes)
-    editor.add_node(operator, editor.inputs, editor.outputs, name, {}, ID)
+    editor.add_node(operator, editor.inputs, editor.outputs, name, {}, backend)
     return editor.finish(opset=part.opset)
