@@ -116,9 +116,9 @@ MCU_KERNEL void _mcu_mve_chain_conv1x1_8x16_mve(const int8_t *x MCU_UNUSED, int8
             "    mov r0, #264\n"                    /* pairs_left, #264 */
             "    str r0, [r3, #4]\n"                /* pairs_left, [frame, #4] */
             "1:\n"
-            "    ldr r5, [r3]\n"                    /* stream, [frame] */
             /* Two pixels times four filters, tile by tile. */
             "    mov r0, #8\n"                      /* bytes_of_row, #8 */
+            "    ldr r5, [r3]\n"                    /* stream, [frame] */
             "    vctp.8 r0\n"                       /* bytes_of_row */
             "    vldrw.u32 q2, [r5, #48]!\n"        /* w0, [stream, #48]! */
             "    vpst\n"
@@ -138,17 +138,17 @@ MCU_KERNEL void _mcu_mve_chain_conv1x1_8x16_mve(const int8_t *x MCU_UNUSED, int8
             "    vmladav.s8 lr, q1, q7\n"           /* sumb2, xb, w2 */
             "    vmov q4[2], q4[0], r0, r12\n"      /* words_a[2], words_a[0], suma0, suma2 */
             "    vmladav.s8 r8, q0, q2\n"           /* suma3, xa, w0 */
-            "    vmov q5[2], q5[0], r2, lr\n"       /* words_b[2], words_b[0], sumb0, sumb2 */
+            "    vldrw.u32 q7, [r5, #16]!\n"        /* w2, [stream, #16]! */
             "    vmladav.s8 r10, q1, q2\n"          /* sumb3, xb, w0 */
             "    vmov q4[3], q4[1], r4, r8\n"       /* words_a[3], words_a[1], suma1, suma3 */
             "    vmladav.s8 r0, q0, q3\n"           /* suma0, xa, w1 */
-            "    vmov q5[3], q5[1], r6, r10\n"      /* words_b[3], words_b[1], sumb1, sumb3 */
-            "    vmladav.s8 r2, q1, q3\n"           /* sumb0, xb, w1 */
-            "    vldrw.u32 q7, [r5, #16]!\n"        /* w2, [stream, #16]! */
-            "    vmladav.s8 r4, q0, q7\n"           /* suma1, xa, w2 */
+            "    vmov q5[2], q5[0], r2, lr\n"       /* words_b[2], words_b[0], sumb0, sumb2 */
             "    vldrw.u32 q6, [r5, #-48]\n"        /* end, [stream, #-48] */
+            "    vmladav.s8 r2, q1, q3\n"           /* sumb0, xb, w1 */
             "    vadd.i32 q4, q4, q6\n"             /* words_a, words_a, end */
             "    vcvt.f32.s32 q4, q4\n"             /* words_a, words_a */
+            "    vmov q5[3], q5[1], r6, r10\n"      /* words_b[3], words_b[1], sumb1, sumb3 */
+            "    vmladav.s8 r4, q0, q7\n"           /* suma1, xa, w2 */
             "    vadd.i32 q5, q5, q6\n"             /* words_b, words_b, end */
             "    vcvt.f32.s32 q5, q5\n"             /* words_b, words_b */
             "    vldrw.u32 q2, [r5, #16]!\n"        /* w0, [stream, #16]! */
@@ -161,22 +161,22 @@ MCU_KERNEL void _mcu_mve_chain_conv1x1_8x16_mve(const int8_t *x MCU_UNUSED, int8
             "    vmladav.s8 r12, q0, q2\n"          /* suma2, xa, w0 */
             "    vqmovnb.s16 q5, q5\n"              /* words_b, words_b */
             "    vmladav.s8 lr, q1, q2\n"           /* sumb2, xb, w0 */
-            "    vstrb.32 q5, [r1, #16]\n"          /* words_b, [output, #16] */
-            "    vmladav.s8 r8, q0, q3\n"           /* suma3, xa, w1 */
-            "    vstrb.32 q4, [r1], #4\n"           /* words_a, [output], #4 */
-            "    vmladav.s8 r10, q1, q3\n"          /* sumb3, xb, w1 */
-            "    vmov q4[2], q4[0], r0, r12\n"      /* words_a[2], words_a[0], suma0, suma2 */
             "    vldrw.u32 q7, [r5, #48]!\n"        /* w2, [stream, #48]! */
+            "    vmladav.s8 r8, q0, q3\n"           /* suma3, xa, w1 */
+            "    vstrb.32 q5, [r1, #16]\n"          /* words_b, [output, #16] */
+            "    vmladav.s8 r10, q1, q3\n"          /* sumb3, xb, w1 */
+            "    vstrb.32 q4, [r1], #4\n"           /* words_a, [output], #4 */
+            "    vmov q4[2], q4[0], r0, r12\n"      /* words_a[2], words_a[0], suma0, suma2 */
             "    vmladav.s8 r0, q0, q7\n"           /* suma0, xa, w2 */
-            "    vmov q5[2], q5[0], r2, lr\n"       /* words_b[2], words_b[0], sumb0, sumb2 */
             "    vmov q4[3], q4[1], r4, r8\n"       /* words_a[3], words_a[1], suma1, suma3 */
-            "    vmladav.s8 r2, q1, q7\n"           /* sumb0, xb, w2 */
-            "    vmov q5[3], q5[1], r6, r10\n"      /* words_b[3], words_b[1], sumb1, sumb3 */
             "    vldrw.u32 q2, [r5, #16]!\n"        /* w0, [stream, #16]! */
-            "    vmladav.s8 r4, q0, q2\n"           /* suma1, xa, w0 */
+            "    vmov q5[2], q5[0], r2, lr\n"       /* words_b[2], words_b[0], sumb0, sumb2 */
             "    vldrw.u32 q6, [r5, #-48]\n"        /* end, [stream, #-48] */
+            "    vmladav.s8 r2, q1, q7\n"           /* sumb0, xb, w2 */
             "    vadd.i32 q4, q4, q6\n"             /* words_a, words_a, end */
             "    vcvt.f32.s32 q4, q4\n"             /* words_a, words_a */
+            "    vmov q5[3], q5[1], r6, r10\n"      /* words_b[3], words_b[1], sumb1, sumb3 */
+            "    vmladav.s8 r4, q0, q2\n"           /* suma1, xa, w0 */
             "    vadd.i32 q5, q5, q6\n"             /* words_b, words_b, end */
             "    vcvt.f32.s32 q5, q5\n"             /* words_b, words_b */
             "    vldrw.u32 q3, [r5, #16]!\n"        /* w1, [stream, #16]! */
@@ -189,22 +189,22 @@ MCU_KERNEL void _mcu_mve_chain_conv1x1_8x16_mve(const int8_t *x MCU_UNUSED, int8
             "    vmladav.s8 r12, q0, q3\n"          /* suma2, xa, w1 */
             "    vqmovnb.s16 q5, q5\n"              /* words_b, words_b */
             "    vmladav.s8 lr, q1, q3\n"           /* sumb2, xb, w1 */
-            "    vstrb.32 q5, [r1, #16]\n"          /* words_b, [output, #16] */
-            "    vmladav.s8 r8, q0, q7\n"           /* suma3, xa, w2 */
-            "    vstrb.32 q4, [r1], #4\n"           /* words_a, [output], #4 */
-            "    vmladav.s8 r10, q1, q7\n"          /* sumb3, xb, w2 */
-            "    vmov q4[2], q4[0], r0, r12\n"      /* words_a[2], words_a[0], suma0, suma2 */
             "    vldrw.u32 q2, [r5, #48]!\n"        /* w0, [stream, #48]! */
+            "    vmladav.s8 r8, q0, q7\n"           /* suma3, xa, w2 */
+            "    vstrb.32 q5, [r1, #16]\n"          /* words_b, [output, #16] */
+            "    vmladav.s8 r10, q1, q7\n"          /* sumb3, xb, w2 */
+            "    vstrb.32 q4, [r1], #4\n"           /* words_a, [output], #4 */
+            "    vmov q4[2], q4[0], r0, r12\n"      /* words_a[2], words_a[0], suma0, suma2 */
             "    vmladav.s8 r0, q0, q2\n"           /* suma0, xa, w0 */
-            "    vmov q5[2], q5[0], r2, lr\n"       /* words_b[2], words_b[0], sumb0, sumb2 */
             "    vmov q4[3], q4[1], r4, r8\n"       /* words_a[3], words_a[1], suma1, suma3 */
-            "    vmladav.s8 r2, q1, q2\n"           /* sumb0, xb, w0 */
-            "    vmov q5[3], q5[1], r6, r10\n"      /* words_b[3], words_b[1], sumb1, sumb3 */
             "    vldrw.u32 q3, [r5, #16]!\n"        /* w1, [stream, #16]! */
-            "    vmladav.s8 r4, q0, q3\n"           /* suma1, xa, w1 */
+            "    vmov q5[2], q5[0], r2, lr\n"       /* words_b[2], words_b[0], sumb0, sumb2 */
             "    vldrw.u32 q6, [r5, #-48]\n"        /* end, [stream, #-48] */
+            "    vmladav.s8 r2, q1, q2\n"           /* sumb0, xb, w0 */
             "    vadd.i32 q4, q4, q6\n"             /* words_a, words_a, end */
             "    vcvt.f32.s32 q4, q4\n"             /* words_a, words_a */
+            "    vmov q5[3], q5[1], r6, r10\n"      /* words_b[3], words_b[1], sumb1, sumb3 */
+            "    vmladav.s8 r4, q0, q3\n"           /* suma1, xa, w1 */
             "    vadd.i32 q5, q5, q6\n"             /* words_b, words_b, end */
             "    vcvt.f32.s32 q5, q5\n"             /* words_b, words_b */
             "    vldrw.u32 q7, [r5, #16]!\n"        /* w2, [stream, #16]! */
@@ -222,8 +222,8 @@ MCU_KERNEL void _mcu_mve_chain_conv1x1_8x16_mve(const int8_t *x MCU_UNUSED, int8
             "    vstrb.32 q4, [r1], #4\n"           /* words_a, [output], #4 */
             "    vmladav.s8 r10, q1, q2\n"          /* sumb3, xb, w0 */
             "    vmov q4[2], q4[0], r0, r12\n"      /* words_a[2], words_a[0], suma0, suma2 */
-            "    vmov q5[2], q5[0], r2, lr\n"       /* words_b[2], words_b[0], sumb0, sumb2 */
             "    vmov q4[3], q4[1], r4, r8\n"       /* words_a[3], words_a[1], suma1, suma3 */
+            "    vmov q5[2], q5[0], r2, lr\n"       /* words_b[2], words_b[0], sumb0, sumb2 */
             "    vmov q5[3], q5[1], r6, r10\n"      /* words_b[3], words_b[1], sumb1, sumb3 */
             "    vldrw.u32 q6, [r5, #16]\n"         /* end, [stream, #16] */
             "    vadd.i32 q4, q4, q6\n"             /* words_a, words_a, end */
@@ -411,97 +411,97 @@ MCU_KERNEL void _mcu_mve_chain_depthwise3x3_16_mve(const int8_t *x MCU_UNUSED, i
             "    vldrw.u32 q3, [q1, #64]!\n"        /* x1, [words0, #64]! */
             "    vmov q6[2], q6[0], r0, r4\n"       /* y0[2], y0[0], sum0, sum2 */
             "    vmov q6[3], q6[1], r2, r6\n"       /* y0[3], y0[1], sum1, sum3 */
-            "    vmladav.s8 r8, q3, q0\n"           /* sum4, x1, w0 */
-            "    vldrw.u32 q4, [q1, #64]!\n"        /* x2, [words0, #64]! */
             "    vdup.32 q7, r5\n"                  /* y1, less */
-            "    vmladav.s8 r12, q4, q0\n"          /* sum5, x2, w0 */
-            "    vldrw.u32 q5, [q1, #64]!\n"        /* x3, [words0, #64]! */
-            "    vadd.i32 q6, q6, r10\n"            /* y0, y0, bias */
-            "    vfma.f32 q7, q6, r7\n"             /* y1, y0, factor */
-            "    vldrw.u32 q2, [q1, #64]!\n"        /* x0, [words0, #64]! */
-            "    vmladav.s8 r0, q5, q0\n"           /* sum0, x3, w0 */
-            "    vmladav.s8 r2, q2, q0\n"           /* sum1, x0, w0 */
-            "    vldrw.u32 q3, [q1, #64]!\n"        /* x1, [words0, #64]! */
-            "    vadd.f32 q7, q7, r9\n"             /* y1, y1, rounding */
-            "    vqmovnb.s16 q7, q7\n"              /* y1, y1 */
             "    vldrw.u32 q4, [q1, #64]!\n"        /* x2, [words0, #64]! */
-            "    vmladav.s8 r4, q3, q0\n"           /* sum2, x1, w0 */
-            "    vmladav.s8 r6, q4, q0\n"           /* sum3, x2, w0 */
+            "    vadd.i32 q6, q6, r10\n"            /* y0, y0, bias */
+            "    vmladav.s8 r8, q3, q0\n"           /* sum4, x1, w0 */
             "    vldrw.u32 q5, [q1, #64]!\n"        /* x3, [words0, #64]! */
+            "    vfma.f32 q7, q6, r7\n"             /* y1, y0, factor */
+            "    vmladav.s8 r12, q4, q0\n"          /* sum5, x2, w0 */
             "    vldrw.u32 q2, [q1, #64]!\n"        /* x0, [words0, #64]! */
-            "    vldrw.u32 q6, [r3, #112]\n"        /* y0, [frame, #112] */
+            "    vadd.f32 q7, q7, r9\n"             /* y1, y1, rounding */
+            "    vmladav.s8 r0, q5, q0\n"           /* sum0, x3, w0 */
             "    vldrw.u32 q3, [q1, #64]!\n"        /* x1, [words0, #64]! */
+            "    vmladav.s8 r2, q2, q0\n"           /* sum1, x0, w0 */
+            "    vqmovnb.s16 q7, q7\n"              /* y1, y1 */
+            "    vmladav.s8 r4, q3, q0\n"           /* sum2, x1, w0 */
+            "    vldrw.u32 q4, [q1, #64]!\n"        /* x2, [words0, #64]! */
+            "    vmladav.s8 r6, q4, q0\n"           /* sum3, x2, w0 */
+            "    vldrw.u32 q6, [r3, #112]\n"        /* y0, [frame, #112] */
+            "    vldrw.u32 q5, [q1, #64]!\n"        /* x3, [words0, #64]! */
             "    vstrb.32 q7, [r1, q6]\n"           /* y1, [output, y0] */
             "    vmov q6[2], q6[0], r8, r0\n"       /* y0[2], y0[0], sum4, sum0 */
             "    vmov q6[3], q6[1], r12, r2\n"      /* y0[3], y0[1], sum5, sum1 */
             "    vdup.32 q7, r5\n"                  /* y1, less */
-            "    vldrw.u32 q4, [q1, #64]!\n"        /* x2, [words0, #64]! */
+            "    vldrw.u32 q2, [q1, #64]!\n"        /* x0, [words0, #64]! */
             "    vadd.i32 q6, q6, r10\n"            /* y0, y0, bias */
             "    vfma.f32 q7, q6, r7\n"             /* y1, y0, factor */
-            "    vmladav.s8 r8, q5, q0\n"           /* sum4, x3, w0 */
-            "    vldrw.u32 q5, [q1, #64]!\n"        /* x3, [words0, #64]! */
+            "    vldrw.u32 q3, [q1, #64]!\n"        /* x1, [words0, #64]! */
             "    vadd.f32 q7, q7, r9\n"             /* y1, y1, rounding */
+            "    vmladav.s8 r8, q5, q0\n"           /* sum4, x3, w0 */
+            "    vldrw.u32 q4, [q1, #64]!\n"        /* x2, [words0, #64]! */
             "    vmladav.s8 r12, q2, q0\n"          /* sum5, x0, w0 */
             "    vqmovnb.s16 q7, q7\n"              /* y1, y1 */
-            "    vldrw.u32 q6, [r3, #128]\n"        /* y0, [frame, #128] */
             "    vmladav.s8 r0, q3, q0\n"           /* sum0, x1, w0 */
-            "    vldrw.u32 q2, [q1, #64]!\n"        /* x0, [words0, #64]! */
+            "    vldrw.u32 q6, [r3, #128]\n"        /* y0, [frame, #128] */
             "    vmladav.s8 r2, q4, q0\n"           /* sum1, x2, w0 */
             "    vstrb.32 q7, [r1, q6]\n"           /* y1, [output, y0] */
             "    vmov q6[2], q6[0], r4, r8\n"       /* y0[2], y0[0], sum2, sum4 */
             "    vmov q6[3], q6[1], r6, r12\n"      /* y0[3], y0[1], sum3, sum5 */
             "    vdup.32 q7, r5\n"                  /* y1, less */
-            "    vldrw.u32 q3, [q1, #64]!\n"        /* x1, [words0, #64]! */
+            "    vldrw.u32 q5, [q1, #64]!\n"        /* x3, [words0, #64]! */
             "    vadd.i32 q6, q6, r10\n"            /* y0, y0, bias */
             "    vfma.f32 q7, q6, r7\n"             /* y1, y0, factor */
-            "    vmladav.s8 r4, q5, q0\n"           /* sum2, x3, w0 */
-            "    vldrw.u32 q4, [q1, #64]!\n"        /* x2, [words0, #64]! */
+            "    vldrw.u32 q2, [q1, #64]!\n"        /* x0, [words0, #64]! */
             "    vadd.f32 q7, q7, r9\n"             /* y1, y1, rounding */
+            "    vmladav.s8 r4, q5, q0\n"           /* sum2, x3, w0 */
+            "    vldrw.u32 q3, [q1, #64]!\n"        /* x1, [words0, #64]! */
             "    vmladav.s8 r6, q2, q0\n"           /* sum3, x0, w0 */
             "    vqmovnb.s16 q7, q7\n"              /* y1, y1 */
-            "    vldrw.u32 q6, [r3, #144]\n"        /* y0, [frame, #144] */
             "    vmladav.s8 r8, q3, q0\n"           /* sum4, x1, w0 */
-            "    vldrw.u32 q5, [q1, #64]!\n"        /* x3, [words0, #64]! */
+            "    vldrw.u32 q4, [q1, #64]!\n"        /* x2, [words0, #64]! */
             "    vmladav.s8 r12, q4, q0\n"          /* sum5, x2, w0 */
+            "    vldrw.u32 q6, [r3, #144]\n"        /* y0, [frame, #144] */
             "    vstrb.32 q7, [r1, q6]\n"           /* y1, [output, y0] */
             "    vmov q6[2], q6[0], r0, r4\n"       /* y0[2], y0[0], sum0, sum2 */
             "    vmov q6[3], q6[1], r2, r6\n"       /* y0[3], y0[1], sum1, sum3 */
             "    vdup.32 q7, r5\n"                  /* y1, less */
-            "    vldrw.u32 q2, [q1, #64]!\n"        /* x0, [words0, #64]! */
+            "    vldrw.u32 q5, [q1, #64]!\n"        /* x3, [words0, #64]! */
             "    vadd.i32 q6, q6, r10\n"            /* y0, y0, bias */
             "    vfma.f32 q7, q6, r7\n"             /* y1, y0, factor */
-            "    vmladav.s8 r0, q5, q0\n"           /* sum0, x3, w0 */
-            "    vldrw.u32 q6, [r3, #160]\n"        /* y0, [frame, #160] */
+            "    vldrw.u32 q2, [q1, #64]!\n"        /* x0, [words0, #64]! */
             "    vadd.f32 q7, q7, r9\n"             /* y1, y1, rounding */
-            "    vldrw.u32 q3, [q1, #64]!\n"        /* x1, [words0, #64]! */
-            "    vmladav.s8 r2, q2, q0\n"           /* sum1, x0, w0 */
+            "    vmladav.s8 r0, q5, q0\n"           /* sum0, x3, w0 */
             "    vqmovnb.s16 q7, q7\n"              /* y1, y1 */
-            "    vmladav.s8 r4, q3, q0\n"           /* sum2, x1, w0 */
+            "    vmladav.s8 r2, q2, q0\n"           /* sum1, x0, w0 */
+            "    vldrw.u32 q6, [r3, #160]\n"        /* y0, [frame, #160] */
             "    vstrb.32 q7, [r1, q6]\n"           /* y1, [output, y0] */
             "    vmov q6[2], q6[0], r8, r0\n"       /* y0[2], y0[0], sum4, sum0 */
             "    vmov q6[3], q6[1], r12, r2\n"      /* y0[3], y0[1], sum5, sum1 */
             "    vdup.32 q7, r5\n"                  /* y1, less */
-            "    vldrw.u32 q4, [q1, #64]!\n"        /* x2, [words0, #64]! */
+            "    vldrw.u32 q3, [q1, #64]!\n"        /* x1, [words0, #64]! */
             "    vadd.i32 q6, q6, r10\n"            /* y0, y0, bias */
             "    vfma.f32 q7, q6, r7\n"             /* y1, y0, factor */
+            "    vldrw.u32 q4, [q1, #64]!\n"        /* x2, [words0, #64]! */
             "    vadd.f32 q7, q7, r9\n"             /* y1, y1, rounding */
-            "    vldrw.u32 q5, [q1, #128]!\n"       /* x3, [words0, #128]! */
-            "    vmladav.s8 r6, q4, q0\n"           /* sum3, x2, w0 */
+            "    vmladav.s8 r4, q3, q0\n"           /* sum2, x1, w0 */
             "    vqmovnb.s16 q7, q7\n"              /* y1, y1 */
+            "    vmladav.s8 r6, q4, q0\n"           /* sum3, x2, w0 */
+            "    vldrw.u32 q5, [q1, #128]!\n"       /* x3, [words0, #128]! */
             "    vmladav.s8 r0, q5, q0\n"           /* sum0, x3, w0 */
             "    vldrw.u32 q6, [r3, #176]\n"        /* y0, [frame, #176] */
-            "    vldrw.u32 q2, [q1, #64]!\n"        /* x0, [words0, #64]! */
-            "    vmladav.s8 r2, q2, q0\n"           /* sum1, x0, w0 */
             "    vstrb.32 q7, [r1, q6]\n"           /* y1, [output, y0] */
             "    vmov q6[2], q6[0], r4, r6\n"       /* y0[2], y0[0], sum2, sum3 */
             "    vmov q6[3], q6[1], r6, r6\n"       /* y0[3], y0[1], sum3, sum3 */
             "    vdup.32 q7, r5\n"                  /* y1, less */
-            "    vldrw.u32 q3, [q1, #64]!\n"        /* x1, [words0, #64]! */
+            "    vldrw.u32 q2, [q1, #64]!\n"        /* x0, [words0, #64]! */
             "    vadd.i32 q6, q6, r10\n"            /* y0, y0, bias */
             "    vfma.f32 q7, q6, r7\n"             /* y1, y0, factor */
+            "    vldrw.u32 q3, [q1, #64]!\n"        /* x1, [words0, #64]! */
             "    vadd.f32 q7, q7, r9\n"             /* y1, y1, rounding */
-            "    vldrw.u32 q4, [q1, #64]!\n"        /* x2, [words0, #64]! */
             "    vqmovnb.s16 q7, q7\n"              /* y1, y1 */
+            "    vldrw.u32 q4, [q1, #64]!\n"        /* x2, [words0, #64]! */
+            "    vmladav.s8 r2, q2, q0\n"           /* sum1, x0, w0 */
             "    vmladav.s8 r4, q3, q0\n"           /* sum2, x1, w0 */
             "    vldrw.u32 q6, [r3, #192]\n"        /* y0, [frame, #192] */
             "    vmladav.s8 r6, q4, q0\n"           /* sum3, x2, w0 */

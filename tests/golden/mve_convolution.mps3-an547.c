@@ -173,10 +173,10 @@ MCU_KERNEL void _mcu_mve_convolution_conv3x3_4x20_mve(const int8_t *x MCU_UNUSED
             "    vldrw.u32 q2, [r5, #48]!\n"        /* w0, [stream, #48]! */
             "9:\n"
             "    vmladav.s8 r0, q0, q2\n"           /* suma0, xa, w0 */
-            "    vldrw.u32 q3, [r5, #16]!\n"        /* w1, [stream, #16]! */
-            "    vmladav.s8 r4, q0, q3\n"           /* suma1, xa, w1 */
             "    vldrw.u32 q1, [r7, #4]\n"          /* xb, [window, #4] */
             "    vmladav.s8 r2, q1, q2\n"           /* sumb0, xb, w0 */
+            "    vldrw.u32 q3, [r5, #16]!\n"        /* w1, [stream, #16]! */
+            "    vmladav.s8 r4, q0, q3\n"           /* suma1, xa, w1 */
             "    vldrw.u32 q7, [r5, #16]!\n"        /* w2, [stream, #16]! */
             "    vmladav.s8 r6, q1, q3\n"           /* sumb1, xb, w1 */
             "    vldrw.u32 q2, [r5, #16]!\n"        /* w0, [stream, #16]! */
@@ -215,10 +215,10 @@ MCU_KERNEL void _mcu_mve_convolution_conv3x3_4x20_mve(const int8_t *x MCU_UNUSED
             "    vmladava.s8 lr, q1, q3\n"          /* sumb2, xb, w1 */
             "    vmov q4[2], q4[0], r0, r12\n"      /* words_a[2], words_a[0], suma0, suma2 */
             "    vmladava.s8 r8, q0, q7\n"          /* suma3, xa, w2 */
-            "    vldrw.u32 q0, [r7]\n"              /* xa, [window] */
-            "    vmladava.s8 r10, q1, q7\n"         /* sumb3, xb, w2 */
             "    vmov q5[2], q5[0], r2, lr\n"       /* words_b[2], words_b[0], sumb0, sumb2 */
+            "    vmladava.s8 r10, q1, q7\n"         /* sumb3, xb, w2 */
             "    vmov q4[3], q4[1], r4, r8\n"       /* words_a[3], words_a[1], suma1, suma3 */
+            "    vldrw.u32 q0, [r7]\n"              /* xa, [window] */
             "    vmov q5[3], q5[1], r6, r10\n"      /* words_b[3], words_b[1], sumb1, sumb3 */
             "    vadd.i32 q4, q4, q6\n"             /* words_a, words_a, end */
             "    vcvt.f32.s32 q4, q4\n"             /* words_a, words_a */

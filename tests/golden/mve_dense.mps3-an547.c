@@ -139,22 +139,22 @@ MCU_KERNEL void _mcu_mve_dense_dense_mve(const int8_t *x MCU_UNUSED, int8_t *y M
             "    vldrw.u32 q0, [r3]\n"              /* even, [sums] */
             "    vcvt.f32.s32 q0, q0\n"             /* even, even */
             "    vldrw.u32 q4, [r3, #32]\n"         /* other_even, [sums, #32] */
-            "    vcvt.f32.s32 q4, q4\n"             /* other_even, other_even */
-            "    vldrw.u32 q2, [r3, #16]\n"         /* odd, [sums, #16] */
             "    vmul.f32 q0, q0, r4\n"             /* even, even, factor */
-            "    vldrw.u32 q5, [r3, #48]\n"         /* other_odd, [sums, #48] */
-            "    vmul.f32 q4, q4, r4\n"             /* other_even, other_even, factor */
-            "    add r3, r3, #64\n"                 /* sums, sums, #64 */
-            "    vcvt.f32.s32 q2, q2\n"             /* odd, odd */
-            "    vcvt.f32.s32 q5, q5\n"             /* other_odd, other_odd */
+            "    vldrw.u32 q2, [r3, #16]\n"         /* odd, [sums, #16] */
             "    vadd.f32 q0, q0, r5\n"             /* even, even, rounding */
+            "    vldrw.u32 q5, [r3, #48]\n"         /* other_odd, [sums, #48] */
+            "    vcvt.f32.s32 q4, q4\n"             /* other_even, other_even */
+            "    add r3, r3, #64\n"                 /* sums, sums, #64 */
+            "    vmul.f32 q4, q4, r4\n"             /* other_even, other_even, factor */
             "    vadd.f32 q4, q4, r5\n"             /* other_even, other_even, rounding */
-            "    vmul.f32 q2, q2, r4\n"             /* odd, odd, factor */
+            "    vcvt.f32.s32 q2, q2\n"             /* odd, odd */
             "    vmovnt.i32 q0, q4\n"               /* even, other_even */
-            "    vmul.f32 q5, q5, r4\n"             /* other_odd, other_odd, factor */
+            "    vcvt.f32.s32 q5, q5\n"             /* other_odd, other_odd */
             "    vadd.i16 q0, q0, r1\n"             /* even, even, zero_point */
-            "    vadd.f32 q2, q2, r5\n"             /* odd, odd, rounding */
+            "    vmul.f32 q2, q2, r4\n"             /* odd, odd, factor */
             "    vqmovnb.s16 q0, q0\n"              /* even, even */
+            "    vmul.f32 q5, q5, r4\n"             /* other_odd, other_odd, factor */
+            "    vadd.f32 q2, q2, r5\n"             /* odd, odd, rounding */
             "    vadd.f32 q5, q5, r5\n"             /* other_odd, other_odd, rounding */
             "    vmovnt.i32 q2, q5\n"               /* odd, other_odd */
             "    vadd.i16 q2, q2, r1\n"             /* odd, odd, zero_point */

@@ -277,35 +277,35 @@ MCU_KERNEL void _mcu_mve_depthwise_depthwise3x3_any_mve(const int8_t *x MCU_UNUS
             "    vmov q6[2], q6[0], r0, r4\n"       /* y0[2], y0[0], sum0, sum2 */
             "    vmladav.s8 r8, q5, q0\n"           /* sum4, x0, w0 */
             "    vadd.i32 q6, q6, r9\n"             /* y0, y0, bias */
-            "    vmladav.s8 r12, q5, q1\n"          /* sum5, x0, w1 */
-            "    vldrw.u32 q7, [r3, #160]\n"        /* y1, [frame, #160] */
-            "    vmladav.s8 r0, q5, q2\n"           /* sum0, x0, w2 */
-            "    vmladav.s8 r2, q5, q3\n"           /* sum1, x0, w3 */
-            "    vldrw.u32 q5, [q4, #64]!\n"        /* x0, [words0, #64]! */
             "    vcvt.f32.s32 q6, q6\n"             /* y0, y0 */
-            "    vmladav.s8 r4, q5, q0\n"           /* sum2, x0, w0 */
-            "    vmladav.s8 r6, q5, q2\n"           /* sum3, x0, w2 */
-            "    vldrw.u32 q5, [q4, #256]!\n"       /* x0, [words0, #256]! */
+            "    vldrw.u32 q7, [r3, #160]\n"        /* y1, [frame, #160] */
             "    vmul.f32 q6, q6, r10\n"            /* y0, y0, factor */
             "    vadd.f32 q6, q6, r7\n"             /* y0, y0, rounding */
+            "    vmladav.s8 r12, q5, q1\n"          /* sum5, x0, w1 */
             "    vadd.i16 q6, q6, lr\n"             /* y0, y0, zero_point */
+            "    vmladav.s8 r0, q5, q2\n"           /* sum0, x0, w2 */
             "    vqmovnb.s16 q6, q6\n"              /* y0, y0 */
+            "    vmladav.s8 r2, q5, q3\n"           /* sum1, x0, w3 */
             "    vstrb.32 q6, [r1, q7]\n"           /* y0, [output, y1] */
             "    vmov q6[2], q6[0], r8, r0\n"       /* y0[2], y0[0], sum4, sum0 */
-            "    vmladav.s8 r8, q5, q0\n"           /* sum4, x0, w0 */
             "    vmov q6[3], q6[1], r12, r2\n"      /* y0[3], y0[1], sum5, sum1 */
-            "    vmladav.s8 r12, q5, q2\n"          /* sum5, x0, w2 */
             "    vadd.i32 q6, q6, r9\n"             /* y0, y0, bias */
             "    vcvt.f32.s32 q6, q6\n"             /* y0, y0 */
-            "    vldrw.u32 q7, [r3, #176]\n"        /* y1, [frame, #176] */
+            "    vldrw.u32 q5, [q4, #64]!\n"        /* x0, [words0, #64]! */
             "    vmul.f32 q6, q6, r10\n"            /* y0, y0, factor */
-            "    vldrw.u32 q5, [q4, #-64]!\n"       /* x0, [words0, #-64]! */
+            "    vmladav.s8 r4, q5, q0\n"           /* sum2, x0, w0 */
+            "    vldrw.u32 q7, [r3, #176]\n"        /* y1, [frame, #176] */
+            "    vmladav.s8 r6, q5, q2\n"           /* sum3, x0, w2 */
+            "    vldrw.u32 q5, [q4, #256]!\n"       /* x0, [words0, #256]! */
             "    vadd.f32 q6, q6, r7\n"             /* y0, y0, rounding */
-            "    vmladav.s8 r0, q5, q0\n"           /* sum0, x0, w0 */
+            "    vmladav.s8 r8, q5, q0\n"           /* sum4, x0, w0 */
             "    vadd.i16 q6, q6, lr\n"             /* y0, y0, zero_point */
-            "    vmladav.s8 r2, q5, q1\n"           /* sum1, x0, w1 */
+            "    vmladav.s8 r12, q5, q2\n"          /* sum5, x0, w2 */
             "    vqmovnb.s16 q6, q6\n"              /* y0, y0 */
+            "    vldrw.u32 q5, [q4, #-64]!\n"       /* x0, [words0, #-64]! */
+            "    vmladav.s8 r0, q5, q0\n"           /* sum0, x0, w0 */
             "    vstrb.32 q6, [r1, q7]\n"           /* y0, [output, y1] */
+            "    vmladav.s8 r2, q5, q1\n"           /* sum1, x0, w1 */
             "    vmov q6[2], q6[0], r4, r8\n"       /* y0[2], y0[0], sum2, sum4 */
             "    vmladav.s8 r4, q5, q2\n"           /* sum2, x0, w2 */
             "    vmov q6[3], q6[1], r6, r12\n"      /* y0[3], y0[1], sum3, sum5 */
@@ -373,30 +373,30 @@ MCU_KERNEL void _mcu_mve_depthwise_depthwise3x3_any_mve(const int8_t *x MCU_UNUS
             "    vcvt.f32.s32 q6, q6\n"             /* y0, y0 */
             "    vldrw.u32 q5, [q4, #128]!\n"       /* x0, [words0, #128]! */
             "    vmul.f32 q6, q6, r10\n"            /* y0, y0, factor */
-            "    vmladav.s8 r0, q5, q0\n"           /* sum0, x0, w0 */
-            "    vldrw.u32 q7, [r3, #176]\n"        /* y1, [frame, #176] */
-            "    vmladav.s8 r2, q5, q1\n"           /* sum1, x0, w1 */
-            "    vldrw.u32 q5, [q4, #64]!\n"        /* x0, [words0, #64]! */
             "    vadd.f32 q6, q6, r7\n"             /* y0, y0, rounding */
-            "    vmladav.s8 r4, q5, q0\n"           /* sum2, x0, w0 */
+            "    vldrw.u32 q7, [r3, #176]\n"        /* y1, [frame, #176] */
+            "    vmladav.s8 r0, q5, q0\n"           /* sum0, x0, w0 */
             "    vadd.i16 q6, q6, lr\n"             /* y0, y0, zero_point */
-            "    vmladav.s8 r6, q5, q1\n"           /* sum3, x0, w1 */
+            "    vmladav.s8 r2, q5, q1\n"           /* sum1, x0, w1 */
             "    vqmovnb.s16 q6, q6\n"              /* y0, y0 */
             "    vldrw.u32 q5, [q4, #64]!\n"        /* x0, [words0, #64]! */
+            "    vmladav.s8 r4, q5, q0\n"           /* sum2, x0, w0 */
             "    vstrb.32 q6, [r1, q7]\n"           /* y0, [output, y1] */
+            "    vmladav.s8 r6, q5, q1\n"           /* sum3, x0, w1 */
             "    vmov q6[2], q6[0], r8, r0\n"       /* y0[2], y0[0], sum4, sum0 */
-            "    vmladav.s8 r8, q5, q0\n"           /* sum4, x0, w0 */
             "    vmov q6[3], q6[1], r12, r2\n"      /* y0[3], y0[1], sum5, sum1 */
-            "    vldrw.u32 q7, [r3, #240]\n"        /* y1, [frame, #240] */
+            "    vldrw.u32 q5, [q4, #64]!\n"        /* x0, [words0, #64]! */
             "    vadd.i32 q6, q6, r9\n"             /* y0, y0, bias */
             "    vcvt.f32.s32 q6, q6\n"             /* y0, y0 */
-            "    ldr r0, [r3, #68]\n"               /* left, [frame, #68] */
             "    vmul.f32 q6, q6, r10\n"            /* y0, y0, factor */
-            "    subs r0, r0, #1\n"                 /* left, left, #1 */
+            "    vldrw.u32 q7, [r3, #240]\n"        /* y1, [frame, #240] */
             "    vadd.f32 q6, q6, r7\n"             /* y0, y0, rounding */
-            "    str r0, [r3, #68]\n"               /* left, [frame, #68] */
+            "    ldr r0, [r3, #68]\n"               /* left, [frame, #68] */
+            "    vmladav.s8 r8, q5, q0\n"           /* sum4, x0, w0 */
             "    vadd.i16 q6, q6, lr\n"             /* y0, y0, zero_point */
+            "    subs r0, r0, #1\n"                 /* left, left, #1 */
             "    vqmovnb.s16 q6, q6\n"              /* y0, y0 */
+            "    str r0, [r3, #68]\n"               /* left, [frame, #68] */
             "    vstrb.32 q6, [r1, q7]\n"           /* y0, [output, y1] */
             "    vmov q6[2], q6[0], r4, r8\n"       /* y0[2], y0[0], sum2, sum4 */
             "    vmov q6[3], q6[1], r6, r8\n"       /* y0[3], y0[1], sum3, sum4 */

@@ -173,24 +173,24 @@ MCU_KERNEL void _mcu_mve_float_convolution_conv3x3_6x7_f32_mve(const float *x MC
             "    ldr r7, [r3, #44]\n"               /* rows_left, [frame, #44] */
             "4:\n"
             "    ldrd r6, lr, [r4], #8\n"           /* word1, next1, [window1], #8 */
-            "    ldrd r8, r9, [r2], #8\n"           /* word2, next2, [window2], #8 */
             "    vldrw.u32 q3, [r5], #16\n"         /* filters0, [weights_at], #16 */
             "    vfma.f32 q1, q3, r6\n"             /* sum1, filters0, word1 */
+            "    ldrd r8, r9, [r2], #8\n"           /* word2, next2, [window2], #8 */
             "    vldrw.u32 q4, [r5], #16\n"         /* filters1, [weights_at], #16 */
             "    vfma.f32 q2, q3, r8\n"             /* sum2, filters0, word2 */
             "    ldrd r0, r12, [r4], #8\n"          /* word0, next0, [window1], #8 */
             "    vfma.f32 q1, q4, lr\n"             /* sum1, filters1, next1 */
-            "    ldrd r6, lr, [r2], #8\n"           /* word1, next1, [window2], #8 */
-            "    vfma.f32 q2, q4, r9\n"             /* sum2, filters1, next2 */
             "    vldrw.u32 q3, [r5], #16\n"         /* filters2, [weights_at], #16 */
+            "    vfma.f32 q2, q4, r9\n"             /* sum2, filters1, next2 */
+            "    ldrd r6, lr, [r2], #8\n"           /* word1, next1, [window2], #8 */
             "    vfma.f32 q1, q3, r0\n"             /* sum1, filters2, word0 */
             "    vldrw.u32 q4, [r5], #16\n"         /* filters3, [weights_at], #16 */
             "    vfma.f32 q2, q3, r6\n"             /* sum2, filters2, word1 */
             "    ldrd r8, r9, [r4], #8\n"           /* word2, next2, [window1], #8 */
             "    vfma.f32 q1, q4, r12\n"            /* sum1, filters3, next0 */
-            "    ldrd r0, r12, [r2], #8\n"          /* word0, next0, [window2], #8 */
-            "    vfma.f32 q2, q4, lr\n"             /* sum2, filters3, next1 */
             "    vldrw.u32 q3, [r5], #16\n"         /* filters0, [weights_at], #16 */
+            "    vfma.f32 q2, q4, lr\n"             /* sum2, filters3, next1 */
+            "    ldrd r0, r12, [r2], #8\n"          /* word0, next0, [window2], #8 */
             "    vfma.f32 q1, q3, r8\n"             /* sum1, filters0, word2 */
             "    vldrw.u32 q4, [r5], #16\n"         /* filters1, [weights_at], #16 */
             "    vfma.f32 q2, q3, r0\n"             /* sum2, filters0, word0 */
@@ -198,9 +198,9 @@ MCU_KERNEL void _mcu_mve_float_convolution_conv3x3_6x7_f32_mve(const float *x MC
             "    vfma.f32 q1, q4, r9\n"             /* sum1, filters1, next2 */
             "    ldrd r6, lr, [r1], #8\n"           /* word1, next1, [window0], #8 */
             "    vfma.f32 q2, q4, r12\n"            /* sum2, filters1, next0 */
-            "    ldrd r8, r9, [r4], #8\n"           /* word2, next2, [window1], #8 */
             "    vldrw.u32 q3, [r5], #16\n"         /* filters2, [weights_at], #16 */
             "    vfma.f32 q0, q3, r6\n"             /* sum0, filters2, word1 */
+            "    ldrd r8, r9, [r4], #8\n"           /* word2, next2, [window1], #8 */
             "    vldrw.u32 q4, [r5], #16\n"         /* filters3, [weights_at], #16 */
             "    vfma.f32 q1, q3, r8\n"             /* sum1, filters2, word2 */
             "    ldrd r0, r12, [r2], #8\n"          /* word0, next0, [window2], #8 */
@@ -327,9 +327,9 @@ MCU_KERNEL void _mcu_mve_float_convolution_conv3x3_6x7_f32_mve(const float *x MC
             "    ldr r7, [r3, #44]\n"               /* rows_left, [frame, #44] */
             "7:\n"
             "    ldrd r6, lr, [r1], #8\n"           /* word1, next1, [window0], #8 */
-            "    ldrd r8, r9, [r4], #8\n"           /* word2, next2, [window1], #8 */
             "    vldrw.u32 q3, [r5], #16\n"         /* filters2, [weights_at], #16 */
             "    vfma.f32 q0, q3, r6\n"             /* sum0, filters2, word1 */
+            "    ldrd r8, r9, [r4], #8\n"           /* word2, next2, [window1], #8 */
             "    vldrw.u32 q4, [r5], #16\n"         /* filters3, [weights_at], #16 */
             "    vfma.f32 q1, q3, r8\n"             /* sum1, filters2, word2 */
             "    ldrd r0, r12, [r2], #8\n"          /* word0, next0, [window2], #8 */

@@ -240,11 +240,11 @@ MCU_KERNEL void _mcu_mve_float_dense_dense_18x21_f32_mve(const float *x MCU_UNUS
             "    vfma.f32 q0, q4, r0\n"             /* sum0, filters0, word1 */
             "    vldrw.u32 q5, [r2], #16\n"         /* filters1, [weights_at], #16 */
             "    vfma.f32 q1, q5, r0\n"             /* sum1, filters1, word1 */
-            "    mov r0, #1\n"                      /* word1, #1 */
             "    vldrw.u32 q6, [r2], #16\n"         /* filters2, [weights_at], #16 */
+            "    mov r0, #1\n"                      /* word1, #1 */
+            "    vldrw.u32 q7, [r2], #16\n"         /* filters3, [weights_at], #16 */
             "    vctp.32 r0\n"                      /* word1 */
             "    ldr r0, [r3, #4]\n"                /* word0, [frame, #4] */
-            "    vldrw.u32 q7, [r2], #16\n"         /* filters3, [weights_at], #16 */
             "    vfma.f32 q0, q6, r4\n"             /* sum0, filters2, next1 */
             "    vmov.i32 q4, #0\n"                 /* filters0, #0 */
             "    vfma.f32 q1, q7, r4\n"             /* sum1, filters3, next1 */

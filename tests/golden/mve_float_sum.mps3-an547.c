@@ -59,19 +59,19 @@ MCU_KERNEL void _mcu_mve_float_sum_add_f32_clamped_mve(const float *a MCU_UNUSED
             "    vmax.s32 q0, q0, q3\n"             /* a0, a0, bound */
             "    vldrw.u32 q2, [r1], #16\n"         /* b1, [b], #16 */
             "    vadd.f32 q1, q1, q2\n"             /* a1, a1, b1 */
-            "    vmov.i32 q3, #0\n"                 /* bound, #0 */
             "    vstrw.32 q0, [r2], #16\n"          /* a0, [y], #16 */
-            "    vmax.s32 q1, q1, q3\n"             /* a1, a1, bound */
-            "    vldrw.u32 q2, [r0], #16\n"         /* a2, [a], #16 */
             "    vmov.i32 q3, #0\n"                 /* bound, #0 */
+            "    vldrw.u32 q2, [r0], #16\n"         /* a2, [a], #16 */
+            "    vmax.s32 q1, q1, q3\n"             /* a1, a1, bound */
             "    vldrw.u32 q0, [r1], #16\n"         /* b2, [b], #16 */
             "    vadd.f32 q2, q2, q0\n"             /* a2, a2, b2 */
             "    vstrw.32 q1, [r2], #16\n"          /* a1, [y], #16 */
-            "    vmax.s32 q2, q2, q3\n"             /* a2, a2, bound */
-            "    vldrw.u32 q0, [r0], #16\n"         /* a0, [a], #16 */
             "    vmov.i32 q3, #0\n"                 /* bound, #0 */
+            "    vldrw.u32 q0, [r0], #16\n"         /* a0, [a], #16 */
+            "    vmax.s32 q2, q2, q3\n"             /* a2, a2, bound */
             "    vldrw.u32 q1, [r1], #16\n"         /* b0, [b], #16 */
             "    vadd.f32 q0, q0, q1\n"             /* a0, a0, b0 */
+            "    vmov.i32 q3, #0\n"                 /* bound, #0 */
             "    vstrw.32 q2, [r2], #16\n"          /* a2, [y], #16 */
             "    vmax.s32 q0, q0, q3\n"             /* a0, a0, bound */
             "    vstrw.32 q0, [r2], #16\n"          /* a0, [y], #16 */

@@ -181,8 +181,8 @@ MCU_KERNEL void _mcu_mve_pointwise_conv1x1_52x20_mve(const int8_t *x MCU_UNUSED,
             "    vmladava.s8 r8, q0, q3\n"          /* suma3, xa, w1 */
             "    vmov q4[2], q4[0], r0, r12\n"      /* words_a[2], words_a[0], suma0, suma2 */
             "    vmladava.s8 r10, q1, q3\n"         /* sumb3, xb, w1 */
-            "    vmov q5[2], q5[0], r2, lr\n"       /* words_b[2], words_b[0], sumb0, sumb2 */
             "    vmov q4[3], q4[1], r4, r8\n"       /* words_a[3], words_a[1], suma1, suma3 */
+            "    vmov q5[2], q5[0], r2, lr\n"       /* words_b[2], words_b[0], sumb0, sumb2 */
             "    vmov q5[3], q5[1], r6, r10\n"      /* words_b[3], words_b[1], sumb1, sumb3 */
             "    vldrw.u32 q6, [r5, #-32]\n"        /* end, [stream, #-32] */
             "    vadd.i32 q4, q4, q6\n"             /* words_a, words_a, end */

@@ -146,21 +146,21 @@ MCU_KERNEL void _mcu_mve_pool_avg_pool2x2_6_mve(const int8_t *x MCU_UNUSED, int8
             "    add r4, r4, #24\n"                 /* line, line, #24 */
             "    subs r6, r6, #1\n"                 /* rows_left, rows_left, #1 */
             "    bne 3b\n"
-            "    vshl.i32 q2, q0, #16\n"            /* even, sum0, #16 */
             "    ldr r0, [r2, #8]\n"                /* scale, [constants_at, #8] */
-            "    vmovlt.s16 q0, q0\n"               /* odd, sum0 */
+            "    vshl.i32 q2, q0, #16\n"            /* even, sum0, #16 */
             "    ldr r4, [r2, #12]\n"               /* addend, [constants_at, #12] */
             "    vdup.32 q1, r0\n"                  /* scales, scale */
             "    vmulh.s32 q2, q2, q1\n"            /* even, even, scales */
+            "    vmovlt.s16 q0, q0\n"               /* odd, sum0 */
+            "    movw r0, #65280\n"                 /* free, #65280 */
             "    vshl.i32 q0, q0, #16\n"            /* odd, odd, #16 */
             "    vmulh.s32 q0, q0, q1\n"            /* odd, odd, scales */
             "    vadd.i32 q2, q2, r4\n"             /* even, even, addend */
-            "    movw r0, #65280\n"                 /* free, #65280 */
-            "    vadd.i32 q0, q0, r4\n"             /* odd, odd, addend */
-            "    mvn r4, #0\n"                      /* nearest, #0 */
             "    vdup.32 q1, r0\n"                  /* mask, free */
             "    movw r0, #128\n"                   /* free, #128 */
             "    vadd.i32 q3, q2, r0\n"             /* moved, even, free */
+            "    vadd.i32 q0, q0, r4\n"             /* odd, odd, addend */
+            "    mvn r4, #0\n"                      /* nearest, #0 */
             "    vand q3, q3, q1\n"                 /* moved, moved, mask */
             "    vpst\n"
             "    vminvt.u32 r4, q3\n"               /* nearest, moved */
@@ -200,32 +200,32 @@ MCU_KERNEL void _mcu_mve_pool_avg_pool2x2_6_mve(const int8_t *x MCU_UNUSED, int8
             "    add r4, r4, #24\n"                 /* line, line, #24 */
             "    subs r6, r6, #1\n"                 /* rows_left, rows_left, #1 */
             "    bne 7b\n"
-            "    ldr r7, [r2, #24]\n"               /* x_scale, [constants_at, #24] */
             "    ldr r0, [r2, #20]\n"               /* free, [constants_at, #20] */
-            "    vmov s9, r7\n"                     /* y_scale, x_scale */
+            "    ldr r7, [r2, #24]\n"               /* x_scale, [constants_at, #24] */
             "    vmov s8, r0\n"                     /* count, free */
-            "    movw r9, #65408\n"                 /* zero_point, #65408 */
+            "    vmov s9, r7\n"                     /* y_scale, x_scale */
             "    vdiv.f32 s0, s0, s8\n"             /* sum0.0, sum0.0, count */
+            "    movw r9, #65408\n"                 /* zero_point, #65408 */
             "    movt r9, #0xffff\n"                /* zero_point, #0xffff */
-            "    vdiv.f32 s0, s0, s9\n"             /* sum0.0, sum0.0, y_scale */
             "    vdiv.f32 s1, s1, s8\n"             /* sum0.1, sum0.1, count */
-            "    vdiv.f32 s1, s1, s9\n"             /* sum0.1, sum0.1, y_scale */
             "    vdiv.f32 s2, s2, s8\n"             /* sum0.2, sum0.2, count */
-            "    vdiv.f32 s2, s2, s9\n"             /* sum0.2, sum0.2, y_scale */
             "    vdiv.f32 s3, s3, s8\n"             /* sum0.3, sum0.3, count */
-            "    vdiv.f32 s3, s3, s9\n"             /* sum0.3, sum0.3, y_scale */
             "    vdiv.f32 s4, s4, s8\n"             /* sum1.0, sum1.0, count */
-            "    vdiv.f32 s4, s4, s9\n"             /* sum1.0, sum1.0, y_scale */
             "    vdiv.f32 s5, s5, s8\n"             /* sum1.1, sum1.1, count */
+            "    vdiv.f32 s6, s6, s8\n"             /* sum1.2, sum1.2, count */
+            "    vdiv.f32 s7, s7, s8\n"             /* sum1.3, sum1.3, count */
+            "    vdiv.f32 s0, s0, s9\n"             /* sum0.0, sum0.0, y_scale */
+            "    vdiv.f32 s1, s1, s9\n"             /* sum0.1, sum0.1, y_scale */
+            "    vdiv.f32 s2, s2, s9\n"             /* sum0.2, sum0.2, y_scale */
+            "    vdiv.f32 s3, s3, s9\n"             /* sum0.3, sum0.3, y_scale */
             "    vcvtn.s32.f32 q0, q0\n"            /* sum0, sum0 */
-            "    vdiv.f32 s5, s5, s9\n"             /* sum1.1, sum1.1, y_scale */
+            "    vdiv.f32 s4, s4, s9\n"             /* sum1.0, sum1.0, y_scale */
             "    vqadd.s32 q0, q0, r9\n"            /* sum0, sum0, zero_point */
             "    vqmovnb.s32 q0, q0\n"              /* sum0, sum0 */
             "    vqmovnb.s16 q0, q0\n"              /* sum0, sum0 */
             "    vstrb.32 q0, [r1], #4\n"           /* sum0, [y_at], #4 */
-            "    vdiv.f32 s6, s6, s8\n"             /* sum1.2, sum1.2, count */
+            "    vdiv.f32 s5, s5, s9\n"             /* sum1.1, sum1.1, y_scale */
             "    vdiv.f32 s6, s6, s9\n"             /* sum1.2, sum1.2, y_scale */
-            "    vdiv.f32 s7, s7, s8\n"             /* sum1.3, sum1.3, count */
             "    vdiv.f32 s7, s7, s9\n"             /* sum1.3, sum1.3, y_scale */
             "    vcvtn.s32.f32 q1, q1\n"            /* sum1, sum1 */
             "    vqadd.s32 q1, q1, r9\n"            /* sum1, sum1, zero_point */

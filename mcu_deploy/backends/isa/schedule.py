@@ -31,7 +31,6 @@ from mcu_deploy.backends.isa.same import do_the_same
 
 _FEWEST_PRODUCTS = 4  # of a piece whose lists are split
 _FARTHEST = 1000  # bytes from a base
-_LATER, _EARLIER = 6, 8  # instructions
 # Jumps, and what begins a loop that predicates its last round.
 _STAYING = ("b", "bl", "bx", "cbz", "cbnz", "dlstp.8", "dlstp.16", "dlstp.32")
 
@@ -272,13 +271,7 @@ class _Ready:
         self._model = model
         self._issues = [model.issue_of(instruction) for instruction in code]
         self._followers = dependences(self._issues, model)
-        # Of vectors, how much later each is taken than it was written where what rounds comes
-        # first.
-        self._later = [
-            0 if not i.is_vector or issue.is_product
-            else _LATER if issue.loads or issue.stores or i.name == "vmov" else -_EARLIER
-            for i, issue in zip(code, self._issues, strict=True)
-        ]  # fmt: skip
+        self._has_vectors = any(instruction.is_vector for instruction in code)
         self._together = _together(code)
         # A VPST waits for what its instructions wait for.
         first = {n: vpst for vpst, end in self._together.items() for n in range(vpst + 1, end)}
@@ -290,8 +283,8 @@ class _Ready:
     @property
     def rules(self) -> tuple[Rule, ...]:
         """By which list scheduling takes the first one of what could be issued: of the longest way
-        to the end; as it was; of vectors as it was, but what rounds earlier than loads and stores;
-        products first; loads first."""
+        to the end; as it was; of vectors what products soon wait for; products first;
+        loads first."""
         issues = self._issues
         urgency = [0] * len(issues)
         for n in range(len(issues) - 1, -1, -1):
@@ -301,10 +294,24 @@ class _Ready:
         return (
             lambda n: (-urgency[n], n),
             lambda n: (n,),
-            *([lambda n: (n + self._later[n], n)] if any(self._later) else []),
+            *self._of_vectors,
             lambda n: (not issues[n].is_product, -urgency[n], n),
             lambda n: (not issues[n].loads, -urgency[n], n),
         )
+
+    @property
+    def _of_vectors(self) -> tuple[Rule, ...]:
+        """By the cycle in which each must be issued if products, which take two, follow each other
+        without a pause, in the order that they have."""
+        if not self._has_vectors:
+            return ()
+        products = [issue.is_product for issue in self._issues]
+        due = [2 * n for n in itertools.accumulate(products, initial=0)]
+        for n in range(len(products) - 1, -1, -1):
+            after = [due[k] - delay for k, delay in self._followers[n].items()]
+            if after:
+                due[n] = min([due[n], *after] if products[n] else after)
+        return (lambda n: (due[n], n),)
 
     def listed(self, rule: Rule) -> list[int]:
         """The instructions by their numbers in an order that keeps what depends on each other."""

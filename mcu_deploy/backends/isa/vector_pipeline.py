@@ -65,7 +65,8 @@ class Issue:
 
     @property
     def is_product(self) -> bool:
-        return self.sum is not None
+        """Or a vector of floats, which keep the same unit busy."""
+        return self.unit is BusyUnit.PRODUCT and self.held == 2
 
 
 _REDUCTION = re.compile(r"v(ml[as]l?dav|rml[as]ldavh|addl?v|abav|max(nm)?a?v|min(nm)?a?v)")
