@@ -198,7 +198,7 @@ NETS = (
     _of_arm_mve("convolution", arm_mve_conv_cases, [arm_mve_conv_cases.GOLDEN]),
     _of_arm_mve("dense", arm_mve_dense_cases, [arm_mve_dense_cases.GOLDEN]),
     _of_arm_mve("depthwise", arm_mve_depthwise_cases, [arm_mve_depthwise_cases.GOLDEN]),
-    _of_arm_mve("chain", arm_mve_chain_cases, [arm_mve_chain_cases.GOLDEN], "ram"),
+    _of_arm_mve("chain", arm_mve_chain_cases, [arm_mve_chain_cases.GOLDEN], "speed"),
     Net("mve_tflite", mve_tflite, Options(), "mps3-an547", ("ArmMve", "CpuRef")),
     _of_arm_mve("conversion", arm_dsp_conversion_cases, _CONVERSIONS),
     _of_arm_mve("pool", arm_mve_pool_cases, [arm_mve_pool_cases.GOLDEN]),
