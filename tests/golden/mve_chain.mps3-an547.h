@@ -21,8 +21,8 @@
 
 #include "mcu/runtime.h"
 
-#if MCU_MODEL_ABI_MAJOR != 4 || MCU_MODEL_ABI_MINOR < 0
-#error "network_mve_chain is for ABI 4.0 of mcu/model.h: build it again"
+#if MCU_MODEL_ABI_MAJOR != 4 || MCU_MODEL_ABI_MINOR < 1
+#error "network_mve_chain is for ABI 4.1 of mcu/model.h: build it again"
 #endif
 
 #ifdef __cplusplus
