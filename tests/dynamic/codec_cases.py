@@ -87,7 +87,7 @@ def rich_workload() -> Workload:
     types = (
         "const int8_t *", "int8_t *", "const int32_t *", "uint8_t *", "int16_t *", "float", "void *"
     )  # fmt: skip
-    roles = (*Role, Role.REGION)
+    roles = (*(role for role in Role if role is not Role.SIZE), Role.REGION)
     private = Region("Rich", 0, RegionKind.PRIVATE, "state", 8)
     scratch = Region("Rich", 1, RegionKind.SCRATCH, "more scratch", 64)
     return Workload(

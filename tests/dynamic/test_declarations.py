@@ -70,7 +70,8 @@ def test_the_versions_and_the_words_agree() -> None:
         dtype.value: dtype.bytes for dtype in DType if not dtype.is_narrow
     }
     assert words("mcu_layout_rule_t") == {rule.name.lower() for rule in LayoutRule}
-    assert words("mcu_role_t") == {role.name.lower() for role in Role}
+    # The size of a run is added behind backends.
+    assert words("mcu_role_t") == {role.name.lower() for role in Role if role is not Role.SIZE}
 
 
 def table(size: int, *methods: str) -> tuple[Any, Any]:
