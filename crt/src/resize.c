@@ -8,6 +8,13 @@ static const mcu_size_t *size_of(const mcu_model_t *model) {
     return (model->abi_version & 0xFFFFU) >= 1U ? model->size : NULL;
 }
 
+/* Of a divisor up to 4 and a dividend below 2**30, by 2**32 / divisor rounded up: cores without a
+ * divider would call the library's division, which is longer than all of this. */
+static int32_t quotient(int32_t dividend, int32_t divisor) {
+    static const uint64_t reciprocals[] = {1ULL << 32, 1ULL << 31, 0x55555556ULL, 1ULL << 30};
+    return (int32_t)(((uint64_t)(uint32_t)dividend * reciprocals[divisor - 1]) >> 32);
+}
+
 int32_t mcu_model_resize(const mcu_model_t *model, int64_t size, mcu_tensor_info_t *infos,
                          int64_t *extents) {
     if (model == NULL || infos == NULL || extents == NULL) {
@@ -30,7 +37,7 @@ int32_t mcu_model_resize(const mcu_model_t *model, int64_t size, mcu_tensor_info
         }
         for (; at < end && at->tensor == i; ++at) {
             extents[at->axis] =
-                at->step * (((int32_t)size + at->before) / at->divisor) + at->behind;
+                at->step * quotient((int32_t)size + at->before, at->divisor) + at->behind;
         }
         infos[i].shape = extents;
         const DLTensor tensor = mcu_tensor(NULL, infos[i].dtype, extents, infos[i].ndim);

@@ -101,7 +101,7 @@ typedef struct mcu_extent {
     uint16_t axis;
     int32_t step;
     int32_t before;
-    int32_t divisor;
+    int32_t divisor; /* 1 to 4 */
     int32_t behind;
 } mcu_extent_t;
 
