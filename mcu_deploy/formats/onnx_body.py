@@ -71,6 +71,10 @@ class Body:
         array = np.asarray(value, self.element if dtype is None else dtype)
         return self("Constant", value=numpy_helper.from_array(array))
 
+    def real(self, value: Any) -> str:
+        """A constant of float32."""
+        return self.constant(value, np.float32)
+
     def cast(self, x: str, to: int = onnx.TensorProto.FLOAT) -> str:
         return self("Cast", x, to=to)
 

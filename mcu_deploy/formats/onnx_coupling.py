@@ -47,8 +47,8 @@ def _matrix(b: Body, shares: str, rows: int, classes: int) -> str:
     base = np.zeros((classes, classes), np.float32)
     for place, (i, j) in enumerate(pairs):
         chosen[place, i, j], chosen[place, j, i], base[j, i] = 1, -1, 1
-    flat = b("MatMul", shares, b.constant(chosen.reshape(len(pairs), -1), np.float32))
-    flat = b("Add", flat, b.constant(base.reshape(-1), np.float32))
+    flat = b("MatMul", shares, b.real(chosen.reshape(len(pairs), -1)))
+    flat = b("Add", flat, b.real(base.reshape(-1)))
     of_two = b.reshape(flat, (rows, classes, classes))
     others = b("Neg", b("Mul", of_two, b.transpose(of_two, (0, 2, 1))))
     squares = b.reduced("ReduceSum", b("Mul", of_two, of_two), [1])
@@ -59,9 +59,6 @@ def _matrix(b: Body, shares: str, rows: int, classes: int) -> str:
 def _step(b: Body, q: str, rows: int, classes: int) -> tuple[str, str]:
     """New probabilities, and whether any row still moves; rows that do not stay."""
 
-    def number(value: float) -> str:
-        return b.constant(value, np.float32)
-
     def column(x: str, index: int) -> str:
         return b("Gather", x, b.constant([index], np.int64), axis=1)
 
@@ -69,17 +66,17 @@ def _step(b: Body, q: str, rows: int, classes: int) -> tuple[str, str]:
     qp = b.reduced("ReduceSum", b("Mul", q, b.reshape(p, (rows, 1, classes))), [2], 0)
     pqp = b.reduced("ReduceSum", b("Mul", p, qp), [1])
     error = b.reduced("ReduceMax", b("Abs", b("Sub", qp, pqp)), [1])
-    moves = b("Not", b("Less", error, number(_CLOSE / classes)))
+    moves = b("Not", b("Less", error, b.real(_CLOSE / classes)))
     for index in range(classes):
         row = b.reshape(b("Gather", q, b.constant([index], np.int64), axis=1), (rows, classes))
         of_it, own = column(qp, index), column(row, index)
         by = b("Div", b("Sub", pqp, of_it), own)
-        rest = b("Add", number(1), by)
-        only = b.constant(np.arange(classes) == index, np.float32)
+        rest = b("Add", b.real(1), by)
+        only = b.real(np.arange(classes) == index)
         grown = b("Add", p, b("Mul", by, only))
-        twice = b("Add", b("Mul", by, own), b("Mul", number(2), of_it))
+        twice = b("Add", b("Mul", by, own), b("Mul", b.real(2), of_it))
         pqp = b("Div", b("Div", b("Add", pqp, b("Mul", by, twice)), rest), rest)
         qp = b("Div", b("Add", qp, b("Mul", by, row)), rest)
         p = b("Div", grown, rest)
     going = b.reduced("ReduceMax", b.cast(moves), [0, 1], 0)
-    return b("Where", moves, p, "step_p"), b("Greater", going, number(0))
+    return b("Where", moves, p, "step_p"), b("Greater", going, b.real(0))

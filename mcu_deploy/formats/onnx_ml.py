@@ -33,15 +33,13 @@ def _binarizer(b: Body) -> str | None:
     """Binarizer-1: 1 above the threshold, 0 elsewhere."""
     if b.element != np.float32:
         return None
-    above = b("Greater", b.inputs[0], b.constant(b.attributes.get("threshold", 0.0)))
-    return b("Cast", above, to=1)
+    return b.cast(above(b, b.inputs[0], b.attributes.get("threshold", 0.0)))
 
 
 def _scaler(b: Body) -> str | None:
     """Scaler-1: (x - offset) * scale, one for all or one a column."""
-    x = b.inputs[0] if b.element == np.float32 else b("Cast", b.inputs[0], to=1)
-    offset = b.constant(b.attributes.get("offset", [0.0]), np.float32)
-    return b("Mul", b("Sub", x, offset), b.constant(b.attributes.get("scale", [1.0]), np.float32))
+    moved = b("Sub", as_float(b, b.inputs[0]), b.real(b.attributes.get("offset", [0.0])))
+    return b("Mul", moved, b.real(b.attributes.get("scale", [1.0])))
 
 
 def _product(b: Body, count: int) -> str | None:
@@ -50,11 +48,11 @@ def _product(b: Body, count: int) -> str | None:
     given = np.array(b.attributes.get("coefficients", ()), np.float32)
     if not count or given.size != count * columns:
         return None
-    product = b("MatMul", as_float(b, x), b.constant(given.reshape(count, -1).T, np.float32))
+    product = b("MatMul", as_float(b, x), b.real(given.reshape(count, -1).T))
     added = b.attributes.get("intercepts", ())
     if not len(added):
         return product
-    return b("Add", product, b.constant(added, np.float32)) if len(added) == count else None
+    return b("Add", product, b.real(added)) if len(added) == count else None
 
 
 def _linear_regressor(b: Body) -> str | None:
@@ -99,7 +97,7 @@ def _normalizer(b: Body) -> str | None:
     if op is None or len(b.shape) != 2:
         return None
     x = as_float(b, b.inputs[0])
-    norm, zero, one = b.reduced(op, x, [1]), *(b.constant(n, np.float32) for n in (0, 1))
+    norm, zero, one = b.reduced(op, x, [1]), b.real(0), b.real(1)
     return b("Div", x, b("Where", b("Equal", norm, zero), one, norm))
 
 
@@ -141,18 +139,16 @@ def _label_encoder(b: Body) -> str | None:
         default = b.attributes.get("default_int64", -1)
     else:
         default = b.attributes.get("default_float", -0.0)
-    equal = b.cast(_equal(b, keys))
+    equal = b.cast(_equal(b, b.inputs[0], keys.astype(b.element)))
     place = b("ArgMax", equal, axis=len(b.shape), keepdims=0)
     found = b("Gather", b.constant(values, values.dtype), place)
-    known = b(
-        "Greater", b.reduced("ReduceMax", equal, [len(b.shape)], 0), b.constant(0, np.float32)
-    )
+    known = above(b, b.reduced("ReduceMax", equal, [len(b.shape)], 0), 0)
     return b("Where", known, found, b.constant(default, values.dtype))
 
 
-def _equal(b: Body, keys: np.ndarray) -> str:
-    """[..., n]: which of n keys each element is."""
-    return b("Equal", b.reshape(b.inputs[0], (*b.shape, 1)), b.constant(keys))
+def _equal(b: Body, x: str, keys: np.ndarray) -> str:
+    """[..., n]: which of n keys each element of x is, which has the first input's shape."""
+    return b("Equal", b.reshape(x, (*b.shape, 1)), b.constant(keys, keys.dtype))
 
 
 def _one_hot_encoder(b: Body) -> str | None:
@@ -162,8 +158,7 @@ def _one_hot_encoder(b: Body) -> str | None:
         return None
     keys = np.array(categories, np.int64)
     whole = b.inputs[0] if b.element == np.int64 else b.cast(b.inputs[0], onnx.TensorProto.INT64)
-    column = b.reshape(whole, (*b.shape, 1))
-    return b.cast(b("Equal", column, b.constant(keys, np.int64)))
+    return b.cast(_equal(b, whole, keys))
 
 
 ML: Mapping[str, Callable[[Body], str | list[str] | None]] = {

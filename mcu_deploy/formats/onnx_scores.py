@@ -43,8 +43,8 @@ def _logistic(b: Body, scores: str) -> str:
 
 def _softmax_zero(b: Body, scores: str) -> str:
     """Scores of nothing keep it, and do not count."""
-    zero = b.constant(0, np.float32)
-    least, most = (b.constant(sign * _TINY, np.float32) for sign in (-1, 1))
+    zero = b.real(0)
+    least, most = (b.real(sign * _TINY) for sign in (-1, 1))
     top = b.reduced("ReduceMax", scores, [1])
     counts = b("Or", b("Greater", scores, most), b("Less", scores, least))
     powers = b("Exp", b("Sub", scores, top))
@@ -54,16 +54,13 @@ def _softmax_zero(b: Body, scores: str) -> str:
 
 
 def _probit(b: Body, scores: str) -> str:
-    def number(value: float) -> str:
-        return b.constant(value, np.float32)
-
-    x = b("Sub", b("Mul", scores, number(2)), number(1))
-    log = b("Log", b("Mul", b("Sub", number(1), x), b("Add", number(1), x)))
-    v = b("Add", b("Mul", log, number(0.5)), number(2 / (_PI * _A)))
-    root = b("Sqrt", b("Sub", b("Mul", v, v), b("Mul", log, number(1 / _A))))
+    x = b("Sub", b("Mul", scores, b.real(2)), b.real(1))
+    log = b("Log", b("Mul", b("Sub", b.real(1), x), b("Add", b.real(1), x)))
+    v = b("Add", b("Mul", log, b.real(0.5)), b.real(2 / (_PI * _A)))
+    root = b("Sqrt", b("Sub", b("Mul", v, v), b("Mul", log, b.real(1 / _A))))
     size = b("Sqrt", b("Sub", root, v))
-    signed = b("Where", b("Less", x, number(0)), b("Neg", size), size)
-    return b("Mul", signed, number(math.sqrt(2)))
+    signed = b("Where", b("Less", x, b.real(0)), b("Neg", size), size)
+    return b("Mul", signed, b.real(math.sqrt(2)))
 
 
 _TRANSFORMS: Mapping[str, Callable[[Body, str], str]] = {
@@ -81,12 +78,12 @@ def both(b: Body, scores: str, name: str, are_shares: bool) -> str | None:
         return None
     if name == "LOGISTIC":
         return b("Sigmoid", b("Concat", b("Neg", scores), scores, axis=1))
-    other = b("Sub", b.constant(1, np.float32), scores) if are_shares else b("Neg", scores)
+    other = b("Sub", b.real(1), scores) if are_shares else b("Neg", scores)
     return b("Concat", other, scores, axis=1)
 
 
 def above(b: Body, scores: str, least: float) -> str:
-    return b("Greater", scores, b.constant(least, np.float32))
+    return b("Greater", scores, b.real(least))
 
 
 def labels_of(b: Body, name: str) -> list[int] | None:

@@ -15,10 +15,6 @@ from mcu_deploy.formats.onnx_scores import as_float, as_rows, labels_of, transfo
 _LEAST = 1e-7
 
 
-def _number(b: Body, value: float) -> str:
-    return b.constant(value, np.float32)
-
-
 def _kernels(b: Body, vectors: np.ndarray) -> str | None:
     """[rows, n]: the kernel of each row and each of [n, columns] vectors."""
     x, rows, columns = as_rows(b)
@@ -26,15 +22,15 @@ def _kernels(b: Body, vectors: np.ndarray) -> str | None:
     gamma, offset, degree = (*b.attributes.get("kernel_params", ()), 0.0, 0.0, 0.0)[:3]
     if kind == b"RBF":
         # The squares of differences, which lose nothing where features are large.
-        apart = b("Sub", b.reshape(x, (rows, 1, columns)), b.constant(vectors, np.float32))
+        apart = b("Sub", b.reshape(x, (rows, 1, columns)), b.real(vectors))
         distance = b.reduced("ReduceSum", b("Mul", apart, apart), [2], 0)
-        return b("Exp", b("Mul", distance, _number(b, -gamma)))
-    product = b("MatMul", x, b.constant(vectors.T, np.float32))
+        return b("Exp", b("Mul", distance, b.real(-gamma)))
+    product = b("MatMul", x, b.real(vectors.T))
     if kind == b"LINEAR":
         return product
-    moved = b("Add", b("Mul", product, _number(b, gamma)), _number(b, offset))
+    moved = b("Add", b("Mul", product, b.real(gamma)), b.real(offset))
     if kind == b"POLY":
-        return b("Pow", moved, _number(b, degree))
+        return b("Pow", moved, b.real(degree))
     return b("Tanh", moved) if kind == b"SIGMOID" else None
 
 
@@ -63,12 +59,12 @@ def _regressor(b: Body) -> str | None:
         if found is None:
             return None
         kernels = found
-    product = b("MatMul", kernels, b.constant(weights.reshape(-1, 1), np.float32))
-    total = b("Add", product, _number(b, rho[0]))
+    product = b("MatMul", kernels, b.real(weights.reshape(-1, 1)))
+    total = b("Add", product, b.real(rho[0]))
     if not b.attributes.get("one_class", 0):
         return total
-    inside = b("Greater", total, _number(b, 0))
-    return b("Where", inside, _number(b, 1), _number(b, -1))
+    inside = b("Greater", total, b.real(0))
+    return b("Where", inside, b.real(1), b.real(-1))
 
 
 def _classifier(b: Body) -> list[str] | None:
@@ -96,21 +92,19 @@ def _classifier(b: Body) -> list[str] | None:
             part = slice(starts[this], starts[this + 1])
             of_pairs[part, place] = table[other, part]
         votes[place, i], votes[place, j] = 1, -1
-    product = b("MatMul", kernels, b.constant(of_pairs, np.float32))
-    scores = b("Add", product, b.constant(rho, np.float32))
-    won = b.cast(b("Greater", scores, _number(b, 0)))
+    product = b("MatMul", kernels, b.real(of_pairs))
+    scores = b("Add", product, b.real(rho))
+    won = b.cast(b("Greater", scores, b.real(0)))
     # Of each two classes the first one's vote is a 1, the second one's is counted from 1 down.
-    found = b("Add", b("MatMul", won, b.constant(votes, np.float32)),
-              b.constant((votes < 0).sum(axis=0), np.float32))  # fmt: skip
+    found = b("Add", b("MatMul", won, b.real(votes)), b.real((votes < 0).sum(axis=0)))
     label = b("Gather", b.constant(labels, np.int64), b("ArgMax", found, axis=1, keepdims=0))
     if not len(b.attributes.get("prob_a", ())):
         return [label, scores if classes > 2 else b("Concat", b("Neg", scores), scores, axis=1)]
     slopes, offsets = (b.attributes.get(f"prob_{which}", ()) for which in "ab")
     if len(slopes) != len(pairs) or len(offsets) != len(pairs):
         return None
-    line = b("Add", b("Mul", scores, b.constant(slopes, np.float32)),
-             b.constant(offsets, np.float32))  # fmt: skip
-    shares = b("Clip", b("Sigmoid", b("Neg", line)), _number(b, _LEAST), _number(b, 1 - _LEAST))
+    line = b("Add", b("Mul", scores, b.real(slopes)), b.real(offsets))
+    shares = b("Clip", b("Sigmoid", b("Neg", line)), b.real(_LEAST), b.real(1 - _LEAST))
     return [label, coupled(b, shares, as_rows(b)[1], classes)]
 
 
