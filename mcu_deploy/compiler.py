@@ -154,15 +154,23 @@ def _planned(
     measured: MeasuredCosts, target: Target,
 ) -> CompiledModel:  # fmt: skip
     """The cover that is best by the prices on a target, and its plan."""
+    tell("choosing kernels")
+    graph, assignment = _covered(source, board, session, options, target, measured)
+    return _plan(source, board, session, options, target, graph, assignment, measured)
+
+
+def _covered(
+    source: SimplifiedModel, board: Processor, session: Session, options: Options, target: Target,
+    measured: MeasuredCosts = NOT_MEASURED,
+) -> tuple[Graph, choose.Assignment]:  # fmt: skip
+    """The graph with the cover that is best on a target."""
     choosing = _choosing(source, board, session, options, target)
     if measured.by_fingerprint:
         everyone = _everyone(session, board, options)
         known = functools.partial(_measured, everyone, target, measured)
         choosing = replace(choosing, measured=known)
     preference = session.preference(board.core, options.backends)
-    tell("choosing kernels")
-    graph, assignment = choose.assign(source.graph, preference, target, choosing)
-    return _plan(source, board, session, options, target, graph, assignment, measured)
+    return choose.assign(source.graph, preference, target, choosing)
 
 
 def _choosing(
@@ -227,9 +235,7 @@ def _sized(
     board: Processor, session: Session, options: Options, target: Target, source: SimplifiedModel
 ) -> sizes.Sized:
     """A network at one of the sizes that its runs decide."""
-    choosing = _choosing(source, board, session, options, target)
-    preference = session.preference(board.core, options.backends)
-    cover = choose.assign(source.graph, preference, target, choosing)
+    cover = _covered(source, board, session, options, target)
     graph, assignment, exposure = _lay_out(source, *cover)
     everyone = _everyone(session, board, options)
     return _at_size(source, graph, select(graph, assignment, everyone, target), exposure)
