@@ -147,10 +147,9 @@ def _good(
     way = _split(code) if may_split else code
     ready = _Ready(model, way)
     # Kernels add vectors in the order of their cycles, which may be better than any other.
-    has_vectors = any(instruction.is_vector for instruction in code)
-    rules = ready.rules[: 3 if has_vectors else 1]
+    rules = ready.rules[: 3 if ready.has_vectors else 1]
     orders = [tuple([way[n] for n in ready.listed(rule)]) for rule in rules]
-    return min(orders, key=lambda order: _cost(model, order)) if has_vectors else orders[0]
+    return min(orders, key=lambda order: _cost(model, order)) if len(orders) > 1 else orders[0]
 
 
 def _cost(model: Model, code: tuple[Instruction, ...]) -> int:
@@ -271,7 +270,7 @@ class _Ready:
         self._model = model
         self._issues = [model.issue_of(instruction) for instruction in code]
         self._followers = dependences(self._issues, model)
-        self._has_vectors = any(instruction.is_vector for instruction in code)
+        self.has_vectors = any(instruction.is_vector for instruction in code)
         self._together = _together(code)
         # A VPST waits for what its instructions wait for.
         first = {n: vpst for vpst, end in self._together.items() for n in range(vpst + 1, end)}
@@ -303,7 +302,7 @@ class _Ready:
     def _of_vectors(self) -> tuple[Rule, ...]:
         """By the cycle in which each must be issued if products, which take two, follow each other
         without a pause, in the order that they have."""
-        if not self._has_vectors:
+        if not self.has_vectors:
             return ()
         products = [issue.is_product for issue in self._issues]
         due = [2 * n for n in itertools.accumulate(products, initial=0)]
