@@ -108,8 +108,3 @@ class Size:
     tensor: int
     axis: int
     extents: tuple[SizedExtent, ...]
-
-    def shape(self, tensor: int, size: int, most: tuple[int, ...]) -> tuple[int, ...]:
-        """The shape of a tensor at a size; most: at the largest one."""
-        found = {e.axis: e.formula(size) for e in self.extents if e.tensor == tensor}
-        return tuple(found.get(axis, extent) for axis, extent in enumerate(most))

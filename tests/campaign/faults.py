@@ -75,13 +75,14 @@ class FaultyLine(DamagedLine):
 
 
 @functools.cache
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="faults-")
+def folder() -> tempfile.TemporaryDirectory[str]:
+    """Where a process of the campaign keeps what it compiles, until it ends."""
+    return tempfile.TemporaryDirectory(prefix="campaign-")
 
 
 @functools.cache
 def _firmware() -> Path:
-    elf = Path(_folder().name) / "firmware.elf"
+    elf = Path(folder().name) / "firmware.elf"
     return build_stepped_firmware(elf, [NETWORKS, *runtime_sources()])
 
 

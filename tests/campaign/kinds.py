@@ -142,13 +142,8 @@ def _frames(numbers: range, _: str) -> Iterator[dict[str, Any]]:
 
 
 @functools.cache
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="campaign-")
-
-
-@functools.cache
 def _fuzzer(mtu: int) -> Path:
-    return sanitized.fuzzer(Path(_folder().name) / f"fuzz_{mtu}", mtu)
+    return sanitized.fuzzer(Path(faults.folder().name) / f"fuzz_{mtu}", mtu)
 
 
 def _faults(numbers: range, _: str) -> Iterator[dict[str, Any]]:
