@@ -1,12 +1,7 @@
-"""Sums of a row to elements, exactly as float32 has them: 16 filters at a time.
+"""Sums of a row to elements, as tiles.py makes them: 16 filters at a time.
 
-A sum becomes a float and is multiplied by its filter's factor; each is rounded once, as the
-contract wants it. Adding 1.5 * 2**23 leaves the nearest integer, ties to even, in the lowest bits
-of the word, and the zero point with it, if that is even (an odd one would turn ties to odd, and is
-added behind). The lowest halfwords are taken (VMOVNT), and saturated to bytes (VQMOVN). Where a
-product may be no halfword, it is rounded to a word (VCVTN) and saturated twice. With factors of
-fused_rounding.py one instruction multiplies and adds. As TFLite rounds (twice_rounded.py), words
-are multiplied and shifted, which leaves the integer, too.
+Of two vectors of words the lowest halfwords become one (VMOVNT), which is saturated to bytes
+(VQMOVN), or the words are saturated to halfwords first.
 """
 
 from __future__ import annotations

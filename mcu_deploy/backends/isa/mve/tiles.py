@@ -18,10 +18,10 @@ import functools
 from collections.abc import Callable
 
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.mve import byte_lanes
 from mcu_deploy.backends.isa.operands import Memory
 from mcu_deploy.backends.quantized.vector_product import TILE, VECTOR
 from mcu_deploy.backends.quantized.vector_tiles import VectorTiles
-from mcu_deploy.ir import DType
 
 _LARGEST_ADDED = 4095
 _WORDS_REACH, _BYTES_REACH = 508, 127
@@ -230,8 +230,7 @@ class Tile:
             add(code.vqmovnb_s32)
         if product.adds_zero:
             add(code.vadd_i16 if self._is_plain else code.vqadd_s16, self._zeros)
-        is_signed = product.layer.y.dtype is DType.INT8
-        narrow = code.vqmovnb_s16 if is_signed else code.vqmovunb_s16
+        narrow = byte_lanes.saturate(code, product.layer.y.dtype)
         for words in self._words:
             steps.append(functools.partial(narrow, words, words))
         return [*steps, *self._written(filters)]
