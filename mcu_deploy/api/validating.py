@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mcu_deploy.agreement.counted import with_room
 from mcu_deploy.agreement.layers import LayerComparison, compare_layers
 from mcu_deploy.agreement.metrics import Metrics, compare
 from mcu_deploy.agreement.reference import (
@@ -226,10 +227,14 @@ class _Verdict:
         """Compares the outputs with another program's; the sample in which they are farthest apart
         if that is too far, else None."""
         far: dict[int, float] = {}
-        known = rules(self.network.graph)
-        for number, edge in enumerate(self.network.outputs):
+        known, outputs = rules(self.network.graph), self.network.outputs
+        whole = [
+            with_room(self.network.graph, outputs, ours, theirs)
+            for ours, theirs in zip(self.results, reference.outputs, strict=True)
+        ]
+        for number, edge in enumerate(outputs):
             ours = [result[number] for result in self.results]
-            theirs = [result[number] for result in reference.outputs]
+            theirs = [result[number] for result in whole]
             self.reference.append(compare(ours, theirs))
             is_float = self.network.graph.type(edge).dtype.is_float
             rule = known.get(edge, Rule(BITS)) if is_float else ONE_STEP

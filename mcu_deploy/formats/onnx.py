@@ -22,6 +22,7 @@ from mcu_deploy.errors import McuDeployError, ModelError, shorten
 from mcu_deploy.errors.obstacles import Obstacle, refusal, settled, tensors
 from mcu_deploy.files.given import is_file
 from mcu_deploy.formats.imported import AssumedShape, Imported, checked, known_operators
+from mcu_deploy.formats.onnx_counts import bound_counts
 from mcu_deploy.formats.onnx_graph import to_graph
 from mcu_deploy.formats.onnx_inference import refused_attributes
 from mcu_deploy.formats.onnx_inputs import bind_shapes, bind_values
@@ -80,7 +81,7 @@ def plain_form(
         room = _ROOM + _COPIES * len(raw)
         try:
             plain, assumed, problems, refused = contained.call(
-                _plain_form, path, raw, _Bound(shapes, {}), False, memory_bytes=room
+                _plain_form, path, raw, _Bound(shapes, {}), False, False, memory_bytes=room
             )
         except _Invalid as invalid:
             raise invalid.error from None
@@ -139,7 +140,7 @@ def _imported(path: Path, raw: bytes, bound: _Bound, invalid: str = "") -> Impor
     """invalid: what the checker says of the model, which is not asked again then."""
     room = _ROOM + _COPIES * len(raw)
     plain, assumed, problems, refused = contained.call(
-        _plain_form, path, raw, bound, bool(invalid), memory_bytes=room
+        _plain_form, path, raw, bound, bool(invalid), True, memory_bytes=room
     )
     model = onnx.load_model_from_string(plain)
     name = text_of(model.graph.name or path.stem)
@@ -155,10 +156,11 @@ def _imported(path: Path, raw: bytes, bound: _Bound, invalid: str = "") -> Impor
 
 
 def _plain_form(
-    path: Path, raw: bytes, bound: _Bound, is_invalid: bool
+    path: Path, raw: bytes, bound: _Bound, is_invalid: bool, counts: bool
 ) -> tuple[bytes, tuple[AssumedShape, ...], tuple[str, ...], list[Obstacle]]:
     """The model in the form that becomes a graph, as a file; what was assumed; what is wrong, as
-    sentences, and with nodes.
+    sentences, and with nodes. counts: what has as many elements as its values say gets a bound,
+    and is none of ONNX's operators any more.
     """
     model = _converted(_parse(path, raw), path)
     _load_external_data(model, path)
@@ -172,8 +174,11 @@ def _plain_form(
     bind_values(model.graph, bound.values)
     assumed, problems = bind_shapes(model, bound.shapes)
     to_qdq(model)
+    strict = not problems and not is_invalid
     try:
-        infer_and_fold(model, strict=not problems and not is_invalid)
+        infer_and_fold(model, strict)
+        while counts and bound_counts(model):
+            infer_and_fold(model, strict)
     except ModelError as error:
         problems = (*problems, str(error))
         with suppress(ModelError):

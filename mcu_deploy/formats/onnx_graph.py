@@ -17,6 +17,7 @@ from mcu_deploy.errors import ModelError
 from mcu_deploy.errors.obstacles import Obstacle
 from mcu_deploy.formats import onnx_resize
 from mcu_deploy.formats.onnx_bodies import NAMES
+from mcu_deploy.formats.onnx_counts import DOMAIN as COUNTS
 from mcu_deploy.formats.onnx_inference import training
 from mcu_deploy.formats.onnx_operators import (
     COUNTING,
@@ -200,8 +201,10 @@ class _Reader:
         try:
             if domain_of(node.domain) == UNDEFINED:
                 raise _LeftOut(f"ONNX's opset {self.opset} does not define it", weak=False)
+            if counts_values(node):
+                raise _LeftOut(COUNTING, weak=False)
             if not there:
-                raise _LeftOut(COUNTING, weak=False) if counts_values(node) else _LeftOut
+                raise _LeftOut
             unread = why_unread(node, NAMES)
             if unread is not None:
                 raise _LeftOut(unread, weak=False)
@@ -221,6 +224,7 @@ class _Reader:
             self._dropout(node, name)
             return
         op, domain = text_of(node.op_type), domain_of(node.domain)
+        domain = "" if domain == COUNTS else domain
         inputs = [self.edges[i] if i else None for i in node.input]
         scales = onnx_resize.scales(op, domain, attributes)
         if scales is not None:

@@ -125,9 +125,11 @@ def gives_shapes(node: onnx.NodeProto) -> bool:
 # Operators that give as many elements as their input's values happen to ask for.
 _COUNTING = {"Compress", "NonMaxSuppression", "NonZero", "Unique"}
 COUNTING = (
-    "how many elements it gives depends on the data, and memory is planned when the model is "
-    "compiled; let the model end before it and do this step in your program, or replace it by "
-    "operators of fixed size (Where, TopK)"
+    "how many elements it gives depends on the data. As an output of the model such a tensor has "
+    "room for the most that there can be, and a count beside it, also behind operators that take "
+    "each element alone (Transpose, Gather, Cast, Mul); here something computes with all of them, "
+    "or nothing says how many there are at most. Let the model end before that step and do it in "
+    "your program, or use operators of fixed size (Where, TopK)"
 )
 # The inputs whose values are, or decide, the shape of the output; from the place on.
 _SIZING = {
