@@ -26,6 +26,7 @@ from mcu_deploy.formats.onnx_operators import (
     domain_of,
     draws_values,
     gives_shapes,
+    lacks,
     sized_at_run_time,
     text_of,
     too_wide,
@@ -205,7 +206,7 @@ class _Reader:
                 raise _LeftOut(COUNTING, weak=False)
             if not there:
                 raise _LeftOut
-            unread = why_unread(node, NAMES)
+            unread = lacks(node, self.opset) or why_unread(node, NAMES)
             if unread is not None:
                 raise _LeftOut(unread, weak=False)
             self._require_whole(held)

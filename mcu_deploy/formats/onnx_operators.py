@@ -107,6 +107,28 @@ def why_unread(node: onnx.NodeProto, known: Collection[str]) -> str | None:
     )
 
 
+def lacks(node: onnx.NodeProto, opset: int) -> str | None:
+    """What ONNX requires of a node and it has not, as a clause; None for a whole one.
+
+    The checker says so of a model. What else stands against such a model is told with that, so its
+    nodes are read as well.
+    """
+    op, single = text_of(node.op_type), onnx.defs.OpSchema.FormalParameterOption.Single
+    if domain_of(node.domain) or not onnx.defs.has(op, opset, ""):
+        return None
+    schema = onnx.defs.get_schema(op, opset, "")
+    sides = (("input", schema.inputs, node.input), ("output", schema.outputs, node.output))
+    for side, wanted, given in sides:
+        for place, parameter in enumerate(wanted):
+            if parameter.option == single and not any(given[place : place + 1]):
+                return f"its {side} {parameter.name!r} is missing, which ONNX requires"
+    attributes = {text_of(a.name) for a in node.attribute}
+    for name, attribute in schema.attributes.items():
+        if attribute.required and name not in attributes:
+            return f"its attribute {name!r} is missing, which ONNX requires"
+    return None
+
+
 def counts_values(node: onnx.NodeProto) -> bool:
     """Whether the size of a node's output always depends on the values of its inputs."""
     return not domain_of(node.domain) and text_of(node.op_type) in _COUNTING

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +31,13 @@ _OPERATORS = (
     "Reshape", "Resize", "Scan", "Shape", "Slice", "Softmax", "Split", "Squeeze", "Tile", "TopK",
     "Transpose", "Unsqueeze", "Where", "CumSum", "DFT", "MelWeightMatrix", "SequenceConstruct",
     "Optional", "StringNormalizer", "QLinearConv", "GroupNormalization", "Attention", "Foo",
+    "NonZero", "Compress", "Unique",
 )  # fmt: skip
 
 
 @functools.cache
 def SEEDS() -> list[bytes]:
-    found = [_quantized(), _shapes(), _control(), _function()]
+    found = [_quantized(), _shapes(), _control(), _function(), _counted()]
     for path in sorted(_DATA.glob("pytorch-*/*/model.onnx")):
         if path.stat().st_size <= _LARGEST_SEED:
             model = onnx.load_model(path)
@@ -49,9 +51,13 @@ def _model(
     shape: tuple[int, ...],
     constants: dict[str, Any],
     functions: list[onnx.FunctionProto] | None = None,
+    outputs: Sequence[str] = ("y",),
 ) -> bytes:
-    graph = graph_of(nodes, {"x": (TensorProto.FLOAT, shape)}, {"y": (TensorProto.FLOAT, None)},
-                     constants)  # fmt: skip
+    types = {
+        name: (TensorProto.FLOAT if name in ("y", "values") else TensorProto.INT64, None)
+        for name in outputs
+    }
+    graph = graph_of(nodes, {"x": (TensorProto.FLOAT, shape)}, types, constants)
     imports = [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)]
     model = helper.make_model(graph, opset_imports=imports, ir_version=8, functions=functions or [])
     content: bytes = model.SerializeToString()
@@ -254,3 +260,27 @@ def _value(choose: random.Random, field: Any, own: Any) -> Any:
     if field.type == Kind.TYPE_UINT64:
         return number % (1 << 64)
     return (number + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
+
+
+def _counted() -> bytes:
+    """As many elements as the values say, and what goes on with them."""
+    constants = {
+        "most": np.array([2], np.int64), "overlap": np.array([0.5], np.float32),
+        "two": np.array([2], np.int64), "zero": np.array([0], np.int64),
+        "some": np.array([True, False, True]),
+    }  # fmt: skip
+    return _model(
+        [
+            node("Transpose", "x", "s", perm=[0, 2, 1]),
+            node("NonMaxSuppression", "x s most overlap", "kept"),
+            node("Gather", "kept two", "column", axis=1),
+            node("Cast", "column", "y", to=TensorProto.FLOAT),
+            node("Squeeze", "x zero", "flat"),
+            node("Compress", "flat some", "rows", axis=0),
+            node("Unique", "rows", "values first of often"),
+            node("NonZero", "flat", "places"),
+        ],
+        (1, 4, 4),
+        constants,
+        outputs=("y", "values", "often", "places"),
+    )  # fmt: skip
