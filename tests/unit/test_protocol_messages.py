@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+import re
 import struct
 import subprocess
 from collections.abc import Callable
@@ -13,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcu_deploy import resources
 from mcu_deploy.device.line import messages
 from mcu_deploy.device.line.fault import (
     DeviceFault,
@@ -157,3 +160,28 @@ def test_another_firmware_is_refused_in_a_sentence() -> None:
         with pytest.raises(DeviceError, match=reason) as error:
             refuse_other_models("b", on_device, [expected])
         assert "load firmware.elf of this build" in str(error.value)
+
+
+NUMBERS: list[tuple[type[enum.IntEnum], str, str]] = [
+    (messages.Type, "protocol.h", "MCU_"),
+    (messages.Code, "protocol.h", "MCU_PROTOCOL_"),
+    (messages.Capability, "protocol.h", "MCU_CAN_"),
+    (messages.TensorKind, "protocol.h", "MCU_TENSOR_"),
+    (messages.RunFlag, "protocol.h", "MCU_RUN_"),
+    (messages.CounterKind, "platform.h", "MCU_COUNTER_"),
+    (FaultCause, "platform.h", "MCU_FAULT_"),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "header", "prefix"), NUMBERS, ids=lambda v: getattr(v, "__name__", "")
+)
+def test_numbers_are_those_of_the_firmware(
+    kind: type[enum.IntEnum], header: str, prefix: str
+) -> None:
+    text = (resources.crt() / "include" / "mcu" / header).read_text()
+    found = re.findall(r"\b(MCU_\w+) = (?:(\d+)U << (\d+)|(0x\w+|\d+))", text)
+    there = {n: int(base) << int(by) if base else int(v, 0) for n, base, by, v in found}
+    for member in kind.__members__.values():
+        names = (f"{prefix}{part}{member.name}" for part in ("", "EVENT_", "REPLY_"))
+        assert member.value in [there[n] for n in names if n in there], member
