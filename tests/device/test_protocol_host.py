@@ -424,6 +424,41 @@ def test_a_run_that_does_not_end_is_stopped_and_its_layer_named(url: str) -> Non
             device.provoke(Provoke.ENDLESS)  # outside of a layer nothing would stop it
 
 
+def test_a_fault_on_the_way_to_the_stop_is_told_as_it_is(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with connect(url, latency=0.5, run_timeout=0.5) as device:
+        with pytest.raises(DeviceFault) as real:
+            device.provoke(Provoke.BAD_READ)
+        device.await_restart()
+
+        def stop(wire: wire_module.Wire) -> None:
+            """The device has just come to a fault of its own."""
+
+            def fault(*_: object) -> None:
+                raise real.value
+
+            monkeypatch.setattr(wire, "next_frame", fault)
+
+        device.provoke(Provoke.ENDLESS, model=0, layer=1)
+        monkeypatch.setattr(wire_module.Wire, "stop", stop)
+        with pytest.raises(DeviceFault) as told:
+            device.infer("mini", [X, Y])
+        assert told.value is real.value
+
+
+def test_what_the_device_computes_is_no_time_on_the_line(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A long run would let the next lost frame be waited for as long."""
+    noted: list[float] = []
+    monkeypatch.setattr(wire_module.Wire, "note_round_trip", lambda _, s: noted.append(s))
+    device.self_test()
+    assert noted == []
+    device.echo(b"quick")
+    assert len(noted) == 1
+
+
 def test_a_run_that_was_asked_often_can_still_be_stopped(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
