@@ -63,7 +63,8 @@ def _compress(layer: Layer) -> Workload:
 def _unique(layer: Layer) -> Workload:
     outer, n, inner = _around(layer)
     x = layer.input(0).type.dtype
-    y = {place: f"y{k}" for k, place in enumerate(given(layer.call))}
+    places = given(layer.call)
+    names = {place: f"y{k}" for k, place in enumerate(places)}
     i, j = counter("i", outer), counter("j", inner)
     compare = CFunction(
         "compare",
@@ -74,10 +75,10 @@ def _unique(layer: Layer) -> Workload:
         "int32_t", inline=True,
     )  # fmt: skip
     body = render(
-        "unique.c.j2", i=i, k=counter("k", n), n=n, inner=inner, y={**y, "count": f"y{len(y)}"},
+        "unique.c.j2", i=i, k=counter("k", n), n=n, inner=inner, y=names, count=f"y{len(places)}",
         is_sorted=layer.attributes.get("sorted", 1),
-        zeroed=[name for place, name in y.items() if place != 2],
-        sizes={name: layer.outputs[k].type.elements for k, name in enumerate(y.values())},
+        zeroed=[name for place, name in names.items() if place != 2],
+        sizes={f"y{k}": output.type.elements for k, output in enumerate(layer.outputs)},
     )  # fmt: skip
     return whole(
         layer, body, headers=_STRING, helpers=(compare,), scratch="int32_t", scratch_bytes=4 * n
