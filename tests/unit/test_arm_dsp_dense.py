@@ -85,8 +85,9 @@ def test_what_is_packed_gives_the_bits_of_the_float_product(
         random.uniform(0.001, 0.2, outputs)
     )  # fmt: skip
     layer = a_layer(random, outputs, taps, factors)
-    shift, common = dense.rounding(layer)
-    stream = fully_connected.pack(layer, shift, common, 1)
+    product = dense.row_product(layer)
+    shift, common = product.shift, product.common
+    stream = product.pack(fully_connected.BLOCK_CODE)
     x = random.choice([-128, 127, random.integers(-128, 128)], taps)
     sums = read_by_the_kernel(stream, x, common is not None)
     scales = stream.view(np.int32).astype(np.int64)
@@ -109,13 +110,14 @@ def test_the_jump_into_the_unrolled_blocks_finds_each_at_its_distance(
     common: dense.Rounding | None,
 ) -> None:
     layer = a_layer(np.random.default_rng(1), 8, 40, np.full(8, 0.01))
-    items = fully_connected.assemble(layer, 4, common, dense.BLOCKS).items
+    product = dense.RowProduct(layer, 4, common, dense.BLOCKS)
+    items = fully_connected.assemble(product).items
     places = dict(zip(items, addresses(items)[:-1], strict=True))
     jumps = [i for i in items if isinstance(i, Instruction) and i.name == "bx"]
     first, *others = blocks = [places[label] for label in jumps[0].targets]
     assert jumps[0].targets == jumps[1].targets
     assert others == [first + n * fully_connected.BLOCK_CODE for n in range(1, dense.BLOCKS)]
-    skipped = fully_connected.pack(layer, 4, common, dense.BLOCKS)[1]
+    skipped = product.pack(fully_connected.BLOCK_CODE)[1]
     assert first + skipped == blocks[-layer.blocks]
 
 

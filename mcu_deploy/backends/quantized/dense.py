@@ -1,4 +1,5 @@
-"""A fully connected layer as its kernel sees it, and the integers that round its outputs.
+"""A fully connected layer as its kernel sees it, the integers that round its outputs, and the
+stream of constants that its code reads.
 
 A convolution whose output is a pixel of each image is one, of rows that are the images in
 channel-last order: after a global pool, in squeeze-and-excite. So is a 1x1 convolution; its rows
@@ -8,6 +9,7 @@ are pixels.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -165,21 +167,101 @@ def refusal(layer: Dense) -> str:
     return weights_refusal(layer.weights)
 
 
-def rounding(layer: Dense) -> tuple[int, Rounding | None]:
-    """The shift, and what rounds all outputs where these have one factor and integers for it."""
+@dataclass(frozen=True, eq=False)
+class RowProduct:
+    """A row times the outputs, four at a time: how its kernel multiplies and rounds.
+
+    shift: of what rounds even outputs; common: what rounds all of them, if one does. unrolled: so
+    many blocks of eight taps stand one behind the other.
+    """
+
+    layer: Dense
+    shift: int
+    common: Rounding | None
+    unrolled: int = 1
+
+    @property
+    def passes(self) -> int:
+        """Of the blocks in a row, for a group of outputs."""
+        return math.ceil(self.layer.blocks / self.unrolled)
+
+    @property
+    def skipped(self) -> int:
+        """Blocks that the first pass does not need."""
+        return self.passes * self.unrolled - self.layer.blocks
+
+    @property
+    def surplus(self) -> int:
+        """Outputs that the last group has too many."""
+        return -len(self.layer.weights) % OUTPUTS
+
+    @property
+    def row_bytes(self) -> int:
+        """Of a row that is widened to int16."""
+        return 2 * TAPS * self.layer.blocks
+
+    def pack(self, block_bytes: int) -> Array:
+        """The words that the kernel reads, as `description` has them; where outputs differ, behind
+        each group what `round_group` has for it. block_bytes: of a block's code."""
+        layer = self.layer
+        packed = words(layer.weights, TAPS)
+        stream = [self.row_bytes, self.skipped * block_bytes, len(layer.weights)]
+        stream += [2 * TAPS * layer.middle] if layer.is_long else []
+        stream += [] if self.common is None else self.common.words
+        bias = np.resize(layer.bias, OUTPUTS * layer.groups).reshape(-1, OUTPUTS)
+        for group in range(layer.groups):
+            ends: list[int] = []
+            if self.common is None:
+                moves, ends = round_group(layer, group, self.shift)
+            else:
+                moves = [*self.common.moves] * 2
+            starts = bias[group] * [1, LANES, 1, LANES]
+            starts += moves * np.array([1, LANES // layer.lanes] * 2)
+            starts[1::2] += starts[::2]
+            stream += [*starts.tolist(), *packed[group].tolist(), *ends]
+        return (np.array(stream, np.int64) & 0xFFFFFFFF).astype(np.uint32)
+
+    def description(self) -> Iterator[str]:
+        """For the head of a kernel: what it computes, and the words of its stream."""
+        is_long = self.layer.is_long
+        formula, more, own = "sat((sum * scale >> 32) + addend >> shift)", "", ""
+        if self.common is None:
+            own = "; " + ", ".join(f"scale[{k}], addend[{k}]" for k in "abcd")
+            if self.layer.fixed is None:
+                part = "" if is_long else ", those of b and d 256 times too small"
+                own += f". If scale[a] is 0, their factors, float32{part}, stand behind it instead"
+        elif self.common.is_twice:
+            formula = "sat((2 * sum * multiplier >> 32, rounded) + addend - (sum < 0) >> shift)"
+            more = "; multiplier, addend, shift, nothing"
+        else:
+            more = "; even outputs' scale and addend, odd ones'"
+        middle = "; bytes of it before the middle" if is_long else ""
+        yield f"y[r][k] = {formula}, with sum = start[k] + sum of x[r] * w[k]."
+        yield (
+            "weights: bytes of a widened row; of code that the first blocks skip; count of outputs"
+            f"{middle}{more}. Then of each four outputs a, b, c and d: start[a]; "
+            "256 start[b] + start[a]; start[c]; 256 start[d] + start[c]; of each eight taps, two a "
+            "word, in halves 256 w[b] + w[a], four words, 256 w[d] + w[c], four words, taps in the "
+            f"order 0 2 1 3 4 6 5 7{own}."
+        )
+
+
+def row_product(layer: Dense) -> RowProduct:
+    """By integers that round all outputs, where these have one factor and there are such."""
     finest = shift_of(layer.factors)
     if layer.is_uniform:
         whole = layer.channel(0, len(layer.factors))
         for shift in (_SHIFT, finest):
             fits = layer.factors[0] < 2.0 ** -(shift + 1.001)
             if fits and (found := round_pair(whole, whole, shift, layer.lanes)) is not None:
-                return shift, found
+                return RowProduct(layer, shift, found)
         if whole.fixed is not None and -whole.fixed[1] <= _LARGEST_SHIFT:
             # The addend of the second rounding, with the zero point behind it.
             (multiplier, minus), zero = whole.fixed, layer.zero_points[1]
             addend = (1 << -minus - 1) + (zero << -minus)
-            return finest, Rounding((multiplier, addend, -minus, 0), is_twice=True)
-    return finest, None
+            common = Rounding((multiplier, addend, -minus, 0), is_twice=True)
+            return RowProduct(layer, finest, common)
+    return RowProduct(layer, finest, None)
 
 
 def round_pair(even: Channel, odd: Channel, shift: int, lanes: int) -> Rounding | None:
@@ -194,7 +276,8 @@ def round_pair(even: Channel, odd: Channel, shift: int, lanes: int) -> Rounding 
 
 def round_group(layer: Dense, group: int, shift: int) -> tuple[list[int], list[int]]:
     """What the four sums of a group are moved by, and the eight words that round each by itself. An
-    output that has no integer scale makes the first of them 0."""
+    output that has no integer scale makes the first of them 0: behind it are float32 factors, or of
+    TFLite's layers multipliers, shifts and the zero point."""
     indices = [min(OUTPUTS * group + k, len(layer.factors) - 1) for k in range(OUTPUTS)]
     channels = [layer.channel(k) for k in indices]
     first, second = (round_pair(channels[k], channels[k + 1], shift, layer.lanes) for k in (0, 2))
