@@ -9,7 +9,7 @@ from mcu_deploy.backends.ArmMve.kernels import pointwise
 from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, NATURAL, assembly, proposal
 from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind
-from mcu_deploy.backends.isa.mve.rounding import Rounding
+from mcu_deploy.backends.isa.mve.rounding import RowRounding
 from mcu_deploy.backends.isa.mve.row import Row
 from mcu_deploy.backends.quantized.dense import read
 from mcu_deploy.backends.quantized.vector_dense import FILTERS, VectorDense
@@ -92,7 +92,7 @@ def assemble(product: VectorDense) -> Assembly:
             code.subs(left, left, 1)
         for register, of in zip((output, sums, groups), kept, strict=False):
             code.vmov(register, of)
-        rounding = Rounding(code, product, sums, stream, output, groups)
+        rounding = RowRounding(code, product, sums, stream, output, groups)
         if not product.has_common_factor:
             rounding.begin()
         rounding.assemble()

@@ -1,24 +1,15 @@
 """Two pixels times four filters: eight sums in the core's even registers, which VMLADAVA adds to.
 
 Six loads of vectors stand for eight products of vectors, so that the unit of the products never
-waits. The sums of a tile become elements while the next one multiplies: exactly as float32 has
-them.
-
-A sum becomes a float and is multiplied by its filter's factor; each is rounded once, as the
-contract wants it. Adding 1.5 * 2**23 leaves the nearest integer, ties to even, in the lowest bits
-of the word, and the zero point with it, if that is even (an odd one would turn ties to odd, and is
-added behind). Where a product may be no halfword, it is rounded to a word (VCVTN) and saturated
-twice. With factors of fused_rounding.py one instruction multiplies and adds. As TFLite rounds
-(twice_rounded.py), words are multiplied and shifted, which leaves the integer, too.
+waits. The sums of a tile become elements while the next one multiplies (rounding.py).
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 
 from mcu_deploy.backends.isa import Assembly, Kind, Register
-from mcu_deploy.backends.isa.mve import byte_lanes
+from mcu_deploy.backends.isa.mve.rounding import Rounding, Step, add_steps
 from mcu_deploy.backends.isa.operands import Memory
 from mcu_deploy.backends.quantized.vector_product import TILE, VECTOR
 from mcu_deploy.backends.quantized.vector_tiles import VectorTiles
@@ -27,9 +18,6 @@ _LARGEST_ADDED = 4095
 _WORDS_REACH, _BYTES_REACH = 508, 127
 # Products among which a tile's sums become elements: its ends stay in reach of the stream.
 _MOST_SPREAD = 72
-
-# What adds an instruction.
-Step = Callable[[], None]
 
 
 def add_number(code: Assembly, register: Register, by: int) -> None:
@@ -78,11 +66,12 @@ class Tile:
         self._x = code.registers("xa xb", "q0", "q1", kind=Kind.VECTOR)
         self._words = code.registers("words_a words_b", "q4", "q5", kind=Kind.VECTOR)
         self._end = code.register("end", "q6", kind=Kind.VECTOR)
-        self._is_plain, self._fixed = not product.saturates_words, product.fixed
         self._zeros = code.register("zero_points", "q7", kind=Kind.VECTOR)
         places = ("q2", "q3", "q7")[: 3 - product.adds_zero]
         names = " ".join(f"w{n}" for n in range(len(places)))
         self._weights = code.registers(names, *places, kind=Kind.VECTOR)
+        end = self._end
+        self._rounding = Rounding(code, product, end, self._number, self._zeros, end, end)
         # How far the window's register is from where it begins, and loads since the last ends.
         self._ahead = self._loaded = self._taken = 0
 
@@ -212,68 +201,18 @@ class Tile:
 
     def _finish(self, filters: int) -> None:
         """The sums of the last tile."""
-        for step in self._round(filters):
-            step()
+        add_steps(self._round(filters))
 
     def _round(self, filters: int) -> list[Step]:
         """What makes elements of so many filters' sums, and stores them."""
-        code, product = self._code, self._product
-        steps = [self._load_end(0)]
-
-        def add(instruction: Callable[..., None], *more: Register) -> None:
-            for words in self._words:
-                steps.append(functools.partial(instruction, words, words, *more))
-
-        add(code.vadd_i32, self._end)
-        steps += self._scaled() if self._fixed is None else self._twice_rounded()
-        if not self._is_plain:
-            add(code.vqmovnb_s32)
-        if product.adds_zero:
-            add(code.vadd_i16 if self._is_plain else code.vqadd_s16, self._zeros)
-        narrow = byte_lanes.saturate(code, product.layer.y.dtype)
-        for words in self._words:
-            steps.append(functools.partial(narrow, words, words))
-        return [*steps, *self._written(filters)]
-
-    def _scaled(self) -> list[Step]:
-        """Integers of sums by floats, which are rounded."""
-        code, product, (a, b) = self._code, self._product, self._words
-        steps: list[Step] = [
-            functools.partial(code.vcvt_f32_s32, a, a),
-            self._load_end(1),
-            functools.partial(code.vcvt_f32_s32, b, b),
-        ]
-        for words in (a, b):
-            if product.is_fused:
-                steps.append(functools.partial(code.vfmas_f32, words, self._end, self._number))
-            else:
-                steps.append(functools.partial(code.vmul_f32, words, words, self._end))
-        for words in (a, b):
-            if not self._is_plain:
-                steps.append(functools.partial(code.vcvtn_s32_f32, words, words))
-            elif not product.is_fused:
-                steps.append(functools.partial(code.vadd_f32, words, words, self._number))
-        return steps
-
-    def _twice_rounded(self) -> list[Step]:
-        """Integers of sums as TFLite has them. Each vector of the ends is loaded to one register,
-        which has the signs of products between two of them."""
-        code, product, end = self._code, self._product, self._end
-        assert self._fixed is not None
-        steps = [self._load_end(1)]
-        for words in self._words:
-            steps.append(functools.partial(code.vqrdmulh_s32, words, words, end))
-        if self._fixed.is_away:
-            for words in self._words:
-                steps.append(functools.partial(code.vshr_s32, end, words, 31))
-                steps.append(functools.partial(code.vadd_i32, words, words, end))
-        shifts = self._number
-        if product.packed_shifts is not None:
-            shifts = end
-            steps.append(self._load_end(2))
-        for words in self._words:
-            steps.append(functools.partial(code.vrshl_s32, words, words, shifts))
-        return steps
+        code, words, of = self._code, self._words, self._rounding
+        return [
+            self._load_end(0),
+            *(functools.partial(code.vadd_i32, one, one, self._end) for one in words),
+            *of.integers(words, [self._load_end(1)], self._load_end(2)),
+            *of.to_halfwords(words), *of.with_zero(words), *of.to_bytes(words),
+            *self._written(filters),
+        ]  # fmt: skip
 
     def _load_end(self, number: int) -> Step:
         """A vector of the ends, which are behind the tile's weights."""
