@@ -7,7 +7,7 @@ from enum import IntEnum
 from mcu_deploy.boards import Board
 from mcu_deploy.device import FaultCause, FaultReport
 from mcu_deploy.device.emulators.renode import not_raised
-from mcu_deploy.device.line.messages import Provoke
+from mcu_deploy.device.line.codes import Provoke
 from mcu_deploy.errors import RequestError
 from mcu_deploy.resources import page
 

@@ -9,15 +9,9 @@ import pytest
 from device.damaged_line import build_stepped_firmware, damaged, device_on, runtime_sources
 from device.protocol_lab import NETWORKS, X, Y, mini_layers
 
+from mcu_deploy.device.line.codes import TensorKind, Type
 from mcu_deploy.device.line.framing import Frame, encode_frame
-from mcu_deploy.device.line.messages import (
-    ProtocolError,
-    TensorKind,
-    Type,
-    pack_read,
-    pack_tensor,
-    pack_write,
-)
+from mcu_deploy.device.line.messages import ProtocolError, pack_read, pack_tensor, pack_write
 from mcu_deploy.device.line.wire import DeviceRestarted
 from mcu_deploy.errors import DeviceError
 

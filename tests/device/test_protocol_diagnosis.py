@@ -14,8 +14,8 @@ from device.damaged_line import VirtualLine, device_on
 from device.protocol_lab import server
 
 from mcu_deploy.device import DeviceFault, connect
+from mcu_deploy.device.line.codes import Type
 from mcu_deploy.device.line.framing import PROTOCOL_VERSION, Frame, FrameReader, encode_frame
-from mcu_deploy.device.line.messages import Type
 from mcu_deploy.device.line.transfers import read_tensor
 from mcu_deploy.device.line.transport import LineClosed
 from mcu_deploy.device.line.wire import DeviceRestarted, NoAnswer

@@ -22,7 +22,7 @@ from mcu_deploy.device import (
     describe_fault,
 )
 from mcu_deploy.device.emulators import open_emulator
-from mcu_deploy.device.line.messages import Provoke, TensorKind
+from mcu_deploy.device.line.codes import Provoke, TensorKind
 from mcu_deploy.toolchain import Firmware, build_crt, link_firmware
 
 pytestmark = pytest.mark.needs_arm_gcc

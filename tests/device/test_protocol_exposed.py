@@ -10,7 +10,8 @@ import pytest
 from device.protocol_lab import build_host_firmware, running
 
 from mcu_deploy.device import Device, connect
-from mcu_deploy.device.line.messages import TensorKind, Type, pack_tensor
+from mcu_deploy.device.line.codes import TensorKind, Type
+from mcu_deploy.device.line.messages import pack_tensor
 from mcu_deploy.errors import UsageError
 
 pytestmark = pytest.mark.needs_host_gcc

@@ -24,6 +24,7 @@ from mcu_deploy.device import (
     describe_fault,
 )
 from mcu_deploy.device.line import wire as wire_module
+from mcu_deploy.device.line.codes import REPLY, Capability, Code, Provoke, RunFlag, TensorKind, Type
 from mcu_deploy.device.line.framing import (
     PROTOCOL_VERSION,
     Frame,
@@ -32,13 +33,6 @@ from mcu_deploy.device.line.framing import (
     unpack_frame,
 )
 from mcu_deploy.device.line.messages import (
-    REPLY,
-    Capability,
-    Code,
-    Provoke,
-    RunFlag,
-    TensorKind,
-    Type,
     pack_partition,
     pack_read,
     pack_read_reply,

@@ -16,7 +16,7 @@ from mcu_deploy.api.folder import BuildFolder, as_folder, open_folder
 from mcu_deploy.api.running import Connection, open_device, run
 from mcu_deploy.api.validating import validate
 from mcu_deploy.backends.registry import Registry
-from mcu_deploy.device.line.messages import Provoke
+from mcu_deploy.device.line.codes import Provoke
 from mcu_deploy.errors import DeviceError
 from mcu_deploy.files.samples import load_samples
 from mcu_deploy.hygiene import check_files

@@ -20,9 +20,9 @@ from mcu_deploy.api.folder import open_folder
 from mcu_deploy.device import connect
 from mcu_deploy.device.emulators import open_emulator
 from mcu_deploy.device.line.client import Device
+from mcu_deploy.device.line.codes import REPLY, Type
 from mcu_deploy.device.line.framing import Frame, FrameReader, encode_frame
 from mcu_deploy.device.line.link import Link
-from mcu_deploy.device.line.messages import REPLY, Type
 from mcu_deploy.device.line.transport import Transport
 from mcu_deploy.errors import DeviceError
 

@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
+from mcu_deploy.device.line.codes import REPLY, Type
 from mcu_deploy.device.line.framing import Frame, FrameReader, encode_frame
-from mcu_deploy.device.line.messages import REPLY, Type
 from mcu_deploy.device.line.models import ExpectedModel
 from mcu_deploy.device.line.monitor import Monitor
 

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 from serial.tools import list_ports
 
+from mcu_deploy.device.line.codes import REPLY
 from mcu_deploy.device.line.framing import Frame, FrameReader, encode_frame
-from mcu_deploy.device.line.messages import REPLY
 from mcu_deploy.device.line.ports import find_port
 from mcu_deploy.errors import DeviceError, RequestError
 

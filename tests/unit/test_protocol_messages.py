@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcu_deploy import resources
-from mcu_deploy.device.line import messages
+from mcu_deploy.device.line import codes, messages
 from mcu_deploy.device.line.fault import (
     DeviceFault,
     FaultCause,
@@ -72,8 +72,8 @@ def hello(**changes: Any) -> bytes:
 def test_hello_ignores_what_a_newer_firmware_appends() -> None:
     value = messages.unpack_hello(hello() + b"more")
     assert (value.board, value.core, value.num_models) == ("mps2", "cortex-m4", 2)
-    assert value.counter_kind is messages.CounterKind.TICKS
-    assert value.capabilities == messages.Capability(0x15)
+    assert value.counter_kind is codes.CounterKind.TICKS
+    assert value.capabilities == codes.Capability(0x15)
 
 
 @pytest.mark.parametrize("changes", [{"mtu": 0}, {"mtu": 65535}, {"kind": 9}])
@@ -94,7 +94,7 @@ def test_tensor() -> None:
 
 def test_error_names_request_and_code() -> None:
     error = messages.unpack_error(struct.pack("<HHi", 4, 6, 2) + "fewer models é".encode())
-    assert (error.code, error.request, error.detail) == (messages.Code.NO_SUCH_MODEL, 6, 2)
+    assert (error.code, error.request, error.detail) == (codes.Code.NO_SUCH_MODEL, 6, 2)
     assert "WRITE: fewer models é (NO_SUCH_MODEL, 2)" in str(error)
     assert "number 77: x (number 99, -1)" in str(
         messages.unpack_error(struct.pack("<HHi", 99, 77, -1) + b"x")
@@ -163,12 +163,12 @@ def test_another_firmware_is_refused_in_a_sentence() -> None:
 
 
 NUMBERS: list[tuple[type[enum.IntEnum], str, str]] = [
-    (messages.Type, "protocol.h", "MCU_"),
-    (messages.Code, "protocol.h", "MCU_PROTOCOL_"),
-    (messages.Capability, "protocol.h", "MCU_CAN_"),
-    (messages.TensorKind, "protocol.h", "MCU_TENSOR_"),
-    (messages.RunFlag, "protocol.h", "MCU_RUN_"),
-    (messages.CounterKind, "platform.h", "MCU_COUNTER_"),
+    (codes.Type, "protocol.h", "MCU_"),
+    (codes.Code, "protocol.h", "MCU_PROTOCOL_"),
+    (codes.Capability, "protocol.h", "MCU_CAN_"),
+    (codes.TensorKind, "protocol.h", "MCU_TENSOR_"),
+    (codes.RunFlag, "protocol.h", "MCU_RUN_"),
+    (codes.CounterKind, "platform.h", "MCU_COUNTER_"),
     (FaultCause, "platform.h", "MCU_FAULT_"),
 ]
 

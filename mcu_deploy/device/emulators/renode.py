@@ -23,7 +23,7 @@ from mcu_deploy.boards import Board
 from mcu_deploy.device.emulators.interface import EmulatorJob, EmulatorProgram, Launcher, Started
 from mcu_deploy.device.emulators.renode_machine import note_marks, noted_marks, write_machine
 from mcu_deploy.device.emulators.trace import Trace, WatchedAddresses, ends
-from mcu_deploy.device.line.messages import Provoke
+from mcu_deploy.device.line.codes import Provoke
 from mcu_deploy.errors import RequestError, ToolError
 from mcu_deploy.processes.background import ChildProcess
 from mcu_deploy.processes.versions import asked_version

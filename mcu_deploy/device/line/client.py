@@ -15,20 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcu_deploy.device.line import messages
+from mcu_deploy.device.line.codes import Capability, CounterKind, Provoke, RunFlag, TensorKind, Type
 from mcu_deploy.device.line.framing import PROTOCOL_VERSION
 from mcu_deploy.device.line.link import EventHandler, Link
-from mcu_deploy.device.line.messages import (
-    Capability,
-    CounterKind,
-    Hello,
-    LayerCrc,
-    Provoke,
-    RunFlag,
-    RunResult,
-    TensorInfo,
-    TensorKind,
-    Type,
-)
+from mcu_deploy.device.line.messages import Hello, LayerCrc, RunResult, TensorInfo
 from mcu_deploy.device.line.models import (
     ExpectedModel,
     ModelInfo,

@@ -10,16 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mcu_deploy.device.line import messages
+from mcu_deploy.device.line.codes import REPLY, Capability, Code, Type
 from mcu_deploy.device.line.fault import DeviceFault, EndlessRun, FaultCause
 from mcu_deploy.device.line.framing import Frame, encode_frame, unpack_frame
-from mcu_deploy.device.line.messages import (
-    REPLY,
-    Capability,
-    Code,
-    Hello,
-    ProtocolError,
-    Type,
-)
+from mcu_deploy.device.line.messages import Hello, ProtocolError
 from mcu_deploy.device.line.transport import Line
 from mcu_deploy.device.line.wire import DeviceRestarted, Wire
 from mcu_deploy.errors import DeviceError

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mcu_deploy.device.line import messages
-from mcu_deploy.device.line.messages import TensorInfo, TensorKind, Type
+from mcu_deploy.device.line.codes import TensorKind, Type
+from mcu_deploy.device.line.messages import TensorInfo
 from mcu_deploy.errors import DeviceError, RequestError
 from mcu_deploy.ir import DType
 

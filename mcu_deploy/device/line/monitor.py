@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mcu_deploy.device.line import messages
+from mcu_deploy.device.line import codes, messages
+from mcu_deploy.device.line.codes import REPLY, Type
 from mcu_deploy.device.line.fault import FaultReport, unpack_fault
 from mcu_deploy.device.line.framing import (
     MAX_PAYLOAD,
@@ -13,7 +14,6 @@ from mcu_deploy.device.line.framing import (
     decode_frame,
     encode_frame,
 )
-from mcu_deploy.device.line.messages import REPLY, Type
 from mcu_deploy.device.line.models import ExpectedModel, refuse_other_models
 from mcu_deploy.device.line.wire import other_version
 from mcu_deploy.errors import DeviceError
@@ -122,7 +122,7 @@ class Monitor:
                     f"{run.stack_size:,} bytes"
                 ]
             case kind:
-                name = messages.name_of_request(kind & ~REPLY)
+                name = codes.name_of_request(kind & ~REPLY)
                 what = "reply to" if kind & REPLY else "request"
                 return [f"{what} {name}, {len(payload)} bytes"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from serial.tools import list_ports
 
+from mcu_deploy.device.line.codes import REPLY, Type
 from mcu_deploy.device.line.framing import Frame, FrameReader, encode_frame
-from mcu_deploy.device.line.messages import REPLY, Type
 from mcu_deploy.device.line.transport import DEFAULT_BAUD, Transport
 from mcu_deploy.errors import DeviceError, RequestError
 

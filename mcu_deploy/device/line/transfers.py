@@ -5,8 +5,8 @@ from __future__ import annotations
 import zlib
 
 from mcu_deploy.device.line import messages
+from mcu_deploy.device.line.codes import Type
 from mcu_deploy.device.line.link import Link
-from mcu_deploy.device.line.messages import Type
 from mcu_deploy.errors import DeviceError
 
 

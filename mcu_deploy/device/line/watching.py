@@ -6,8 +6,9 @@ Events that were lost are not repeated, but runs can be.
 from __future__ import annotations
 
 from mcu_deploy.device.line import messages
+from mcu_deploy.device.line.codes import RunFlag, Type
 from mcu_deploy.device.line.framing import Frame
-from mcu_deploy.device.line.messages import LayerCrc, LayerTime, RunFlag, RunResult, Type
+from mcu_deploy.device.line.messages import LayerCrc, LayerTime, RunResult
 
 
 class LayerCrcs:

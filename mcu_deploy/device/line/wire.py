@@ -8,6 +8,7 @@ from __future__ import annotations
 import string
 from collections.abc import Callable
 
+from mcu_deploy.device.line.codes import Type, name_of_request
 from mcu_deploy.device.line.fault import DeviceFault, unpack_fault
 from mcu_deploy.device.line.framing import (
     PROTOCOL_VERSION,
@@ -15,7 +16,6 @@ from mcu_deploy.device.line.framing import (
     FrameReader,
     encoded_size,
 )
-from mcu_deploy.device.line.messages import Type, name_of_request
 from mcu_deploy.device.line.transport import Line
 from mcu_deploy.errors import DeviceError
 from mcu_deploy.resources import page
