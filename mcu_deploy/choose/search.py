@@ -15,20 +15,19 @@ from typing import Any, NamedTuple, TypeVar
 
 from mcu_deploy.backends.interface import LayoutRule
 from mcu_deploy.choose.model import Part, Problem, Uncovered
+from mcu_deploy.choose.orders import Orders
 from mcu_deploy.choose.paths import (
     NO_COPIES,
     Arrangement,
     CoverState,
     Decision,
     Option,
-    Order,
     Path,
     Totals,
     Weigh,
     Weight,
 )
-from mcu_deploy.ir import EdgeId, Graph, Node, NodeId, TensorType
-from mcu_deploy.ir.types import channels_last
+from mcu_deploy.ir import EdgeId, Graph, Node, NodeId
 
 # Of a node that no backend is asked about.
 _NOBODY = Option("", LayoutRule.NATURAL, 0, 0)
@@ -74,7 +73,7 @@ class Search:
         self._outputs = frozenset(self.graph.outputs)
         self._positions = self.graph.topology.positions
         self._order = list(self._positions)
-        self._natural = {e: natural(t) for e, t in self.graph.data.types.items()}
+        self._orders = Orders(self.graph)
         self._bytes = {e: t.bytes for e, t in self.graph.data.types.items()}
         # Of each node what it reads, and which tensors nobody reads after it.
         self._reads = {node.id: node.reads for node in self.graph.nodes}
@@ -96,14 +95,13 @@ class Search:
                 for function, _ in self._flash(option)[1]:
                     later |= function
         self._acyclic: dict[frozenset[int], bool] = {}
-        self._in_memory: dict[tuple[EdgeId, Order], Order] = {}
         # Many paths come to one state, which is one object, and go on alike.
         self._states: dict[object, CoverState] = {}
         # So are equal arrangements, which are known by their identity.
         self._arrangements: dict[object, Arrangement] = {}
         self._moves: dict[object, _Move] = {}
         self._known: dict[CoverState, tuple[Decision, ...]] = {}
-        inputs = {edge: (self._natural[edge], NO_COPIES) for edge in self.graph.inputs}
+        inputs = {edge: (self._orders.natural[edge], NO_COPIES) for edge in self.graph.inputs}
         self._arrangements[tuple(inputs.items())] = inputs
         self._start = CoverState(inputs, sum(self._bytes[edge] for edge in inputs))
 
@@ -182,18 +180,21 @@ class Search:
         producers = self.graph.topology.producers
         inputs = [e for e in self._reads[node.id] if e in tensors and producers.get(e) not in own]
         rules = (rule,) if part is None else part.proposal.layouts
-        leader = self._leader(node, inputs, tensors) if LayoutRule.SAME in rules else None
+        leader = self._orders.leader(node, inputs, tensors) if LayoutRule.SAME in rules else None
         for edge in inputs:
             wants = rule if part is None else part.reads.get(edge, LayoutRule.NATURAL)
             if part is None and edge in node.extra_inputs:  # subgraphs see natural order
                 wants = LayoutRule.NATURAL
-            if wants is not LayoutRule.VIEW and self._copies(edge, wants, leader, tensors):
+            if wants is not LayoutRule.VIEW and self._orders.copies(edge, wants, leader, tensors):
                 elements += self.graph.type(edge).elements
                 live += self._bytes[edge]
         for edge in node.writes:
             if part is None or edge in part.writes:
                 wants = rule if part is None else part.writes[edge]
-                tensors[edge] = (self._written(node, edge, wants, leader, tensors), NO_COPIES)
+                tensors[edge] = (
+                    self._orders.written(node, edge, wants, leader, tensors),
+                    NO_COPIES,
+                )
                 live += self._bytes[edge]
         peak = live + (0 if option is None else option.scratch)
         if part is not None and option is not None:
@@ -206,7 +207,7 @@ class Search:
         for edge in self._gone[node.id]:
             if edge in tensors:
                 if edge in self._outputs:
-                    if self._copies(edge, LayoutRule.NATURAL, None, tensors):
+                    if self._orders.copies(edge, LayoutRule.NATURAL, None, tensors):
                         elements += self.graph.type(edge).elements
                 else:
                     live -= self._bytes[edge] * (1 + len(tensors[edge][1]))
@@ -282,65 +283,6 @@ class Search:
             of.update(dict.fromkeys(whole.nodes, min(whole.nodes)))
         return is_acyclic(self.graph, of)
 
-    def _copies(
-        self, edge: EdgeId, rule: LayoutRule, leader: Order | None, tensors: Arrangement
-    ) -> bool:
-        """Whether a tensor is copied for a reader: not where its bytes lie alike, or a copy is
-        there already."""
-        order, copies = tensors[edge]
-        wanted = self._wanted(edge, rule, leader)
-        if wanted == order:
-            return False
-        target = self._lying(edge, wanted)
-        if target == self._lying(edge, order) or target in copies:
-            return False
-        tensors[edge] = (order, copies | {target})
-        return True
-
-    def _lying(self, edge: EdgeId, order: Order) -> Order:
-        """An order without the axes of size 1, which have no place in memory."""
-        key = edge, order
-        if key not in self._in_memory:
-            shape = self.graph.type(edge).shape
-            self._in_memory[key] = tuple(axis for axis in order if shape[axis] != 1)
-        return self._in_memory[key]
-
-    def _leader(self, node: Node, inputs: Sequence[EdgeId], tensors: Arrangement) -> Order | None:
-        """How the input lies that the others follow under the rule SAME (as in `layouts`)."""
-        rank = self.graph.type(node.writes[0]).rank
-        alike = [e for e in inputs if self.graph.type(e).rank == rank]
-        if not alike:
-            return None
-        return tensors[max(alike, key=self._bytes.__getitem__)][0]
-
-    def _written(
-        self,
-        node: Node,
-        edge: EdgeId,
-        rule: LayoutRule,
-        leader: Order | None,
-        tensors: Arrangement,
-    ) -> Order:
-        if rule is not LayoutRule.VIEW:
-            return self._wanted(edge, rule, leader)
-        source = node.inputs[0]
-        if source is None or source not in tensors:
-            return self._natural[edge]
-        order = tensors[source][0]
-        if node.op != "Transpose":
-            return order
-        perm = self.graph.attributes(node.id).get("perm", tuple(reversed(range(len(order)))))
-        return tuple(tuple(perm).index(axis) for axis in order)
-
-    def _wanted(self, edge: EdgeId, rule: LayoutRule, leader: Order | None) -> Order:
-        """The order in which a layer wants a tensor that it reads or writes."""
-        order = self._natural[edge]
-        if rule is LayoutRule.CHANNELS_LAST and len(order) >= 3:
-            return channels_last(len(order))
-        if rule is LayoutRule.SAME and leader is not None and len(leader) == len(order):
-            return leader
-        return order
-
 
 def is_acyclic(graph: Graph, part_of: Mapping[NodeId, NodeId]) -> bool:
     """Whether parts have an order in which each runs as a whole. part_of: of each node, in the
@@ -411,8 +353,3 @@ def _widest(found: list[_Reached], width: int) -> list[_Reached]:
             if len(kept) == width:
                 return [found[i] for i in kept]
     return found
-
-
-def natural(type_: TensorType) -> Order:
-    """The order of the shape."""
-    return tuple(range(type_.rank))
