@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from mcu_deploy.backends.isa.instruction import Instruction, parsed, printed
 from mcu_deploy.backends.isa.interpreter import CoreState, Data, Program
+from mcu_deploy.backends.isa.lists import split
 from mcu_deploy.backends.isa.pipeline import M7, cycles, issue_of
 from mcu_deploy.backends.isa.same import do_the_same
-from mcu_deploy.backends.isa.schedule import _split, scheduled
+from mcu_deploy.backends.isa.schedule import scheduled
 
 _LAB = Path(__file__).parents[3] / "shared" / "lab" / "m7" / "m7.py"
 _DATA = 0x2000_0000
@@ -141,7 +142,7 @@ def test_bases_move_on_in_one_order_whatever_the_hashes_are() -> None:
     code = [parsed(f"ldmia {base}!, {{r0, r1}}") for base in bases]
     code += [parsed(f"smlad r2, r0, r1, r{n}") for n in (3, 4, 5, 6)]
     code.append(parsed("stmia r8, {r9, r10, r11, r12}"))
-    adds = [str(i) for i in _split(code) if i.name == "add"]
+    adds = [str(i) for i in split(code) if i.name == "add"]
     assert adds == [f"add r{n}, r{n}, #8" for n in (9, 10, 11, 12)]
 
 

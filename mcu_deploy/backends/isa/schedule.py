@@ -2,35 +2,24 @@
 
 Straight pieces by themselves: labels, branches and what IT makes conditional stay where they are;
 what VPST predicates stays behind it. What an instruction reads, it finds as before: by registers,
-flags and memory (in one region a load does not pass a store, nor a store anything). For a
-Cortex-M7, lists that are loaded between products become single loads, of which two are issued at
-once, and one addition to the base behind them.
+flags and memory (in one region a load does not pass a store, nor a store anything). For a core that
+is quicker so, lists are split (lists.py).
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from mcu_deploy.backends.isa.accesses import Resource, accesses_of, resources_of
+from mcu_deploy.backends.isa.accesses import Resource
 from mcu_deploy.backends.isa.flow import begins
 from mcu_deploy.backends.isa.instruction import Instruction, Item, Note
+from mcu_deploy.backends.isa.lists import split
 from mcu_deploy.backends.isa.model import Issue, Model
-from mcu_deploy.backends.isa.operands import (
-    LR,
-    Label,
-    Memory,
-    Mode,
-    Moving,
-    Register,
-    Registers,
-)
-from mcu_deploy.backends.isa.pipeline import M7
+from mcu_deploy.backends.isa.operands import LR, Label
 from mcu_deploy.backends.isa.same import do_the_same
 
-_FEWEST_PRODUCTS = 4  # of a piece whose lists are split
-_FARTHEST = 1000  # bytes from a base
 # Jumps, and what begins a loop that predicates its last round.
 _STAYING = ("b", "bl", "bx", "cbz", "cbnz", "dlstp.8", "dlstp.16", "dlstp.32")
 
@@ -126,7 +115,7 @@ def _fastest(
 ) -> Sequence[Instruction] | None:
     """Of: as it is, in another order, and so with its lists split. What is found is proven."""
     best, taken = None, _cost(model, code)
-    for way in (code, _split(code)) if may_split else (code,):
+    for way in (code, split(code)) if may_split else (code,):
         ready = _Ready(model, way)
         for rule in ready.rules:
             found = tuple([way[n] for n in ready.listed(rule)])
@@ -144,7 +133,7 @@ def _good(
 ) -> Sequence[Instruction] | None:
     if not model.orders:
         return None
-    way = _split(code) if may_split else code
+    way = split(code) if may_split else code
     ready = _Ready(model, way)
     # Kernels add vectors in the order of their cycles, which may be better than any other.
     rules = ready.rules[: 3 if ready.has_vectors else 1]
@@ -175,89 +164,6 @@ def _noted(order: Sequence[Instruction], items: Sequence[Item]) -> list[Item]:
     for instruction in order:
         found += [*of.pop(instruction, ()), instruction]
     return [*found, *(note for notes in of.values() for note in notes), *pending]
-
-
-def _split(code: Sequence[Instruction]) -> list[Instruction]:
-    """Lists that are loaded become loads of their words, and bases move on at the end, or before
-    anything else is done with them."""
-    if sum(M7.issue_of(i).is_product for i in code) < _FEWEST_PRODUCTS:
-        return [*code]
-    made: list[Instruction] = []
-    ahead: dict[Resource, tuple[Register, int]] = {}
-
-    def settle(place: Resource) -> None:
-        if place in ahead:
-            base, by = ahead.pop(place)
-            made.append(Instruction("add", (base, base, by)))
-
-    for instruction in code:
-        split = _loaded(instruction)
-        if split is not None:
-            base, registers, moves = split
-            (at,) = resources_of(base)
-            for register in registers:
-                settle(*resources_of(register))
-            if at in ahead and ahead[at][1] + 4 * len(registers) > _FARTHEST:
-                settle(at)
-            first = ahead[at][1] if at in ahead else 0
-            made += [
-                Instruction("ldr", (register, Memory(base, first + 4 * n)))
-                for n, register in enumerate(registers)
-            ]
-            if moves:
-                ahead[at] = base, first + 4 * len(registers)
-            continue
-        moved = _moved_by(instruction, ahead)
-        found = accesses_of(moved)
-        writes = {*found.writes, *found.flags_written}
-        base_alone = _base_of(moved) if moved is not instruction else None
-        for resource in sorted({*found.reads, *found.flags_read} | writes):
-            if resource in ahead and (resource != base_alone or resource in writes):
-                settle(resource)
-                moved, base_alone = _moved_by(instruction, ahead), None
-        made.append(moved)
-    for place in [*ahead]:
-        settle(place)
-    return made
-
-
-def _loaded(instruction: Instruction) -> tuple[Register, tuple[Register, ...], bool] | None:
-    """Of an LDMIA of core registers that leaves its base: the base, the registers, and whether the
-    base moves on."""
-    if instruction.mnemonic.removesuffix(".w") not in ("ldmia", "ldm"):
-        return None
-    base, registers = instruction.operands
-    assert isinstance(registers, Registers)
-    of = base.register if isinstance(base, Moving) else base
-    assert isinstance(of, Register)
-    if any(r.place == of.place for r in registers.registers):
-        return None
-    return of, registers.registers, isinstance(base, Moving)
-
-
-def _base_of(instruction: Instruction) -> Resource | None:
-    """The base of its memory where it is no other operand of it as well."""
-    memory = instruction.operands[-1]
-    assert isinstance(memory, Memory)
-    (base,) = resources_of(memory.base)
-    others = [w for o in instruction.operands if isinstance(o, Register) for w in resources_of(o)]
-    return None if base in others else base
-
-
-def _moved_by(
-    instruction: Instruction, ahead: Mapping[Resource, tuple[Register, int]]
-) -> Instruction:
-    """A load or store of a word, by how far its base has still to move."""
-    memory = instruction.operands[-1] if instruction.operands else None
-    if instruction.mnemonic not in ("ldr", "str") or not isinstance(memory, Memory):
-        return instruction
-    (base,) = resources_of(memory.base)
-    if base not in ahead or memory.mode is not Mode.OFFSET:
-        return instruction
-    if not isinstance(memory.offset, int) or memory.offset < 0:
-        return instruction
-    moved = Memory(memory.base, memory.offset + ahead[base][1])
-    return Instruction(instruction.mnemonic, (*instruction.operands[:-1], moved))
 
 
 Rule = Callable[[int], tuple[object, ...]]

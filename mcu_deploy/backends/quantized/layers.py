@@ -22,6 +22,8 @@ from mcu_deploy.operators.conv import conv_window
 from mcu_deploy.operators.windows import Window
 
 BYTES = (DType.INT8, DType.UINT8)
+# Below this a scaled sum and a zero point are a halfword.
+_HALFWORD = 32_000
 
 
 def saturate(y: TensorType) -> str:
@@ -70,6 +72,13 @@ class Linear:
         """Whether all filters have one factor."""
         of = self.factors if self.fixed is None else self.fixed
         return bool((of == of[:1]).all())
+
+    @property
+    def leaves_halfwords(self) -> bool:
+        """Whether a scaled sum may be no halfword."""
+        low, high = self.reach
+        most = np.maximum(np.abs(low), np.abs(high)) * self.factors.astype(np.float64)
+        return bool(most.max() >= _HALFWORD)
 
     @property
     def zero_points(self) -> tuple[int, int]:

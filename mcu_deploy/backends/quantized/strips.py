@@ -25,7 +25,6 @@ WORDS = 4  # of a vector; outputs that are rounded together
 PAIR_BYTES = 4 * CHANNELS
 BAND_BYTES = 5120
 MOST = 8  # vectors of outputs in straight code
-_HALFWORD = 32_000
 _EXACT = 1 << 23
 _BITS = 0x4B00_0000  # of the float 2**23
 
@@ -323,20 +322,13 @@ class Strips:
         return zero if self.layer.x.dtype is DType.INT8 else zero - 128
 
     @property
-    def saturates_words(self) -> bool:
-        """Whether a scaled sum may be no halfword."""
-        low, high = self.layer.reach
-        most = np.maximum(np.abs(low), np.abs(high)) * self.layer.factors.astype(np.float64)
-        return bool(most.max() >= _HALFWORD)
-
-    @property
     def is_clipped(self) -> bool:
         """Whether sums below 0 are the least element: biases have the bits of the float 2**23 in
         them then, and a sum of 0 and more is, as it stands, the float 2**23 + sum."""
         low, high = self.layer.reach
         is_least = self.layer.zero_points[1] == self.layer.y.dtype.range[0]
         fits = bool(high.max() < _EXACT and low.min() > -_EXACT)
-        return is_least and fits and not self.saturates_words and self.fixed is None
+        return is_least and fits and not self.layer.leaves_halfwords and self.fixed is None
 
     @property
     def is_shared(self) -> bool:

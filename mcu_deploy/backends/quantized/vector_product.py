@@ -22,8 +22,6 @@ TILE = 4  # filters
 HEAD = 8  # bytes of a stream in front of the weights
 # 1.5 * 2**23, a float32: what is added to it has its integer, to nearest even, in the lowest bits.
 MAGIC = 0x4B40_0000
-# Below this a scaled sum and a zero point are a halfword.
-_HALFWORD = 32_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,17 +83,10 @@ class VectorProduct:
         return self.layer.zero_points[0] & 0xFF ^ (0x80 if self.is_moved else 0)
 
     @property
-    def saturates_words(self) -> bool:
-        """Whether a scaled sum may be no halfword."""
-        low, high = self.layer.reach
-        most = np.maximum(np.abs(low), np.abs(high)) * self.layer.factors.astype(np.float64)
-        return bool(most.max() >= _HALFWORD)
-
-    @property
     def adds_zero(self) -> bool:
         """Whether the zero point is added behind: `rounding_number` has it only if it is even."""
         zero = self.layer.zero_points[1]
-        has_number = self.fixed is None and not self.saturates_words
+        has_number = self.fixed is None and not self.layer.leaves_halfwords
         return zero % 2 == 1 if has_number else zero != 0
 
     @property
@@ -103,7 +94,7 @@ class VectorProduct:
         """Whether `rounding_number` is any."""
         if self.fixed is not None:
             return self.packed_shifts is None
-        return not self.saturates_words
+        return not self.layer.leaves_halfwords
 
     @functools.cached_property
     def _fused(self) -> Array | None:
@@ -115,7 +106,7 @@ class VectorProduct:
     @property
     def is_fused(self) -> bool:
         """Whether one instruction scales and rounds (fused_rounding.py)."""
-        if self.fixed is not None or self.has_common_factor or self.saturates_words:
+        if self.fixed is not None or self.has_common_factor or self.layer.leaves_halfwords:
             return False
         return self._fused is not None
 

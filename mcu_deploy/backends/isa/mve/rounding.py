@@ -45,7 +45,7 @@ class Rounding:
         self._code, self._product = code, product
         self._factor, self._number, self._zero_point = factor, number, zero_point
         self._sign, self._shifts = sign, shifts
-        self._is_plain = not product.saturates_words
+        self._is_plain = not product.layer.leaves_halfwords
 
     def integers(
         self, vectors: Sequence[Register], load_factors: Sequence[Step], load_shifts: Step

@@ -35,7 +35,7 @@ class Sums:
     def __init__(self, code: Assembly, of: Strips, frame: Frame) -> None:
         self._code, self._of, self._frame = code, of, frame
         zero = of.layer.zero_points[1]
-        self._is_plain, self._fixed = not of.saturates_words, of.fixed
+        self._is_plain, self._fixed = not of.layer.leaves_halfwords, of.fixed
         self._adds_zero = zero != 0
         if self._is_plain and self._fixed is None:
             self._adds_zero = bool(zero % 2)
