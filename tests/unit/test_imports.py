@@ -1,4 +1,5 @@
-"""How the package hangs together: imports point downwards, in no circle; few modules lie loose."""
+"""How the package hangs together: imports point downwards, in no circle; few modules lie loose, and
+none is longer than one reads at one go."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ import mcu_deploy
 ROOT = Path(mcu_deploy.__file__).parent
 PAGE = ROOT.parent / "docs" / "pipeline.md"
 MOST_AT_THE_TOP = 12
+MOST_LINES = 400
 
 
 def _imports(tree: ast.Module, package: str, modules: Mapping[str, Path]) -> Iterator[str]:
@@ -118,6 +120,12 @@ def test_a_circle_is_found_wherever_the_import_stands(tmp_path: Path) -> None:
 def test_few_modules_lie_loose_at_the_top() -> None:
     loose = [path.name for path in ROOT.glob("*.py")]
     assert len(loose) <= MOST_AT_THE_TOP, f"put one of {sorted(loose)} into a folder"
+
+
+def test_each_module_can_be_read_at_one_go() -> None:
+    lines = {p: len(p.read_text(encoding="utf-8").splitlines()) for p in ROOT.rglob("*.py")}
+    longer = {str(p.relative_to(ROOT)): n for p, n in lines.items() if n > MOST_LINES}
+    assert not longer, f"longer than {MOST_LINES} lines, each wants to be two: {longer}"
 
 
 def test_the_page_says_where_everything_is() -> None:
