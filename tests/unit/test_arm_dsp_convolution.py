@@ -198,10 +198,10 @@ def test_the_loop_of_all_1x1_layers_is_entered_where_a_step_begins(
     """A number of the layer is how many bytes in front of the loop's end that is."""
     layer = convolution(Case((channels, 3, 3), 4, (1, 1), pads=(0, 0, 0, 0)), tmp_path)
     way = pointwise_shared.WAYS["any"]
-    items = pointwise_shared.assemble(layer, way).items
+    items = pointwise_shared.kernel(layer, way).code.items
     at = dict(zip(items, addresses(items)[:-1], strict=True))
     (jump,) = (i for i in items if isinstance(i, Instruction) and i.name == "bx")
     (end,) = (i.operands[1] for i in items if isinstance(i, Instruction) and i.name == "adr")
     steps = (channels // 4 - 1) % 8 + 1
-    behind = pointwise_shared.numbers(pointwise_shared.steps_of(layer, way))[-1]
+    behind = pointwise_shared.kernel(layer, way).numbers[-1]
     assert at[end] - at[jump.targets[-steps]] == behind

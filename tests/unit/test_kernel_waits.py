@@ -148,7 +148,7 @@ def test_the_loops_of_a_1x1_layer_fit_into_the_cache(case: Case, tmp_path: Path)
     layer = _layer(case, tmp_path)
     assert layer.loop_bytes == 896
     # Of taps, tiles and filters; that over groups has the code for late sums in it, too.
-    *_, filters, _ = sizes = loops(pointwise.assemble(layer))
+    *_, filters, _ = sizes = loops(pointwise.kernel(layer).code)
     assert len(sizes) == 4 and filters <= 896
 
 
@@ -226,8 +226,8 @@ def test_the_price_of_a_group_waits_once_for_several_tiles(tmp_path: Path) -> No
     one, other = (
         code.time(LATE) - code.time(at_once)
         for code in (
-            pointwise.assemble(layer),
-            pointwise_shared.assemble(layer, pointwise_shared.WAYS["any_small"]),
+            pointwise.kernel(layer).code,
+            pointwise_shared.kernel(layer, pointwise_shared.WAYS["any_small"]).code,
         )
     )
     assert 0 < one < other / 3
@@ -278,8 +278,8 @@ def test_that_function_takes_little_longer_than_one_of_a_size(
     channels: int, tmp_path: Path
 ) -> None:
     layer = _layer(Case((channels, 9, 9), 32, (1, 1), pads=_NONE), tmp_path)
-    code = pointwise_shared.assemble(layer, pointwise_shared.WAYS["any"])
-    assert code.time(LATE) < 1.15 * pointwise.assemble(layer).time(LATE)
+    code = pointwise_shared.kernel(layer, pointwise_shared.WAYS["any"]).code
+    assert code.time(LATE) < 1.15 * pointwise.kernel(layer).code.time(LATE)
     # Of steps, tiles, filters.
     assert code.longest_loop(layer.pixels // 3) <= 896
 

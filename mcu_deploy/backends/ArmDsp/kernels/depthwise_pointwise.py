@@ -33,11 +33,12 @@ def _proposal(
     part: SubgraphView, kernel: depthwise.Kernel, behind: Convolution, is_double: bool
 ) -> Proposal:
     channels, filters = behind.x.shape[1], behind.y.shape[1]
-    product, code = pointwise.product(behind, is_double), pointwise.assemble(behind, is_double)
+    pixels = pointwise.kernel(behind, is_double)
+    product, code = pixels.product, pixels.code
     ctype = behind.x.dtype.c_type
     stem = f"depthwise3x3_conv1x1_{channels}x{filters}_dsp"
     behind_stem = f"conv1x1_{channels}x{filters}_dsp"
-    scratch = max(kernel.scratch_bytes, pointwise.scratch_bytes(behind))
+    scratch = max(kernel.scratch_bytes, pixels.scratch_bytes)
     # What is between the two lies at the end of the output, which follows it and never catches up.
     ahead = behind.pixels * (filters - channels)
     middle = f"y + {ahead}" if ahead else "y"

@@ -13,9 +13,10 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, ID, proposal
 from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Register
-from mcu_deploy.backends.isa.dsp import nests, pixel_groups
+from mcu_deploy.backends.isa.dsp import nests
 from mcu_deploy.backends.isa.dsp.core import Tile
 from mcu_deploy.backends.isa.dsp.pixel_groups import PixelGroups
+from mcu_deploy.backends.isa.dsp.pixels import PixelWalk, copy_halfwords
 from mcu_deploy.backends.isa.dsp.widening import widen
 from mcu_deploy.backends.layer import kept
 from mcu_deploy.backends.quantized.chains import fused
@@ -50,18 +51,17 @@ def proposals(
 def _proposal(
     part: SubgraphView, layer: Convolution, is_double: bool, table: Array | None
 ) -> Proposal:
-    channels, filters = layer.x.shape[1], layer.y.shape[1]
-    taken, code = product(layer, is_double, table), assemble(layer, is_double, table=table)
+    pixels = kernel(layer, is_double, table=table)
+    channels, filters, taken = pixels.channels, pixels.filters, pixels.product
     ahead = taken.looked_up()
-    written = InPlace(0, 0, groups(layer).distance) if layer.is_waited_for else in_place(layer)
     return proposal(
-        part, layer.target, f"conv1x1_{channels}x{filters}_dsp", code,
+        part, layer.target, f"conv1x1_{channels}x{filters}_dsp", pixels.code,
         lambda: [Constant("weights", np.concatenate([ahead, taken.pack()]))],
         title(is_double) + " + table" * (table is not None),
         macs=layer.pixels * channels * filters,
         constant_bytes=taken.constant_bytes + ahead.nbytes,
-        scratch_bytes=scratch_bytes(layer),
-        in_place=[written],
+        scratch_bytes=pixels.scratch_bytes,
+        in_place=[InPlace(0, 0, pixels.distance)],
         layouts=CHANNELS_LAST,
         replacement=None if table is None else fused(part, "ConvolutionTable", ID),
     )  # fmt: skip
@@ -74,14 +74,6 @@ def title(is_double: bool) -> str:
 def ways(layer: Convolution) -> tuple[bool, ...]:
     """Whether rounds have four filters, as `DenseProduct` has it."""
     return (False, True) if product(layer).may_be_double else (False,)
-
-
-def in_place(layer: Convolution) -> InPlace:
-    """A tile is read before it is written. (The last one reads some pixels again whose results are
-    not taken, whatever has been written over them.)"""
-    channels, filters = layer.x.shape[1], layer.y.shape[1]
-    tiles = layer.pixels // 3 if filters > channels else 1
-    return InPlace(0, 0, max(3 * tiles * (filters - channels), -layer.x.bytes))
 
 
 def refusal(layer: Convolution) -> str:
@@ -112,10 +104,14 @@ def product(
     )  # fmt: skip
 
 
-def groups(layer: Convolution, table: Array | None = None, is_of_rows: bool = False) -> PixelGroups:
-    """How a layer is computed whose loops have a limit."""
-    row = layer.window.input[1] if is_of_rows else None
-    return PixelGroups(layer, product(layer, table=table), row)
+@kept
+def kernel(
+    layer: Convolution, is_double: bool = False, is_counted: bool = True,
+    table: Array | None = None,
+) -> PixelTiles | PixelGroups:  # fmt: skip
+    """How a layer is computed. is_counted: as `PixelWalk` has it."""
+    way = PixelGroups if layer.is_waited_for else PixelTiles
+    return way(product(layer, is_double, table), is_counted)
 
 
 def order(channels: int, by: int = 8) -> Array:
@@ -130,112 +126,88 @@ def order(channels: int, by: int = 8) -> Array:
     return np.concatenate([whole, rest])
 
 
-def scratch_bytes(layer: Convolution, is_of_rows: bool = False) -> int:
-    if layer.is_waited_for:
-        return groups(layer, is_of_rows=is_of_rows).scratch_bytes
-    return 6 * layer.x.shape[1] + _LAST + 3 * layer.y.shape[1]
+class PixelTiles(PixelWalk):
+    """One tile after the other, by a function for the layer's sizes."""
 
+    @property
+    def scratch_bytes(self) -> int:
+        return 6 * self.channels + _LAST + 3 * self.filters
 
-def count_at(layer: Convolution) -> int:
-    """Where the scratch has the number of tiles, an int32."""
-    return pixel_groups.TILES if layer.is_waited_for else 6 * layer.x.shape[1] + _TILES
+    @property
+    def count_at(self) -> int:
+        return 6 * self.channels + _TILES
 
-
-@kept
-def assemble(
-    layer: Convolution, is_double: bool = False, is_counted: bool = True,
-    table: Array | None = None,
-) -> Assembly:  # fmt: skip
-    """The kernel: pixels, output, the packed stream, scratch.
-
-    is_counted: it computes all of the layer; else as many tiles as the scratch has at `count_at`,
-    of a layer whose rows are whole tiles.
-    """
-    if layer.is_waited_for:
-        code = Assembly()
-        groups(layer, table, is_of_rows=not is_counted).assemble(code, is_counted)
-        return code
-    filters, channels = layer.weights.shape[:2]
-    whole, rest = divmod(layer.pixels, 3)
-    tiles = whole + (rest > 0)
-    tile_bytes = 6 * channels
-    taken = product(layer, is_double, table)
-    code = Assembly()
-    tile = Tile(code, taken)
-    pixels, output, weights, scratch = code.arguments("x y weights scratch")
-    state, into = tile.taps, tile.stream
-    _describe(taken, code)
-    tile.hold_table(weights)
-    code.note("A tile's state is behind its taps.")
-    out, stop = code.registers("out end")
-    code.add(state, scratch, tile_bytes)
-    code.str(pixels, state[_INPUT])
-    code.str(weights, state[_WEIGHTS])
-    code.add(out, output, taken.lead)
-    code.add(stop, out, filters)
-    code.vmov(tile.ends, out, stop)
-    count, source = code.registers("tiles source")
-    if is_counted:
-        code.mov(count, tiles)
-        code.str(count, state[_TILES])
-    code.note("Three pixels, widened to int16: two channels a word, of all three in turn.")
-    with code.repeat(tiles, "b"):
-        code.sub(into, state, tile_bytes)
-        code.ldr(source, state[_INPUT])
-        _widen(code, source, into, channels, layer.extend)
-        code.mov(state, into)
-        code.ldr(tile.stream, state[_WEIGHTS])
-        nests.one_tile(tile, lambda: code.sub(tile.taps, tile.taps, tile_bytes))
-        done, ready = code.label(), code.label()
-        code.note("The next three pixels.")
-        code.ldr(count, state[_TILES])
-        code.ldr(source, state[_INPUT])
-        code.vmov(out, tile.ends.halves[0])
-        code.subs(count, count, 1)
-        code.str(count, state[_TILES])
-        code.beq(done)
-        code.add(source, source, 3 * channels)
-        code.add(out, out, 2 * filters)
-        if rest:
-            code.note("The last three pixels are taken again, and go behind the scratch first.")
-            # The last tile takes the last three pixels again, and writes them behind itself: the
-            # output may lie on the input, and then of these only the new ones are still there.
-            code.cmp(count, 1)
-            code.bne(ready)
-            with code.rarely():
-                code.sub(source, source, (3 - rest) * channels)
-                code.str(out, state[_OUTPUT])
-                code.add(out, state, _LAST + taken.lead)
-            code.place(ready)
+    def assemble(self, code: Assembly) -> None:
+        taken, channels, filters, rest = self.product, self.channels, self.filters, self.rest
+        tiles, tile_bytes, tile = self.all_tiles, 6 * channels, Tile(code, taken)
+        pixels, output, weights, scratch = code.arguments("x y weights scratch")
+        state, into = tile.taps, tile.stream
+        self.describe(
+            code,
+            "the taps of a tile; words: x, the stream, tiles that are left, where the last tile's "
+            "outputs go; these, first",
+            order="of each eight in the order 0 2 4 6 1 3 5 7, of four at the end 0 2 1 3",
+        )
+        tile.hold_table(weights)
+        code.note("A tile's state is behind its taps.")
+        out, stop = code.registers("out end")
+        code.add(state, scratch, tile_bytes)
+        code.str(pixels, state[_INPUT])
+        code.str(weights, state[_WEIGHTS])
+        code.add(out, output, taken.lead)
         code.add(stop, out, filters)
         code.vmov(tile.ends, out, stop)
-        code.str(source, state[_INPUT])
-    code.place(done)
-    if rest:
-        last, left, element = code.registers("last left element")
+        count, source = code.registers("tiles source")
+        if self.is_counted:
+            code.mov(count, tiles)
+            code.str(count, state[_TILES])
+        code.note("Three pixels, widened to int16: two channels a word, of all three in turn.")
+        with code.repeat(tiles, "b"):
+            code.sub(into, state, tile_bytes)
+            code.ldr(source, state[_INPUT])
+            _widen(code, source, into, channels, self.layer.extend)
+            code.mov(state, into)
+            code.ldr(tile.stream, state[_WEIGHTS])
+            nests.one_tile(tile, lambda: code.sub(tile.taps, tile.taps, tile_bytes))
+            done, ready = code.label(), code.label()
+            code.note("The next three pixels.")
+            code.ldr(count, state[_TILES])
+            code.ldr(source, state[_INPUT])
+            code.vmov(out, tile.ends.halves[0])
+            code.subs(count, count, 1)
+            code.str(count, state[_TILES])
+            code.beq(done)
+            code.add(source, source, 3 * channels)
+            code.add(out, out, 2 * filters)
+            if rest:
+                code.note("The last three pixels are taken again, and go behind the scratch first.")
+                # The last tile takes the last three pixels again, and writes them behind itself:
+                # the output may lie on the input, and then only the new ones are still there.
+                code.cmp(count, 1)
+                code.bne(ready)
+                with code.rarely():
+                    code.sub(source, source, (3 - rest) * channels)
+                    code.str(out, state[_OUTPUT])
+                    code.add(out, state, _LAST + taken.lead)
+                code.place(ready)
+            code.add(stop, out, filters)
+            code.vmov(tile.ends, out, stop)
+            code.str(source, state[_INPUT])
+        code.place(done)
+        if rest:
+            self._copy_rest(code, state, out)
+
+    def _copy_rest(self, code: Assembly, state: Register, out: Register) -> None:
+        """To the output what the last tile has written behind itself."""
+        rest, filters, lead = self.rest, self.filters, self.product.lead
+        last, left = code.registers("last left")
         code.ldr(out, state[_OUTPUT])
         code.add(last, state, _LAST + (3 - rest) * filters)
         code.mov(left, rest * filters)
-        if taken.lead:
-            code.sub(out, out, taken.lead)
+        if lead:
+            code.sub(out, out, lead)
         with code.repeat(rest * filters // 2):
-            code.subs(left, left, 2)
-            code.ldrh(element, last[left])
-            code.strh(element, out[left])
-    return code
-
-
-def _describe(product: DenseProduct, code: Assembly) -> None:
-    for line in product.description():
-        code.note(line)
-    code.note(
-        "x: [p][channel], y: [p][f]; t are channels, of each eight in the order 0 2 4 6 1 3 5 7, "
-        "of four at the end 0 2 1 3."
-    )
-    code.note(
-        "scratch: the taps of a tile; words: x, the stream, tiles that are left, where the last "
-        "tile's outputs go; these, first. In place: a tile is read before it is written."
-    )
+            copy_halfwords(code, last, out, left)
 
 
 def _widen(code: Assembly, source: Register, into: Register, channels: int, extend: str) -> None:

@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise, tables
 from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import OtherLayer, Strips, body_of
+from mcu_deploy.backends.ArmDsp.kernels.pointwise import PixelTiles
 from mcu_deploy.backends.ArmDsp.workloads import ID, chain, function_of
 from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
+from mcu_deploy.backends.isa.dsp.pixel_groups import PixelGroups
 from mcu_deploy.backends.quantized.chains import followed, fused
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.lines import BareLines
@@ -58,7 +60,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     # Rows have whole tiles of the 1x1 kernel.
     if before.window.input[1] % 3 or not BareLines.of(behind, is_transposed=False).is_reachable:
         return ""
-    scratch = pointwise.scratch_bytes(before, is_of_rows=True)
+    scratch = pointwise.kernel(before, is_counted=False).scratch_bytes
     has_late = depthwise.may_be_late(view, behind, node.target)
     strips = PaddedStrips.of(
         OtherLayer(before, scratch), OtherLayer(behind, 0), is_equal=True, has_late=has_late
@@ -75,11 +77,11 @@ def _proposal(
 ) -> Proposal:  # fmt: skip
     kernel, behind = strips.kernel, strips.kernel.layer
     channels, filters = before.x.shape[1], before.y.shape[1]
-    product = pointwise.product(before, is_double)
-    code = pointwise.assemble(before, is_double, is_counted=False)
+    pixels = pointwise.kernel(before, is_double, is_counted=False)
+    product, code = pixels.product, pixels.code
     stem = f"conv1x1_{channels}x{filters}_depthwise3x3_dsp"
     stems = f"conv1x1_{channels}x{filters}_rows_dsp", kernel.stem
-    body = body_of(strips, between, None, stems, ("weights", "taps"), _asked(before))
+    body = body_of(strips, between, None, stems, ("weights", "taps"), _asked(pixels))
     return chain(
         part, fused(part, "PointwiseDepthwise", ID), stem, body,
         lambda: [Constant("weights", product.pack()), kernel.taps(), *between.constants],
@@ -101,7 +103,7 @@ def _proposal(
     )  # fmt: skip
 
 
-def _asked(before: Convolution) -> str:
+def _asked(pixels: PixelTiles | PixelGroups) -> str:
     """C that says how many tiles the rows from `made` to `until` are."""
-    place = pointwise.count_at(before)
-    return f"*(int32_t *)(void *)(work + {place}) = {before.window.input[1] // 3} * (until - made);"
+    tiles = pixels.layer.window.input[1] // 3
+    return f"*(int32_t *)(void *)(work + {pixels.count_at}) = {tiles} * (until - made);"

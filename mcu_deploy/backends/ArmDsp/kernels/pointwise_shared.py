@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -24,8 +25,8 @@ from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.dsp import nests
 from mcu_deploy.backends.isa.dsp.core import Tile
 from mcu_deploy.backends.isa.dsp.entered_loop import STEP_BYTES, EnteredLoop, Steps
+from mcu_deploy.backends.isa.dsp.pixels import AnyPixels, PixelWalk
 from mcu_deploy.backends.isa.dsp.sized_groups import SizedGroups
-from mcu_deploy.backends.isa.dsp.widening import widen
 from mcu_deploy.backends.quantized.layers import Convolution, read
 
 OPERATORS = ("Conv", "tflite::Conv")
@@ -59,142 +60,121 @@ def proposals(part: SubgraphView, layer: Convolution) -> Sequence[Proposal]:
 
 
 def _proposal(part: SubgraphView, layer: Convolution, kind: str) -> Proposal:
-    channels, filters = layer.x.shape[1], layer.y.shape[1]
     way = WAYS[kind]
-    product = steps_of(layer, way)
-    groups = _groups(product)
-    ahead = numbers(product) if groups is None else groups.numbers()
-    scratch = 6 * channels + _NOWHERE + filters
+    pixels = kernel(layer, way)
     return proposal(
-        part, layer.target, f"conv1x1_{kind}_dsp", assemble(layer, way),
-        lambda: [Constant("weights", np.concatenate([ahead, product.pack()]))],
+        part, layer.target, f"conv1x1_{kind}_dsp", pixels.code,
+        lambda: [Constant("weights", np.concatenate([pixels.numbers, pixels.product.pack()]))],
         "conv1x1 of any size" + ", rounded in float32" * way.is_real,
-        macs=layer.pixels * channels * filters,
-        constant_bytes=product.constant_bytes + ahead.nbytes,
-        scratch_bytes=scratch if groups is None else groups.scratch_bytes,
-        in_place=[pointwise.in_place(layer) if groups is None else InPlace(0, 0, groups.distance)],
+        macs=layer.pixels * pixels.channels * pixels.filters,
+        constant_bytes=pixels.product.constant_bytes + pixels.numbers.nbytes,
+        scratch_bytes=pixels.scratch_bytes,
+        in_place=[InPlace(0, 0, pixels.distance)],
         layouts=CHANNELS_LAST,
         only_for="size" if way.is_real else "",
     )  # fmt: skip
 
 
-def steps_of(layer: Convolution, way: Way) -> Steps:
-    """Its taps are in the order in which SXTB16 widens four bytes: (0, 2), (1, 3)."""
+def kernel(layer: Convolution, way: Way) -> PixelWalk:
+    """How a layer is computed. Its taps are in the order in which SXTB16 widens four bytes: (0, 2),
+    (1, 3)."""
     filters, channels = layer.weights.shape[:2]
-    order = np.arange(0, channels, 4)[:, None] + np.array([0, 2, 1, 3])
-    weights = layer.weights.reshape(filters, channels)[:, order.reshape(-1)]
-    is_grouped = layer.is_waited_for and way.steps > 1
-    return Steps(
+    weights = layer.weights.reshape(filters, channels)[:, pointwise.order(channels, by=4)]
+    product = Steps(
         layer, weights, unrolls_all=True, is_real=way.is_real, steps=way.steps,
-        is_grouped=is_grouped,
+        is_grouped=layer.is_waited_for and way.steps > 1,
     )  # fmt: skip
+    return SizedGroups(product) if product.is_grouped else SizedTiles(product)
 
 
-def _groups(product: Steps) -> SizedGroups | None:
-    return SizedGroups(product) if product.is_grouped else None
+@dataclass(frozen=True, eq=False)
+class SizedTiles(PixelWalk):
+    """One tile after the other, by a function for layers of all sizes."""
 
+    product: Steps
 
-def numbers(product: Steps) -> Array:
-    """What stands in front of the weights."""
-    layer = product.layer
-    filters, channels = layer.weights.shape[:2]
-    rest = layer.pixels % 3
-    values = [
-        6 * channels, filters, filters - 2, 2 * filters - 2, -(-layer.pixels // 3),
-        (3 - rest) % 3 * channels, channels, STEP_BYTES * product.first,
-    ]  # fmt: skip
-    return np.array(values, np.uint32)
+    @property
+    def scratch_bytes(self) -> int:
+        return 6 * self.channels + _NOWHERE + self.filters
 
+    @property
+    def numbers(self) -> Array:
+        channels, filters = self.channels, self.filters
+        values = [
+            6 * channels, filters, filters - 2, 2 * filters - 2, self.all_tiles,
+            (3 - self.rest) % 3 * channels, channels, STEP_BYTES * self.product.first,
+        ]  # fmt: skip
+        return np.array(values, np.uint32)
 
-def assemble(layer: Convolution, way: Way) -> Assembly:
-    """The kernel: pixels, output, numbers and packed stream, scratch."""
-    code = Assembly()
-    product = steps_of(layer, way)
-    if groups := _groups(product):
-        groups.assemble(code)
-        return code
-    tile = Tile(code, product)
-    loop, state = EnteredLoop(code, product, tile), tile.taps
-    x, y, weights, scratch = code.arguments("x y weights scratch")
-    activations = code.register("first_taps", kind=Kind.SINGLE)
-    for line in product.description():
-        code.note(line)
-    code.note(
-        "x: [p][channel], y: [p][f]; t are channels, of each four in the order 0 2 1 3. In front "
-        "of the stream are words of the layer: the bytes of a tile's taps, filters, `second`, "
-        "`third`, tiles, bytes that the last tile goes back, channels, and how far in front of the "
-        "loop's end its first round begins."
-    )
-    code.note(
-        "scratch: the taps of a tile; words: `next` and `end` of the output, how far `second` and "
-        "`third` pixels are behind, x, the stream, tiles, bytes back, channels, filters; bytes for "
-        "outputs of no pixel. In place: a tile is read before it is written."
-    )
-    _begin(code, loop, (x, y, weights, scratch), activations)
-    tiles, back, channels, filters = code.registers("tiles back channels filters")
-    out, stop, second, third = code.registers("out end second third")
-    sources, into = code.registers("pixel0 pixel1 pixel2"), code.register("into")
-    low, high = code.registers("a0 a1 a2"), code.registers("b0 b1 b2")
-    source, row_end = code.registers("source pixel0_end")
-    code.note(
-        "Three pixels, widened to int16: two channels a word, of all three in turn; of each four "
-        "channels 0 and 2, 1 and 3."
-    )
-    with code.repeat(-(-layer.pixels // 3), "b"):
-        code.ldr(sources[0], state[_INPUT])
-        code.ldr(channels, state[_CHANNELS])
-        code.add(sources[1], sources[0], channels)
-        code.add(sources[2], sources[1], channels)
-        code.mov(row_end, sources[1])
-        code.vmov(into, activations)
-        with code.repeat(layer.weights.shape[1] // 4):
-            for word, pixel in zip(low, sources, strict=True):
-                code.ldr(word, pixel.after(4))
-            widen(code, layer.extend, low, high)
-            code.stmia(into.moving, [*low, *high])
-            code.cmp(sources[0], row_end)
-        code.mov(state, into)
-        code.ldr(tile.stream, state[_WEIGHTS])
-        begin = functools.partial(code.vmov, tile.taps, activations)
-        nests.one_tile(tile, begin, multiply=lambda: loop.assemble(code))
-        done, ready = code.label(), code.label()
-        code.note("The next three pixels.")
-        code.ldrd(tiles, back, state[_TILES])
-        code.ldr(out, state[0])
-        code.ldr(source, state[_INPUT])
-        code.ldrd(channels, filters, state[_CHANNELS])
-        code.subs(tiles, tiles, 1)
-        code.str(tiles, state[_TILES])
-        code.beq(done)
-        code.add(channels, channels, channels.lsl(1))
-        code.add(source, source, channels)
-        code.add(out, out, filters.lsl(1))
-        # The last tile takes the last three pixels: those that others had go nowhere, one or two.
-        code.cmp(tiles, 1)
-        code.bne(ready)
-        code.cbz(back, ready)
-        with code.rarely():
-            two = code.label()
-            nowhere = code.register("nowhere")
-            code.sub(source, source, back)
-            code.add(nowhere, state, _NOWHERE)
-            code.sub(third, out, nowhere)
-            code.sub(third, third, 2)
-            code.mov(out, nowhere)
-            code.ldr(second, state[_CHANNELS])
-            code.cmp(back, second)
-            code.mvn(second, 1)
-            code.bne(two)
-            code.mov(second, third)
-            code.add(third, third, filters)
-            code.place(two)
-            code.strd(second, third, state[8])
-        code.place(ready)
-        code.add(stop, out, filters)
-        code.strd(out, stop, state[0])
-        code.str(source, state[_INPUT])
-    code.place(done)
-    return code
+    def assemble(self, code: Assembly) -> None:
+        product = self.product
+        tile = Tile(code, product)
+        loop, state = EnteredLoop(code, product, tile), tile.taps
+        x, y, weights, scratch = code.arguments("x y weights scratch")
+        activations = code.register("first_taps", kind=Kind.SINGLE)
+        self.describe(
+            code,
+            "the taps of a tile; words: `next` and `end` of the output, how far `second` and "
+            "`third` pixels are behind, x, the stream, tiles, bytes back, channels, filters; bytes "
+            "for outputs of no pixel",
+            "the bytes of a tile's taps, filters, `second`, `third`, tiles, bytes that the last "
+            "tile goes back, channels, and how far in front of the loop's end its first round "
+            "begins",
+        )
+        _begin(code, loop, (x, y, weights, scratch), activations)
+        three, into = AnyPixels(code), code.register("into")
+        tiles, back, filters = code.registers("tiles back filters")
+        out, stop, second, third = code.registers("out end second third")
+        source, channels = code.register("source"), three.channels
+        code.note(
+            "Three pixels, widened to int16: two channels a word, of all three in turn; of each "
+            "four channels 0 and 2, 1 and 3."
+        )
+        with code.repeat(self.all_tiles, "b"):
+            three.begin(state[_INPUT], state[_CHANNELS])
+            code.vmov(into, activations)
+            three.widen(into, self.layer.extend, self.channels)
+            code.mov(state, into)
+            code.ldr(tile.stream, state[_WEIGHTS])
+            begin = functools.partial(code.vmov, tile.taps, activations)
+            nests.one_tile(tile, begin, multiply=lambda: loop.assemble(code))
+            done, ready = code.label(), code.label()
+            code.note("The next three pixels.")
+            code.ldrd(tiles, back, state[_TILES])
+            code.ldr(out, state[0])
+            code.ldr(source, state[_INPUT])
+            code.ldrd(channels, filters, state[_CHANNELS])
+            code.subs(tiles, tiles, 1)
+            code.str(tiles, state[_TILES])
+            code.beq(done)
+            code.add(channels, channels, channels.lsl(1))
+            code.add(source, source, channels)
+            code.add(out, out, filters.lsl(1))
+            # The last tile takes the last three pixels; what others had goes nowhere.
+            code.cmp(tiles, 1)
+            code.bne(ready)
+            code.cbz(back, ready)
+            with code.rarely():
+                two = code.label()
+                nowhere = code.register("nowhere")
+                code.sub(source, source, back)
+                code.add(nowhere, state, _NOWHERE)
+                code.sub(third, out, nowhere)
+                code.sub(third, third, 2)
+                code.mov(out, nowhere)
+                code.ldr(second, state[_CHANNELS])
+                code.cmp(back, second)
+                code.mvn(second, 1)
+                code.bne(two)
+                code.mov(second, third)
+                code.add(third, third, filters)
+                code.place(two)
+                code.strd(second, third, state[8])
+            code.place(ready)
+            code.add(stop, out, filters)
+            code.strd(out, stop, state[0])
+            code.str(source, state[_INPUT])
+        code.place(done)
 
 
 def _begin(

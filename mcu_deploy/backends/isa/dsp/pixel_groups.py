@@ -5,58 +5,43 @@ The scratch begins with a few words; behind them are the widened taps of the gro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
 from mcu_deploy.backends.isa.dsp import nests
 from mcu_deploy.backends.isa.dsp.core import Tile
 from mcu_deploy.backends.isa.dsp.nests import TapGroup
 from mcu_deploy.backends.isa.dsp.outputs import InOrder
+from mcu_deploy.backends.isa.dsp.pixels import GroupWalk, copy_halfwords
 from mcu_deploy.backends.isa.dsp.widening import widen
-from mcu_deploy.backends.quantized.dense_product import DenseProduct
-from mcu_deploy.backends.quantized.layers import Convolution
-from mcu_deploy.backends.quantized.loops import kept_bytes
 
-# So many tiles at most, of so many bytes together: a group is to be worth its scratch.
-MOST_TILES, MOST_BYTES = 8, 2688
 # Words at the beginning of the scratch: of the tiles that are to come, x and y; and of a last tile
 # whether it is still to come, and where it goes.
-TILES, _INPUT, _OUTPUT, _REST, _LAST = 0, 4, 8, 12, 16
+_TILES, _INPUT, _OUTPUT, _REST, _LAST = 0, 4, 8, 12, 16
 _STATE_BYTES = 20
 _MOST_UNROLLED = 4  # times four channels
 _MOST_ALIGNED = 128
 
 
-@dataclass(frozen=True, eq=False)
-class PixelGroups:
-    """row: pixels of which a run's count is a multiple; those of the layer where None."""
-
-    layer: Convolution
-    product: DenseProduct
-    row: int | None = None
+class PixelGroups(GroupWalk):
+    """By a function for the layer's sizes."""
 
     @property
-    def channels(self) -> int:
-        return int(self.layer.x.shape[1])
-
-    @property
-    def filters(self) -> int:
-        return int(self.layer.y.shape[1])
+    def count_at(self) -> int:
+        return _TILES
 
     @property
     def rest(self) -> int:
-        """Pixels behind the last whole tile."""
-        return 0 if self.row else self.layer.pixels % 3
+        return super().rest if self.is_counted else 0
 
     @property
     def tiles(self) -> int:
-        """Of a group; the last one may have less. One where each reads its words anew all the
-        same."""
-        if self.product.weights_bytes > kept_bytes(self.layer.target):
-            return 1
-        whole = (self.row or self.layer.pixels) // 3
-        most = max(1, min(MOST_TILES, MOST_BYTES // self.product.tile_bytes))
-        return -(-whole // -(-whole // most))
+        """Of a group: of the layer, or of a row."""
+        return self.together(self.whole if self.is_counted else self.layer.window.input[1] // 3)
+
+    @property
+    def behind(self) -> Iterable[int]:
+        return *range(self.tiles, self.whole, self.tiles), *([self.whole] if self.rest else [])
 
     @property
     def alignment(self) -> int:
@@ -69,14 +54,6 @@ class PixelGroups:
         return size if product.has_loop and is_last_alone else 4
 
     @property
-    def distance(self) -> int:
-        """As `InPlace` has it: a group is read before it is written. What the last tile reads again
-        is not taken, whatever has been written over it."""
-        whole, more = self.layer.pixels // 3, self.filters - self.channels
-        behind = [*range(self.tiles, whole, self.tiles), *([whole] if self.rest else [])]
-        return max(3 * tiles * more for tiles in behind) if behind else -self.layer.x.bytes
-
-    @property
     def scratch_bytes(self) -> int:
         last = 3 * self.filters if self.rest else 0
         return self._size + last + self.alignment - 4
@@ -86,19 +63,21 @@ class PixelGroups:
         """Of state and tiles."""
         return _STATE_BYTES + self.tiles * self.product.tile_bytes
 
-    def assemble(self, code: Assembly, is_counted: bool = True) -> None:
-        """is_counted: all of the layer; else as many tiles as the scratch has at `TILES`."""
+    def assemble(self, code: Assembly) -> None:
         product, filters = self.product, self.filters
-        tile, all_ = Tile(code, product), -(-self.layer.pixels // 3)
-        whole = self.layer.pixels // 3
-        runs = -(-whole // self.tiles) + (self.rest > 0)
+        tile = Tile(code, product)
+        runs = -(-self.whole // self.tiles) + (self.rest > 0)
         ends = code.registers("first_taps taps_end", kind=Kind.SINGLE)
-        group, outputs = TapGroup(ends[0], ends[1], all_ / runs), InOrder(tile)
+        group, outputs = TapGroup(ends[0], ends[1], self.all_tiles / runs), InOrder(tile)
         x, y, weights, scratch = code.arguments("x y weights scratch")
         held, begin = code.registers("state stream_begin", kind=Kind.SINGLE)
         state, into, source, out, stop = code.registers("state into x out end")
         left, count, size = code.registers("left tiles tile_bytes")
-        _describe(code, product)
+        self.describe(
+            code,
+            "words: tiles that are left, x, y, whether a last tile is, where it goes; the taps of "
+            "a group's tiles; the last tile's outputs", read="group",
+        )  # fmt: skip
         tile.hold_table(weights)
         code.vmov(begin, weights)
         code.vmov(held, scratch)
@@ -109,9 +88,9 @@ class PixelGroups:
             code.add(into, into, self.alignment - 1)
             code.bic(into, into, self.alignment - 1)
         code.vmov(group.first, into)
-        if is_counted:
-            code.number(left, whole)
-            code.str(left, scratch[TILES])
+        if self.is_counted:
+            code.number(left, self.whole)
+            code.str(left, scratch[_TILES])
         if self.rest:
             code.mov(count, 1)
             code.str(count, scratch[_REST])
@@ -120,13 +99,13 @@ class PixelGroups:
         with code.times(runs):
             code.note("The next tiles: three pixels each, widened to int16, two channels a word.")
             code.vmov(state, held)
-            code.ldrd(left, source, state[TILES])
+            code.ldrd(left, source, state[_TILES])
             code.mov(count, self.tiles)
             code.cmp(left, count)
             code.it("lo")
             code.movlo(count, left)
             code.sub(left, left, count)
-            code.str(left, state[TILES])
+            code.str(left, state[_TILES])
             code.vmov(into, group.first)
             code.number(size, product.tile_bytes)
             code.mla(size, size, count, into)
@@ -144,7 +123,7 @@ class PixelGroups:
             code.vmov(out, outputs.next_out)
             code.sub(out, out, filters - 2)
             code.str(out, state[_OUTPUT])
-            code.ldr(left, state[TILES])
+            code.ldr(left, state[_TILES])
             code.cmp(left, 0)
             code.bne(again)
         if self.rest:
@@ -155,12 +134,12 @@ class PixelGroups:
 
     def _widen(self, code: Assembly, group: TapGroup, source: Register, into: Register) -> None:
         """Of each pair of taps the three pixels; of each four channels 0 and 2, then 1 and 3."""
-        channels, tiles = self.channels, -(-self.layer.pixels // 3)
+        channels = self.channels
         low, high = code.registers("a0 a1 a2"), code.registers("b0 b1 b2")
         row_end, end = code.registers("pixel0_end taps_end")
         words = channels // 4
         unrolled = max(n for n in range(1, _MOST_UNROLLED + 1) if words % n == 0)
-        with code.repeat(tiles):
+        with code.repeat(self.all_tiles):
             if words > unrolled:
                 code.add(row_end, source, channels)
             with code.repeat(words // unrolled) if words > unrolled else code.times(1):
@@ -184,7 +163,7 @@ class PixelGroups:
         once, nowhere = code.registers("once nowhere")
         code.ldr(once, state[_REST])
         code.cbz(once, done)
-        code.str(once, state[TILES])
+        code.str(once, state[_TILES])
         code.mov(once, 0)
         code.str(once, state[_REST])
         code.str(out, state[_LAST])
@@ -199,22 +178,9 @@ class PixelGroups:
         code.offset(into, self._size + self.alignment - 4 + offset, size, state)
 
     def _copy_rest(self, code: Assembly, state: Register) -> None:
-        last, out, left, element = code.registers("last out left element")
+        last, out, left = code.registers("last out left")
         self._behind(code, last, state, (3 - self.rest) * self.filters)
         code.ldr(out, state[_LAST])
         code.mov(left, self.rest * self.filters)
         with code.repeat(self.rest * self.filters // 2):
-            code.subs(left, left, 2)
-            code.ldrh(element, last[left])
-            code.strh(element, out[left])
-
-
-def _describe(code: Assembly, product: DenseProduct) -> None:
-    for line in product.description():
-        code.note(line)
-    code.note("x: [p][channel], y: [p][f]; t are channels, of each four in the order 0 2 1 3.")
-    code.note(
-        "scratch: words: tiles that are left, x, y, whether a last tile is, where it goes; the "
-        "taps of a group's tiles; the last tile's outputs. In place: a group is read before it is "
-        "written."
-    )
+            copy_halfwords(code, last, out, left)

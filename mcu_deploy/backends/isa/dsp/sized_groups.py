@@ -7,6 +7,7 @@ of the group's tiles, each with three words that say where its outputs go.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,9 +19,7 @@ from mcu_deploy.backends.isa.dsp.core import Tile
 from mcu_deploy.backends.isa.dsp.entered_loop import STEP_BYTES, EnteredLoop, Steps
 from mcu_deploy.backends.isa.dsp.nests import TapGroup
 from mcu_deploy.backends.isa.dsp.outputs import SLOT_BYTES, InSlots
-from mcu_deploy.backends.isa.dsp.pixel_groups import MOST_BYTES, MOST_TILES
-from mcu_deploy.backends.isa.dsp.widening import widen
-from mcu_deploy.backends.quantized.loops import kept_bytes
+from mcu_deploy.backends.isa.dsp.pixels import AnyPixels, GroupWalk
 
 # Words of the scratch: tiles that are left and bytes that the last one goes back; how far behind
 # the first pixel's next outputs but one the others' are; x, and where the next outputs go.
@@ -28,40 +27,23 @@ _TILES, _SECOND, _INPUT, _OUTPUT, _CHANNELS, _FILTERS, _NOWHERE = 0, 8, 16, 20, 
 
 
 @dataclass(frozen=True, eq=False)
-class SizedGroups:
+class SizedGroups(GroupWalk):
+    """By a function for layers of all sizes."""
+
     product: Steps
 
     @property
-    def channels(self) -> int:
-        return int(self.product.layer.x.shape[1])
-
-    @property
-    def pixels(self) -> int:
-        return self.product.layer.pixels
-
-    @property
-    def all_tiles(self) -> int:
-        return -(-self.pixels // 3)
-
-    @property
     def tiles(self) -> int:
-        """Of a group; one where each reads its words anew all the same."""
-        if self.product.weights_bytes > kept_bytes(self.product.layer.target):
-            return 1
-        most = max(1, min(MOST_TILES, MOST_BYTES // self.product.tile_bytes))
-        return -(-self.all_tiles // -(-self.all_tiles // most))
+        """Of a group."""
+        return self.together(self.all_tiles)
 
     @property
-    def distance(self) -> int:
-        """As `InPlace` has it: a group is read before it is written. What the last tile reads again
-        is not taken, whatever has been written over it."""
-        more = self.product.filters - self.channels
-        behind = range(self.tiles, self.all_tiles, self.tiles)
-        return max((3 * tiles * more for tiles in behind), default=-self.product.layer.x.bytes)
+    def behind(self) -> Iterable[int]:
+        return range(self.tiles, self.all_tiles, self.tiles)
 
     @property
     def _taps_at(self) -> int:
-        return _NOWHERE + -(-self.product.filters // 4) * 4
+        return _NOWHERE + -(-self.filters // 4) * 4
 
     @property
     def _group_bytes(self) -> int:
@@ -71,11 +53,11 @@ class SizedGroups:
     def scratch_bytes(self) -> int:
         return self._taps_at + self._group_bytes
 
+    @property
     def numbers(self) -> Array:
-        """What stands in front of the weights."""
-        filters, rest = self.product.filters, self.pixels % 3
+        filters = self.filters
         values = [
-            self.all_tiles, (3 - rest) % 3 * self.channels, filters - 2, 2 * filters - 2,
+            self.all_tiles, (3 - self.rest) % 3 * self.channels, filters - 2, 2 * filters - 2,
             self._taps_at, self._group_bytes, self.channels, filters,
             STEP_BYTES * self.product.first,
         ]  # fmt: skip
@@ -90,7 +72,15 @@ class SizedGroups:
         )
         held, stream, left = code.registers("state stream_begin filters_kept", kind=Kind.SINGLE)
         group = TapGroup(first, end, self.all_tiles / runs)
-        _describe(code, product)
+        self.describe(
+            code,
+            "words: tiles that are left, bytes back, how far `second` and `third` pixels are "
+            "behind, x, where outputs go, channels, filters; bytes for outputs of no pixel; of "
+            "each tile of a group its taps, where its next outputs go, `second` and `third`",
+            "tiles, bytes that the last one goes back, `second`, `third`, where the taps lie in "
+            "the scratch, bytes of a group, channels, filters, and how far in front of the loop's "
+            "end its first round begins", read="group",
+        )  # fmt: skip
         _begin(code, loop, (first, group_end, size, held, stream))
         state, into, filters = code.registers("state into filters")
         tiles, again, full, done = code.register("tiles"), *(code.label() for _ in range(3))
@@ -126,9 +116,8 @@ class SizedGroups:
         """Tiles, until the group is full or there are no more. labels: where it goes on then, what
         comes before the last tile of all, and where that comes back."""
         (held, group_end), (full, last, ready) = kept, labels
-        sources, row_end = code.registers("pixel0 pixel1 pixel2"), code.register("pixel0_end")
-        low, high = code.registers("a0 a1 a2"), code.registers("b0 b1 b2")
-        state, channels, filters = code.registers("state channels filters")
+        three = AnyPixels(code)
+        state, filters = code.registers("state filters")
         out, second, third = code.registers("out second third")
         tiles, back, stop = code.registers("tiles back group_end")
         code.note(
@@ -137,19 +126,10 @@ class SizedGroups:
         )
         with code.repeat(self.all_tiles):
             code.vmov(state, held)
-            code.ldr(sources[0], state[_INPUT])
-            code.ldr(channels, state[_CHANNELS])
-            code.add(sources[1], sources[0], channels)
-            code.add(sources[2], sources[1], channels)
-            code.mov(row_end, sources[1])
-            with code.repeat(self.channels // 4):
-                for word, pixel in zip(low, sources, strict=True):
-                    code.ldr(word, pixel.after(4))
-                widen(code, self.product.layer.extend, low, high)
-                code.stmia(into.moving, [*low, *high])
-                code.cmp(sources[0], row_end)
+            three.begin(state[_INPUT], state[_CHANNELS])
+            three.widen(into, self.layer.extend, self.channels)
             code.vmov(state, held)
-            code.str(sources[2], state[_INPUT])
+            code.str(three.sources[2], state[_INPUT])
             code.ldrd(second, third, state[_SECOND])
             code.ldr(out, state[_OUTPUT])
             code.ldr(filters, state[_FILTERS])
@@ -223,20 +203,3 @@ def _begin(code: Assembly, loop: EnteredLoop, kept: tuple[Register, ...]) -> Non
     code.ldr(behind, weights.after(4))
     code.vmov(stream, weights)
     loop.begin(code, behind)
-
-
-def _describe(code: Assembly, product: Steps) -> None:
-    for line in product.description():
-        code.note(line)
-    code.note(
-        "x: [p][channel], y: [p][f]; t are channels, of each four in the order 0 2 1 3. In front "
-        "of the stream are words of the layer: tiles, bytes that the last one goes back, `second`, "
-        "`third`, where the taps lie in the scratch, bytes of a group, channels, filters, and how "
-        "far in front of the loop's end its first round begins."
-    )
-    code.note(
-        "scratch: words: tiles that are left, bytes back, how far `second` and `third` pixels are "
-        "behind, x, where outputs go, channels, filters; bytes for outputs of no pixel; of each "
-        "tile of a group its taps, where its next outputs go, `second` and `third`. In place: a "
-        "group is read before it is written."
-    )
