@@ -9,13 +9,15 @@ import pytest
 
 from mcu_deploy.arithmetic import tflite
 from mcu_deploy.backends.isa import Assembly, Register
+from mcu_deploy.backends.isa.allocation import AllocationError
 from mcu_deploy.backends.isa.dsp import tile
 from mcu_deploy.backends.isa.dsp.rounding import round_each_twice, round_in_float, round_once
 from mcu_deploy.backends.isa.dsp.tile import Sums, WordStep
 from mcu_deploy.backends.isa.function import framed
 from mcu_deploy.backends.isa.interpreter import Data, call
-from mcu_deploy.backends.quantized import dense
+from mcu_deploy.backends.quantized import dense, tile_shapes
 from mcu_deploy.backends.quantized.dense_product import words
+from mcu_deploy.backends.quantized.tile_shapes import CORE, PIXELS, tile_shape
 
 _X, _STREAM, _OUT = 0x2000_0000, 0x0800_0000, 0x2001_0000
 _PAIRS, _ROWS = 7, 3
@@ -43,6 +45,39 @@ def _run(made: Made, x: np.ndarray, stream: np.ndarray) -> np.ndarray:
 def _begun(code: Assembly, sums: Sequence[Register]) -> None:
     for acc in sums:
         code.mov(acc, 0)
+
+
+def test_tiles_have_the_rows_that_the_registers_have_room_for() -> None:
+    shapes = [PIXELS, tile_shapes.COLUMNS, tile_shapes.ROW, tile_shapes.STEP]
+    assert shapes == [(3, 2, 1, 3), (3, 2, 1, 3), (1, 4, 4, 4), (1, 4, 2, 4)]
+    assert [shape.registers for shape in shapes] == [14, 14, 14, 12]
+    assert [tile_shape(n, 2).rows for n in (6, 8, 9, 11, 12, 14, 15, 17, 18)] == [
+        1, 1, 2, 2, 3, 3, 4, 4, 5
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match="no room for a row of 4 filters"):
+        tile_shape(7, 4)
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_core_has_no_register_more_than_a_tile_fills(more: int) -> None:
+    """With room for one word more, the next row would fit: the allocator finds no place for it."""
+    shape = tile_shape(CORE + more, filters=2)
+    assert shape.rows == PIXELS.rows + more
+
+    def made(code: Assembly, taps: Register, stream: Register) -> Sequence[Register]:
+        sums = [tile.numbered(code, name, shape.rows) for name in ("even", "odd")]
+        x, words = tile.numbered(code, "x", shape.rows), tile.numbered(code, "w", shape.words)
+        for of in sums:
+            _begun(code, of)
+        tile.multiply(code, taps, stream, [WordStep(sums, x, is_new=True)] * 6, words)
+        return [acc for of in sums for acc in of]
+
+    x, stream = np.ones((6, shape.rows, 2)), np.full(6, 0x0302_0302)  # weights of 2 and of 3
+    if more:
+        with pytest.raises(AllocationError):
+            _run(made, x, stream)
+    else:
+        assert _run(made, x, stream).tolist() == [24] * 3 + [256 * 36 + 24] * 3
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, _PAIRS])

@@ -23,10 +23,11 @@ from mcu_deploy.backends.quantized.layers import read as read_convolution
 from mcu_deploy.backends.quantized.layers import refusal as refusal_of_types
 from mcu_deploy.backends.quantized.requantization import accumulate, reach, shift_of
 from mcu_deploy.backends.quantized.staircases import Channel
+from mcu_deploy.backends.quantized.tile_shapes import ROW
 from mcu_deploy.operators.conv import conv_window
 
 LANES = 256  # of the odd output's sum
-TAPS, OUTPUTS = 8, 4  # of a block, of a group
+TAPS, OUTPUTS = 2 * ROW.of_row, ROW.filters  # of a block, of a group
 IN_WORDS = (0, 2, 1, 3)  # of four taps those in the first word, in the second one
 BLOCKS = 16  # of the long form
 _PIXELS = 2  # of a 1x1 convolution at most: its own kernels take more, three at a time

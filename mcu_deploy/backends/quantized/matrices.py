@@ -8,12 +8,14 @@ import numpy as np
 
 from mcu_deploy.arithmetic import multiplier
 from mcu_deploy.backends.kit.strides import Loops, matrices
+from mcu_deploy.backends.quantized import tile_shapes
 from mcu_deploy.backends.quantized.requantization import accumulate, shift_of
 from mcu_deploy.backends.quantized.requantization import refusal as refusal_of
 from mcu_deploy.backends.quantized.staircases import Channel
 from mcu_deploy.ir import TensorType
 
-TAPS, COLUMNS = 4, 3  # at a time
+# At a time; rows are the filters of a tile, as a kernel has it.
+TAPS, COLUMNS, ROWS = 4, tile_shapes.COLUMNS.rows, tile_shapes.COLUMNS.filters
 BLOCK_BYTES = 2 * TAPS * COLUMNS
 _SHIFT = 4  # as in dense_product.py
 

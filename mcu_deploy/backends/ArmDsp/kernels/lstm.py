@@ -27,6 +27,7 @@ from mcu_deploy.backends.kit.zero_points import folded_bias
 from mcu_deploy.backends.quantized.dense import LANES, leave, weights_refusal, words
 from mcu_deploy.backends.quantized.loops import loop_bytes
 from mcu_deploy.backends.quantized.requantization import reach
+from mcu_deploy.backends.quantized.tile_shapes import STEP
 from mcu_deploy.operators.tflite_lstm import (
     CELL,
     FORGET,
@@ -40,7 +41,7 @@ from mcu_deploy.operators.tflite_lstm import (
 
 OPERATORS = ("tflite::UnidirectionalSequenceLstm",)
 
-_TAPS = 4  # of a block
+_TAPS = 2 * STEP.of_row  # of a block
 _BLOCK_BYTES = 2 * _TAPS
 _MOST_UNROLLED = (8, 2)  # blocks, of two forms
 _MOST_ELEMENTS = 4095  # of input and hidden state, which offsets and MOVW reach

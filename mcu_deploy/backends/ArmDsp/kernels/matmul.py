@@ -29,6 +29,7 @@ from mcu_deploy.backends.quantized.loops import loop_bytes
 from mcu_deploy.backends.quantized.matrices import (
     BLOCK_BYTES,
     COLUMNS,
+    ROWS,
     TAPS,
     MatrixProduct,
     Rounding,
@@ -37,7 +38,6 @@ from mcu_deploy.ir import DType
 
 OPERATORS = ("MatMul",)
 
-_ROWS = 2  # at a time
 _MOST_UNROLLED = (8, 4, 2)  # blocks of taps, where loops may be long and where not
 _CONSTANTS = 24  # bytes: scale and addend or twice the factor, zero point, move, both zero points
 _MOST_DEPTH, _MOST_COLUMNS = 4000, 1000  # that offsets of loads and stores reach
@@ -318,7 +318,7 @@ def _rows(
         code.subeq(row, row, depth)
         code.subeq(out, out, columns)
 
-    with counted(code, r.pairs, -(-rows // _ROWS), repeat_a_row if rows % _ROWS else None):
+    with counted(code, r.pairs, -(-rows // ROWS), repeat_a_row if rows % ROWS else None):
         code.vmov(r.out, out)
         code.vmov(r.panel, r.scratch)
         code.ldmia(r.panel.moving, r.sums[0])
@@ -331,11 +331,11 @@ def _rows(
             block(row[-back], row[pitch - back])
         _round(code, r, product, rounding)
         code.vmov(out, r.out)
-        at = [n * columns * (rows > 1) + k for n in range(_ROWS) for k in _offsets(product)]
+        at = [n * columns * (rows > 1) + k for n in range(ROWS) for k in _offsets(product)]
         for acc, offset in zip(r.sums.all, at, strict=True):
             code.strb(acc, out[offset])
         code.add(row, row, pitch + product.rest)
-        code.add(out, out, _ROWS * columns)
+        code.add(out, out, ROWS * columns)
 
 
 def _round(code: Assembly, r: _Registers, product: MatrixProduct, rounding: Rounding) -> None:

@@ -16,8 +16,16 @@ from mcu_deploy.backends.isa.dsp.rounding import (
     round_in_float,
     to_next,
 )
-from mcu_deploy.backends.isa.dsp.tile import Sums, WordStep, multiply, multiply_words, take_apart
+from mcu_deploy.backends.isa.dsp.tile import (
+    Sums,
+    WordStep,
+    multiply,
+    multiply_words,
+    numbered,
+    take_apart,
+)
 from mcu_deploy.backends.quantized.dense_product import DenseProduct
+from mcu_deploy.backends.quantized.tile_shapes import PIXELS
 
 
 class Tile:
@@ -74,8 +82,8 @@ class Tile:
         if self.product.is_shared:
             self._multiply_shared(pairs, is_first)
             return
-        x, sums = self.code.registers("x0 x1 x2"), self.sums
-        words = self.code.registers("weights0 weights1 weights2")
+        x, sums = numbered(self.code, "x", PIXELS.rows), self.sums
+        words = numbered(self.code, "weights", PIXELS.words)
         # Of each word that meets a pair of taps the filters, from one on and up to another.
         of_words = [(0, 1), (1, 2)] if self.product.is_wide else [(0, 2)]
         steps = [

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.dsp.core import Tile
-from mcu_deploy.backends.isa.dsp.tile import WordStep, multiply_words
+from mcu_deploy.backends.isa.dsp.tile import WordStep, multiply_words, numbered
 from mcu_deploy.backends.quantized.dense_product import DenseProduct
+from mcu_deploy.backends.quantized.tile_shapes import PIXELS
 
 STEP_BYTES = 68  # of four channels
 
@@ -42,7 +43,7 @@ class EnteredLoop:
         self.entries = [code.label() for _ in range(product.steps + 1)]
         self.entry, self.end = code.registers("entry taps_end", kind=Kind.SINGLE)
         self._at, self._until = code.registers("at until")
-        self._words, self._x = code.registers("weights0 weights1"), code.registers("x0 x1 x2")
+        self._words, self._x = numbered(code, "weights", 2), numbered(code, "x", PIXELS.rows)
 
     def begin(self, code: Assembly, behind: Register) -> None:
         """behind: so many bytes in front of the loop's end the first round begins."""

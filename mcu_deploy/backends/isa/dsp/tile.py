@@ -1,13 +1,14 @@
 """A tile: filters times rows of sums in registers, and the products that are added to them.
 
 Rows are what meets the same weights: pixels, windows, columns of a matrix, or one row of a fully
-connected layer. A tile has as many filters and rows as the 14 registers have room for: their sums,
-what is read of each row, words of weights, and two pointers.
+connected layer. A tile has as many of them as the 14 registers have room for (tile_shapes.py):
+their sums, what is read of each row, words of weights, and two pointers.
 
-    rows  filters  of rows  words
-    3     2        3        3       convolutions, Winograd's
-    3     2        3        2 + 1   products of matrices, whose words are widened
-    1     4        4        4       fully connected layers; an LSTM has 2 of its row
+    rows  filters  of a row  words
+    3     2        1         3       convolutions, Winograd's
+    3     2        1         2 + 1   products of matrices, whose words are widened
+    1     4        4         4       fully connected layers
+    1     4        2         4       gates of an LSTM
 
 What is read of a row are pairs of taps, widened to int16. A word of weights has one of three forms:
 - (narrow) two taps of two filters: each half holds `256 * odd + even` (the carry is settled when it
@@ -24,6 +25,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from mcu_deploy.backends.isa import Assembly, Register
+from mcu_deploy.backends.quantized.tile_shapes import PIXELS
 
 
 class Sums(NamedTuple):
@@ -38,9 +40,13 @@ class Sums(NamedTuple):
 
     @staticmethod
     def of(code: Assembly) -> Sums:
-        return Sums(
-            tuple(code.registers("even0 even1 even2")), tuple(code.registers("odd0 odd1 odd2"))
-        )
+        even, odd = (numbered(code, name, PIXELS.rows) for name in ("even", "odd"))
+        return Sums(tuple(even), tuple(odd))
+
+
+def numbered(code: Assembly, name: str, count: int) -> list[Register]:
+    """So many registers of the core, called by their numbers."""
+    return code.registers(" ".join(f"{name}{n}" for n in range(count)))
 
 
 class WordStep(NamedTuple):

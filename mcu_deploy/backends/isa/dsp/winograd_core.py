@@ -20,7 +20,7 @@ from mcu_deploy.backends.isa.dsp.rounding import (
     round_in_float,
     to_next,
 )
-from mcu_deploy.backends.isa.dsp.tile import Sums, WordStep, join, multiply
+from mcu_deploy.backends.isa.dsp.tile import Sums, WordStep, join, multiply, numbered
 from mcu_deploy.backends.isa.dsp.winograd_windows import (
     AT,
     FRAME,
@@ -32,6 +32,7 @@ from mcu_deploy.backends.isa.dsp.winograd_windows import (
     Shape,
     Windows,
 )
+from mcu_deploy.backends.quantized.tile_shapes import PIXELS
 
 # The sums are so many times the convolution's.
 LANES_LOG2 = 2
@@ -59,8 +60,9 @@ class _Tile:
         self.sums = Sums.of(code)
         self.biases = code.registers("even_bias odd_bias")
         self.scales = code.registers("even_scale even_addend odd_scale odd_addend")
-        self.v, self.u = code.registers("v0 v1 v2"), code.registers("u0 u1 u2")
-        self.held = code.registers("held0 held1 held2 held3 held4 held5")
+        self.v = numbered(code, "v", PIXELS.rows)
+        self.u = numbered(code, "u", PIXELS.words)
+        self.held = numbered(code, "held", PIXELS.rows * PIXELS.filters)
         self.target = code.registers("target0 target1 target2")
         self.difference, *waiting = (
             code.registers(" ".join(f"{name}{n}" for n in range(3)), kind=Kind.DOUBLE)

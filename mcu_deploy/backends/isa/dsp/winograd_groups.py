@@ -21,7 +21,7 @@ from mcu_deploy.backends.isa.dsp.rounding import (
     round_in_float,
     to_next,
 )
-from mcu_deploy.backends.isa.dsp.tile import Sums, WordStep, join, multiply
+from mcu_deploy.backends.isa.dsp.tile import Sums, WordStep, join, multiply, numbered
 from mcu_deploy.backends.isa.dsp.winograd_core import LANES, begin, describe
 from mcu_deploy.backends.isa.dsp.winograd_windows import (
     FRAME,
@@ -33,6 +33,7 @@ from mcu_deploy.backends.isa.dsp.winograd_windows import (
     Shape,
     Windows,
 )
+from mcu_deploy.backends.quantized.tile_shapes import PIXELS
 
 
 class _Groups:
@@ -50,7 +51,8 @@ class _Groups:
     def __init__(self, code: Assembly, shape: Shape, coverage: Coverage, names: Windows) -> None:
         self.code, self.shape, self.coverage, self.names = code, shape, coverage, names
         self.stream, self.position, self.at, self.end = code.registers("stream position at end")
-        self.v, self.u = code.registers("v0 v1 v2"), code.registers("u0 u1 u2")
+        self.v = numbered(code, "v", PIXELS.rows)
+        self.u = numbered(code, "u", PIXELS.words)
         self.weights, self.words, self.first, self.next, self.behind = code.registers(
             "weights_kept words_kept windows_kept sums_kept stream_behind", kind=Kind.SINGLE
         )
