@@ -71,7 +71,8 @@ ROOMS = {
     ),
     "protocol": Room(
         (
-            "mcu_deploy/device/line/fault.py", "mcu_deploy/device/line/framing.py",
+            "mcu_deploy/device/line/codes.py", "mcu_deploy/device/line/fault.py",
+            "mcu_deploy/device/line/framing.py",
             "mcu_deploy/device/line/link.py", "mcu_deploy/device/line/messages.py",
             "mcu_deploy/device/line/transfers.py", "mcu_deploy/device/line/wire.py",
         ),
