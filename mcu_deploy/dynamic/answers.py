@@ -1,20 +1,85 @@
 """What a backend answers: its structs, copied into JSON and blobs with every bound checked.
 
-Here is checked what can be told in the worker: counts, pointers, text, enumerations. What an answer
-means is checked on the session's side. Runs in workers: the standard library, and cffi's compiled
-module.
+A struct is copied field by field, as `_READ` and the types of backend.h say; few have more to say
+of themselves. Here is checked what can be told in the worker: counts, pointers, text, enumerations.
+What an answer means is checked on the session's side. Runs in workers: the standard library, and
+cffi's compiled module.
 """
 
 from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable
 from typing import Any
 
 from .memory import MAX_BODIES, MAX_BODY_NODES, BackendMemory, nonsense, width
 from .wire import Blob
 
 Json = dict[str, Any]
+
+# What is read of each struct: fields, and what they are called in messages. A text that may be NULL
+# ends with "?".
+_READ: dict[str, dict[str, str]] = {
+    "backend_info": {"rank": "", "cores": "cores", "operators": "operators"},
+    "support": {"supported": "supported", "reason": "the reason?", "layout": "layout"},
+    "costs": {"macs": "", "instructions": "", "cycles": "", "flash_bytes": ""},
+    "workloads": {"workloads": "workloads"},
+    "workload": {
+        "function": "", "helpers": "helpers", "headers": "headers", "arguments": "arguments",
+        "constants": "constants", "scratch_bytes": "", "in_place": "in-place facts",
+        "regions": "regions", "costs": "",
+    },
+    "function": {
+        "stem": "a function's stem", "result": "a function's result", "parameters": "parameters",
+        "body": "a function's body", "is_helper": "is_helper",
+    },
+    "parameter": {"type": "a parameter's type", "name": "a parameter's name"},
+    "argument": {"role": "role", "index": ""},
+    "constant": {"stem": "a constant's stem", "dtype": "element type", "alignment": ""},
+    "in_place": {"input": "", "output": "", "distance": ""},
+    "region": {"name": "a region's name", "bytes": ""},
+    "optimization": {
+        "substitutions": "substitutions", "failed": "subgraphs", "untouched": "subgraphs",
+    },
+    "substitution": {"substitutable": "", "replacement": ""},
+    "subgraph": {"nodes": "nodes of a subgraph"},
+    "node": {
+        "id": "", "op": "a node's operator", "domain": "a node's domain?", "name": "a node's name?",
+        "inputs": "inputs of a node", "outputs": "outputs of a node", "attributes": "attributes",
+    },
+    "edge": {"id": "", "name": "an edge's name?", "dtype": "element type"},
+    "attribute": {"name": "an attribute's name", "kind": "kind of an attribute"},
+    "graph": {
+        "name": "a graph's name?", "opset": "", "nodes": "nodes of a replacement",
+        "edges": "edges of a replacement", "inputs": "inputs of a graph",
+        "outputs": "outputs of a graph",
+    },
+    "proposals": {"proposals": "proposals", "refused": "refusals"},
+    "proposal": {
+        "key": "", "part": "", "replacement": "", "layouts": "layouts", "title": "a title?",
+        "only_for": "only_for?", "costs": "", "code": "pieces of code", "scratch_bytes": "",
+        "in_place": "in-place facts",
+    },
+    "code": {"key": "the key of code", "bytes": ""},
+    "refusal": {"node": "", "reason": "the reason of a refusal?"},
+    "memory": {"acquire": "", "release": ""},
+    "region_call": {
+        "function": "", "helpers": "helpers", "headers": "headers", "regions": "regions",
+    },
+    "counters": {"counters": "counters"},
+    "counter": {"name": "a counter's name", "value": ""},
+}  # fmt: skip
+# Fields that the session's classes have another name for.
+_NAMES = {
+    "flash_bytes": "flash", "type": "ctype", "is_helper": "inline", "substitutable": "nodes",
+    "part": "nodes",
+}  # fmt: skip
+_FLAGS = ("supported", "is_helper")
+_WORDS = {
+    "layout": "mcu_layout_rule_t", "layouts": "mcu_layout_rule_t", "role": "mcu_role_t",
+    "dtype": "mcu_dtype_t", "kind": "mcu_attribute_kind_t",
+}  # fmt: skip
 
 
 class Answers:
@@ -28,167 +93,130 @@ class Answers:
         self._memory = memory
         self._minor = minor
         self._body_nodes = 0
-
-    def info(self, answer: Any) -> Json:
-        texts = self._memory.texts
-        return {
-            "rank": answer.rank,
-            "cores": texts(answer.cores, answer.num_cores, "cores"),
-            "operators": texts(answer.operators, answer.num_operators, "operators"),
-            "bodies": self._minor >= 1,
+        self._own: dict[str, Callable[[Any], Any]] = {
+            "backend_info": lambda info: self._object(info) | {"bodies": minor >= 1},
+            "workload": self._workload,
+            "constant": self._constant,
+            "substitution": self._substitution,
+            "subgraph": lambda part: self._object(part)["nodes"],
+            "graph": self._graph,
+            "node": self._node,
+            "edge": self._edge,
+            "attribute": self._attribute,
+            "proposal": self._proposal,
+            "refusal": lambda refusal: [*self._object(refusal).values()],
+            "region_call": lambda call: self._object(call) if call.function else None,
+            "counter": lambda counter: [*self._object(counter).values()],
+            "saved": self._saved,
         }
 
-    def support(self, answer: Any) -> Json:
+    def read(self, value: Any) -> Any:
+        """A struct, or what a pointer to one points to."""
+        own = self._own.get(self._kind(value)[0])
+        return own(value) if own else self._object(value)
+
+    def _kind(self, value: Any) -> tuple[str, Any]:
+        """The name of a struct, and the types of its fields by their names."""
+        kind = self._memory.ffi.typeof(value)
+        kind = kind if kind.kind == "struct" else kind.item
+        return kind.cname.removeprefix("struct mcu_"), kind.fields
+
+    def _object(self, value: Any) -> Json:
+        name, fields = self._kind(value)
+        types = {name: field.type for name, field in fields}
         return {
-            "supported": _flag(answer.supported, "supported"),
-            "reason": self._memory.optional_text(answer.reason, "the reason"),
-            "layout": self._memory.word("mcu_layout_rule_t", answer.layout, "layout"),
+            _NAMES.get(field, field): self._field(value, field, types, what)
+            for field, what in _READ[name].items()
         }
 
-    def costs(self, answer: Any) -> Json:
-        names = ("macs", "instructions", "cycles")
-        return {name: getattr(answer, name) for name in names} | {"flash": answer.flash_bytes}
+    def _field(self, holder: Any, name: str, types: dict[str, Any], what: str) -> Any:
+        value, kind = getattr(holder, name), types[name]
+        if kind.kind == "struct":
+            return self.read(value)
+        if kind.kind == "primitive":
+            return self._scalar(name, value, what)
+        if f"num_{name}" in types:
+            return self._elements(value, getattr(holder, f"num_{name}"), name, what)
+        if kind.item.kind == "struct":
+            return self.read(value) if value else None
+        if what.endswith("?"):
+            return self._memory.optional_text(value, what[:-1])
+        return self._memory.text(value, what)
 
-    def workloads(self, answer: Any) -> Json:
-        found = self._memory.array(answer.workloads, answer.num_workloads, "workloads")
-        return {"workloads": [self._workload(workload) for workload in found]}
+    def _elements(self, at: Any, count: int, name: str, what: str) -> list[Any]:
+        found, kind = self._memory.array(at, count, what), self._memory.ffi.typeof(at).item.kind
+        if kind == "struct":
+            return [self.read(item) for item in found]
+        if kind == "pointer":
+            return [self._memory.text(item, f"one of the {what}") for item in found]
+        return [self._scalar(name, item, what.removesuffix("s")) for item in found]
+
+    def _scalar(self, name: str, value: Any, what: str) -> Any:
+        if name in _WORDS:
+            return self._memory.word(_WORDS[name], value, what)
+        if name not in _FLAGS:
+            return value
+        if value not in (0, 1):
+            raise nonsense(f"{what} is {value}, neither 0 nor 1")
+        return bool(value)
 
     def _workload(self, work: Any) -> Json:
-        array = self._memory.array
-        arguments = array(work.arguments, work.num_arguments, "arguments")
-        constants = array(work.constants, work.num_constants, "constants")
-        regions = array(work.regions, work.num_regions, "regions")
+        found = self._object(work)
+        regions, function = found["regions"], found["function"]
         scratch = work.num_scratch_regions if self._minor >= 1 else 0
         if scratch > len(regions):
             raise nonsense(f"{scratch} of {len(regions)} regions are scratch")
-        private = len(regions) - scratch
-        code = self._code(work)
-        parameters = code["function"]["parameters"] if code["function"] else []
-        ctypes = [p["ctype"] for p in parameters] + [""] * len(arguments)
-        return {
-            "backend": "",
-            **code,
-            "arguments": [self._argument(*pair) for pair in zip(arguments, ctypes, strict=False)],
-            "constants": [self._constant(constant) for constant in constants],
-            "scratch_bytes": work.scratch_bytes,
-            "in_place": self._in_place(work),
-            "regions": [
-                self._region(region) | ({"kind": "scratch"} if index >= private else {})
-                for index, region in enumerate(regions)
-            ],
-            "costs": self.costs(work.costs),
-        }
-
-    def _code(self, call: Any) -> Json:
-        """The function that is called, or None, with what it needs."""
-        helpers = self._memory.array(call.helpers, call.num_helpers, "helpers")
-        return {
-            "function": self._function(call.function) if call.function else None,
-            "helpers": [self._function(helper) for helper in helpers],
-            "headers": self._memory.texts(call.headers, call.num_headers, "headers"),
-        }
-
-    def _in_place(self, holder: Any) -> list[Json]:
-        facts = self._memory.array(holder.in_place, holder.num_in_place, "in-place facts")
-        return [{n: getattr(fact, n) for n in ("input", "output", "distance")} for fact in facts]
-
-    def _argument(self, argument: Any, ctype: str) -> Json:
-        """An argument, which of a scalar has the bits of the parameter's type."""
-        role = self._memory.word("mcu_role_t", argument.role, "role")
-        if role != "scalar":
-            return {"role": role, "index": argument.index}
-        form = {"int32_t": "=i", "float": "=f"}.get(ctype.strip(), "=I")
-        (value,) = struct.unpack(form, struct.pack("=I", argument.index))
-        if not math.isfinite(value):
-            raise nonsense("a scalar is no number")
-        return {"role": role, "value": value}
-
-    def _function(self, function: Any) -> Json:
-        text = self._memory.text
-        found = self._memory.array(function.parameters, function.num_parameters, "parameters")
-        return {
-            "stem": text(function.stem, "a function's stem"),
-            "result": text(function.result, "a function's result"),
-            "parameters": [
-                {
-                    "ctype": text(p.type, "a parameter's type"),
-                    "name": text(p.name, "a parameter's name"),
-                }
-                for p in found
-            ],
-            "body": text(function.body, "a function's body"),
-            "inline": _flag(function.is_helper, "is_helper"),
-        }
+        for region in regions[len(regions) - scratch :]:
+            region["kind"] = "scratch"
+        parameters = function["parameters"] if function else []
+        for index, argument in enumerate(found["arguments"]):
+            if argument["role"] == "scalar":
+                ctype = parameters[index]["ctype"] if index < len(parameters) else ""
+                argument["value"] = _number(ctype, argument.pop("index"))
+        return found | {"backend": ""}
 
     def _constant(self, constant: Any) -> Json:
-        return {
-            "stem": self._memory.text(constant.stem, "a constant's stem"),
-            "value": self._array(constant.dtype, [constant.num_elements], constant.data),
-            "alignment": constant.alignment or 4,
-        }
+        found, count = self._object(constant), constant.num_elements
+        dtype = found.pop("dtype")
+        value = self._array(dtype, [count], constant.data, count * width(dtype))
+        return found | {"value": value, "alignment": found["alignment"] or 4}
 
-    def _array(self, dtype: int, shape: list[int], data: Any, size: int | None = None) -> list[Any]:
-        """[element type, shape, number of the blob]; size: of the data, if they say so."""
-        name = self._dtype(dtype)
-        size = math.prod(shape) * width(name) if size is None else size
+    def _array(self, dtype: str, shape: list[int], data: Any, size: int) -> list[Any]:
+        """[element type, shape, number of the blob]"""
         self.blobs.append(self._memory.data(data, size, "a constant"))
-        return [name, shape, len(self.blobs) - 1]
+        return [dtype, shape, len(self.blobs) - 1]
 
-    def _dtype(self, dtype: int) -> str:
-        return self._memory.word("mcu_dtype_t", dtype, "element type")
-
-    def _region(self, region: Any) -> Json:
-        return {"name": self._memory.text(region.name, "a region's name"), "bytes": region.bytes}
-
-    def optimization(self, answer: Any) -> Json:
-        array = self._memory.array
-        found = array(answer.substitutions, answer.num_substitutions, "substitutions")
-        failed = array(answer.failed, answer.num_failed, "subgraphs")
-        untouched = array(answer.untouched, answer.num_untouched, "subgraphs")
-        return {
-            "substitutions": [
-                {"nodes": self._part(s.substitutable), "replacement": self._graph(s.replacement)}
-                for s in found
-            ],
-            "failed": [self._part(part) for part in failed],
-            "untouched": [self._part(part) for part in untouched],
-        }
-
-    def _part(self, part: Any) -> list[int]:
-        return self._memory.array(part.nodes, part.num_nodes, "nodes of a subgraph")
+    def _substitution(self, substitution: Any) -> Json:
+        if not substitution.replacement:
+            raise nonsense("a replacement is NULL")
+        return self._object(substitution)
 
     def _graph(self, graph: Any, depth: int = 0) -> Json:
         """A replacement, or a body that so many hold: they may not go on for ever."""
-        if not graph:
-            raise nonsense("a replacement is NULL")
         if depth > MAX_BODIES:
             raise nonsense(f"more than {MAX_BODIES} bodies lie in one another")
-        array, text = self._memory.array, self._memory.optional_text
-        nodes = array(graph.nodes, graph.num_nodes, "nodes of a replacement")
-        edges = array(graph.edges, graph.num_edges, "edges of a replacement")
+        found = self._object(graph)
+        nodes, edges = found.pop("nodes"), found.pop("edges")
         self._body_nodes += len(nodes) if depth else 0
         if self._body_nodes > MAX_BODY_NODES:
             raise nonsense(f"more than {MAX_BODY_NODES} nodes in bodies")
-        return {
-            "name": text(graph.name, "a graph's name"),
-            "opset": graph.opset,
-            "topology": {
-                "nodes": [self._node(node) for node in nodes],
-                "edges": [[edge.id, text(edge.name, "an edge's name")] for edge in edges],
-                "inputs": array(graph.inputs, graph.num_inputs, "inputs of a graph"),
-                "outputs": array(graph.outputs, graph.num_outputs, "outputs of a graph"),
-                "next_node": max((node.id for node in nodes), default=-1) + 1,
-                "next_edge": max((edge.id for edge in edges), default=-1) + 1,
-            },
-            "data": {
-                "types": [[edge.id, self._type(edge)] for edge in edges],
-                "constants": [[edge.id, self._value(edge)] for edge in edges if edge.data],
-                "attributes": [[node.id, self._attributes(node)] for node in nodes],
-                "bodies": self._bodies(graph, nodes, depth),
-            },
+        data = {
+            "types": [[edge["id"], edge["type"]] for edge in edges],
+            "constants": [[edge["id"], edge["value"]] for edge in edges if "value" in edge],
+            "attributes": [[node["id"], dict(node.pop("attributes"))] for node in nodes],
+            "bodies": self._bodies(graph, [node["id"] for node in nodes], depth),
         }
+        topology = {
+            "nodes": nodes,
+            "edges": [[edge["id"], edge["name"]] for edge in edges],
+            "inputs": found.pop("inputs"),
+            "outputs": found.pop("outputs"),
+            "next_node": max((node["id"] for node in nodes), default=-1) + 1,
+            "next_edge": max((edge["id"] for edge in edges), default=-1) + 1,
+        }
+        return found | {"topology": topology, "data": data}
 
-    def _bodies(self, graph: Any, nodes: list[Any], depth: int) -> list[Any]:
+    def _bodies(self, graph: Any, nodes: list[int], depth: int) -> list[Any]:
         # a graph that 1.0 made may be a copy of ours, struct_size included, with nothing behind it
         ffi = self._memory.ffi
         reach = ffi.offsetof("mcu_graph_t", "bodies") + ffi.sizeof("void *")
@@ -196,113 +224,74 @@ class Answers:
             return []
         bodies = self._memory.array(graph.bodies, len(nodes), "bodies")
         return [
-            [node.id, self._graph(body, depth + 1)]
+            [node, self._graph(body, depth + 1)]
             for node, body in zip(nodes, bodies, strict=True)
             if body
         ]
 
     def _node(self, node: Any) -> Json:
-        none = self._memory.ffi.integer_const("MCU_NONE")
-        inputs = self._memory.array(node.inputs, node.num_inputs, "inputs of a node")
-        outputs = self._memory.array(node.outputs, node.num_outputs, "outputs of a node")
-        return {
-            "id": node.id,
-            "op": self._memory.text(node.op, "a node's operator"),
-            "domain": self._memory.optional_text(node.domain, "a node's domain"),
-            "name": self._memory.optional_text(node.name, "a node's name"),
-            "inputs": [None if edge == none else edge for edge in inputs],
-            "outputs": [None if edge == none else edge for edge in outputs],
+        found, none = self._object(node), self._memory.ffi.integer_const("MCU_NONE")
+        return found | {
+            name: [None if edge == none else edge for edge in found[name]]
+            for name in ("inputs", "outputs")
         }
 
-    def _attributes(self, node: Any) -> Json:
-        found = self._memory.array(node.attributes, node.num_attributes, "attributes")
-        return {self._memory.text(a.name, "an attribute's name"): self._attribute(a) for a in found}
+    def _attribute(self, attribute: Any) -> tuple[str, Any]:
+        """Its name, and a list in every case: C has no single values."""
+        found = self._object(attribute)
+        name, kind = found["name"], found["kind"]
+        if kind != "tensor":
+            what = "values of an attribute"
+            return name, self._elements(getattr(attribute, kind), attribute.count, "", what)
+        if not attribute.tensor:
+            raise nonsense("the tensor of an attribute is NULL")
+        return name, {"tensor": self._value(attribute.tensor)}
 
-    def _attribute(self, attribute: Any) -> Any:
-        """A list in every case: C has no single values."""
-        kind = self._memory.word("mcu_attribute_kind_t", attribute.kind, "kind of an attribute")
-        if kind == "tensor":
-            if not attribute.tensor:
-                raise nonsense("the tensor of an attribute is NULL")
-            return {"tensor": self._value(attribute.tensor)}
-        values = getattr(attribute, kind)
-        if kind == "strings":
-            return self._memory.texts(values, attribute.count, "values of an attribute")
-        return self._memory.array(values, attribute.count, "values of an attribute")
-
-    def _type(self, edge: Any) -> Json:
-        array = self._memory.array
-        answer: Json = {"dtype": self._dtype(edge.dtype), "shape": self._shape(edge)}
+    def _edge(self, edge: Any) -> Json:
+        array, found = self._memory.array, self._object(edge)
+        type_: Json = {"dtype": found["dtype"], "shape": self._shape(edge)}
         if edge.layout:
-            answer["layout"] = array(edge.layout, edge.rank, "axes of a layout")
+            type_["layout"] = array(edge.layout, edge.rank, "axes of a layout")
         if edge.num_scales:
-            answer["quantization"] = {
+            type_["quantization"] = {
                 "scale": array(edge.scales, edge.num_scales, "scales of an edge"),
                 "zero_point": array(edge.zero_points, edge.num_scales, "zero points of an edge"),
                 "axis": None if edge.quantization_axis < 0 else edge.quantization_axis,
             }
-        return answer
+        return found | {"type": type_} | ({"value": self._value(edge)} if edge.data else {})
 
     def _shape(self, edge: Any) -> list[int]:
         return self._memory.array(edge.shape, edge.rank, "axes of an edge")
 
     def _value(self, edge: Any) -> list[Any]:
-        return self._array(edge.dtype, self._shape(edge), edge.data, edge.data_bytes)
-
-    def proposals(self, answer: Any) -> Json:
-        array = self._memory.array
-        found = array(answer.proposals, answer.num_proposals, "proposals")
-        refused = array(answer.refused, answer.num_refused, "refusals")
-        reason = self._memory.optional_text
-        return {
-            "proposals": [self._proposal(proposal) for proposal in found],
-            "refused": [[r.node, reason(r.reason, "the reason of a refusal")] for r in refused],
-        }
+        dtype = self._scalar("dtype", edge.dtype, "element type")
+        return self._array(dtype, self._shape(edge), edge.data, edge.data_bytes)
 
     def _proposal(self, proposal: Any) -> Json:
-        array, text, word = self._memory.array, self._memory.text, self._memory.word
-        code = array(proposal.code, proposal.num_code, "pieces of code")
-        layouts = array(proposal.layouts, proposal.num_layouts, "layouts")
-        costs = self.costs(proposal.costs)
-        return {
-            "key": proposal.key,
-            "nodes": self._part(proposal.part),
-            "replacement": self._graph(proposal.replacement) if proposal.replacement else None,
-            "layouts": [word("mcu_layout_rule_t", layout, "layout") for layout in layouts],
-            "title": self._memory.optional_text(proposal.title, "a title"),
-            "only_for": self._memory.optional_text(proposal.only_for, "only_for"),
+        found = self._object(proposal)
+        costs, code = found.pop("costs"), found.pop("code")
+        known = {name: value or None for name, value in costs.items()} | {"macs": costs["macs"]}
+        return found | {
             "price": {
-                "costs": {name: value or None for name, value in costs.items() if name != "macs"}
-                | {"macs": costs["macs"]},
-                "code": {text(c.key, "the key of code"): c.bytes for c in code},
-                "scratch_bytes": proposal.scratch_bytes,
-                "in_place": self._in_place(proposal),
-            },
+                "costs": known,
+                "code": {c["key"]: c["bytes"] for c in code},
+                "scratch_bytes": found.pop("scratch_bytes"),
+                "in_place": found.pop("in_place"),
+            }
         }
 
-    def saved(self, answer: Any) -> Json:
+    def _saved(self, saved: Any) -> Json:
         """The data, if there are some, are the only blob."""
-        if answer.data:
+        if saved.data:
             what = "what is to be saved"
-            self.blobs.append(self._memory.data(answer.data, answer.data_bytes, what))
+            self.blobs.append(self._memory.data(saved.data, saved.data_bytes, what))
         return {}
 
-    def memory(self, answer: Any) -> Json:
-        return {name: self._region_call(getattr(answer, name)) for name in ("acquire", "release")}
 
-    def _region_call(self, call: Any) -> Json | None:
-        if not call.function:
-            return None
-        regions = self._memory.array(call.regions, call.num_regions, "regions")
-        return {**self._code(call), "regions": [self._region(region) for region in regions]}
-
-    def counters(self, answer: Any) -> Json:
-        found = self._memory.array(answer.counters, answer.num_counters, "counters")
-        name = self._memory.text
-        return {"counters": [[name(c.name, "a counter's name"), c.value] for c in found]}
-
-
-def _flag(value: int, what: str) -> bool:
-    if value not in (0, 1):
-        raise nonsense(f"{what} is {value}, neither 0 nor 1")
-    return bool(value)
+def _number(ctype: str, bits: int) -> Any:
+    """What a scalar is, whose bits are those of the parameter's type."""
+    form = {"int32_t": "=i", "float": "=f"}.get(ctype.strip(), "=I")
+    (value,) = struct.unpack(form, struct.pack("=I", bits))
+    if not math.isfinite(value):
+        raise nonsense("a scalar is no number")
+    return value

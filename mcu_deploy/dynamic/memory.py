@@ -76,10 +76,6 @@ class BackendMemory:
             raise nonsense(f"{count} {what} at NULL")
         return list(at[0:count]) if count else []
 
-    def texts(self, at: Any, count: int, what: str) -> list[str]:
-        """An array of texts."""
-        return [self.text(p, f"one of the {what}") for p in self.array(at, count, what)]
-
     def data(self, at: Any, size: int, what: str) -> bytes:
         """A copy of `size` bytes."""
         if size > MAX_DATA:

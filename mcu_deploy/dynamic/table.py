@@ -6,7 +6,6 @@ library, and cffi's compiled module.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from . import wire
@@ -18,18 +17,6 @@ from .wire import Blob, Declined
 Answer = tuple[dict[str, Any], list[Blob]]
 
 MANDATORY = ("describe", "create_workload", "release", "free")
-# The methods that fill an answer in, and what copies it.
-_READERS: dict[str, Callable[[Answers, Any], dict[str, Any]]] = {
-    "describe": Answers.info,
-    "is_layer_supported": Answers.support,
-    "optimize_subgraph": Answers.optimization,
-    "create_workload": Answers.workloads,
-    "estimate": Answers.costs,
-    "memory": Answers.memory,
-    "layers_measured": Answers.counters,
-    "save_data": Answers.saved,
-    "propose": Answers.proposals,
-}
 _STATUS = {
     "MCU_BACKEND_ERROR": (wire.ERROR, "it gives no reason"),
     "MCU_BACKEND_UNSUPPORTED": (wire.UNSUPPORTED, "it has nothing for this layer"),
@@ -98,18 +85,18 @@ class MethodTable:
         name.
         """
         ffi, function = self._memory.ffi, getattr(self._table, method)
-        read = _READERS.get(method)
-        if read is None:
+        kinds = ffi.typeof(function).args
+        if len(kinds) == len(given) + 1:  # self and what is given: it has no answer
             self._check(function(self._table.self, *given))
             return {}, []
-        answer = ffi.new(ffi.typeof(function).args[-1])
+        answer = ffi.new(kinds[-1])
         answer.struct_size = ffi.sizeof(answer[0])
         status = function(self._table.self, *given, answer)
         handle = getattr(answer, "handle", ffi.NULL)
         reader = Answers(self._memory, self._table.api_minor)
         try:
             self._check(status)
-            found = read(reader, answer)
+            found = reader.read(answer)
         except Declined:
             self._release(handle)
             raise
