@@ -73,15 +73,20 @@ class Net:
         return FOLDER / f"{self.model.__name__}.{'tflite' if is_tflite else 'onnx'}"
 
     def sources(self, board: str = "") -> Mapping[str, bytes]:
-        """The generated header and source, without the weights, by the name they are kept under.
-        board: another one than the net's."""
+        """The generated source, without the weights, and the header, by the names they are kept
+        under; headers say nothing of kernels, so those of CpuRef's networks stand for all. board:
+        another one than the net's."""
         options = replace(self.options, backends=self.backends)
         core = load_board(board or self.board)
         files = compile_model(self.path, core, name=self.name, options=options).sources.files
         return {
             f"{self.name}.{self.board}.{end}": files[f"network_{self.name}.{end}"]
-            for end in ("h", "c")
+            for end in self.ends
         }
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        return ("h", "c") if self.backends == ("CpuRef",) else ("c",)
 
 
 def float_layers() -> onnx.ModelProto:

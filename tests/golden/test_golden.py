@@ -36,4 +36,4 @@ def test_the_c_for_any_core_is_that_for_the_host_but_for_its_compilers_command(n
 
 def test_no_other_c_is_committed() -> None:
     kept = {path.name for path in FOLDER.iterdir() if path.suffix in {".c", ".h"}}
-    assert kept == {f"{net.name}.{net.board}.{end}" for net in NETS for end in ("c", "h")}
+    assert kept == {f"{net.name}.{net.board}.{end}" for net in NETS for end in net.ends}
