@@ -230,6 +230,11 @@ CASES: Mapping[str, Sequence[Make]] = {
     "lstm": [recurrent("LSTM", 4, 8, 8), recurrent("LSTM", 10, 16, 16)],
     "gru": [recurrent("GRU", 4, 8, 8), recurrent("GRU", 10, 16, 16)],
     "rnn": [recurrent("RNN", 4, 8, 8), recurrent("RNN", 10, 16, 16)],
+    "recurrent_weights8": [
+        recurrent(op, steps, size, size, by_bytes=True)
+        for op in ("LSTM", "GRU", "RNN")
+        for steps, size in ((4, 8), (10, 16))
+    ],
     "reduce": [
         *(
             on_elements(

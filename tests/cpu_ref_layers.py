@@ -307,11 +307,14 @@ def rescaled(shape: Sequence[int]) -> Make:
     return make
 
 
-def recurrent(op: str, steps: int, inputs: int, hidden: int) -> Make:
+def recurrent(op: str, steps: int, inputs: int, hidden: int, by_bytes: bool = False) -> Make:
     def make(model: Layers, name: str) -> None:
         gates = {"LSTM": 4, "GRU": 3, "RNN": 1}[op]
-        w = model.constant(model.weights(1, gates * hidden, inputs) * 0.3)
-        r = model.constant(model.weights(1, gates * hidden, hidden) * 0.3)
+        w, r = (
+            model.matrix(1, gates * hidden, count, axis=1) if by_bytes
+            else model.constant(model.weights(1, gates * hidden, count) * 0.3)
+            for count in (inputs, hidden)
+        )  # fmt: skip
         y = model.node(op, [model.real(steps, 1, inputs), w, r], name=name, hidden_size=hidden)
         model.end(y)
 

@@ -19,6 +19,7 @@ from mcu_deploy.errors import McuDeployError, RequestError, UsageError
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.files.samples import SampleFile, open_samples
 from mcu_deploy.formats.imported import tell_assumed
+from mcu_deploy.operators.recurrent import GATES
 from mcu_deploy.options.quantizing import Quantizing
 from mcu_deploy.output import require_writable, write_file
 from mcu_deploy.output.progress import tell
@@ -31,7 +32,7 @@ from mcu_deploy.quantizing.net import Net
 from mcu_deploy.quantizing.oracle import Oracle
 from mcu_deploy.quantizing.sensitivity import Sensitivity, sensitivities
 from mcu_deploy.quantizing.statistics import SampleShare
-from mcu_deploy.quantizing.weights_only import weights_only
+from mcu_deploy.quantizing.weights_only import recurrent_layers, weights_only
 from mcu_deploy.report.tables import Table, Tabled, number
 
 # The interpreter takes some tenths of a second for a sample, an emulator a second.
@@ -173,6 +174,7 @@ class _Job:
             "Of so few samples onnxruntime computes each third by a model made without it; "
             "the model itself is made from all."
         ]  # fmt: skip
+        notes += _recurrent_notes(self.net, recipe.in_float)
         accuracy = self._accuracy(recipe, target, kept, trials, notes)
         costs = self._costs(target, notes)
         oracle = Oracle(target)
@@ -277,6 +279,16 @@ class _Job:
 
     def _labels(self, part: SampleShare) -> Array | None:
         return None if self.classes is None else self.classes[sorted(part.numbers)]
+
+
+def _recurrent_notes(net: Net, in_float: Sequence[str]) -> list[str]:
+    """A sentence for each recurrent layer."""
+    by_bytes = {node.name for node in recurrent_layers(net)} - set(in_float)
+    return [
+        f"{node.name} ({node.op_type}) computes in float32, with weights of "
+        f"{'8 bits' if node.name in by_bytes else 'float32'}: ONNX has no integer form of it."
+        for node in net.nodes if node.op_type in GATES
+    ]  # fmt: skip
 
 
 def _borders(oracle: Oracle) -> tuple[Border, ...]:

@@ -1,8 +1,10 @@
-"""Conv, Gemm and MatMul of float32 with 8-bit constant weights, of the domain "mcu".
+"""Layers of float32 with 8-bit constant weights, of the domain "mcu": Conv, Gemm, MatMul, LSTM, GRU
+and RNN.
 
 What ONNX writes as a DequantizeLinear of the weights before the operator. A sum is of the products
 of the real input and the integer weight without its zero point, in the order of the operator in
-float32; it is multiplied by the scale of the weights behind it.
+float32; it is multiplied by the scale of the weights behind it. Recurrent ones round once a
+step, as with weights of float32.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.operators import conv, gemm
+from mcu_deploy.operators import conv, gemm, recurrent
 from mcu_deploy.operators.base import Call, Operator
 
 
@@ -40,8 +42,14 @@ def _gemm(call: Call) -> list[Array]:
     return [gemm.real_product(call, call.value(0), weights, scale)]
 
 
+def _recurrent(call: Call) -> list[Array]:
+    """With the real weights of float32, as DequantizeLinear makes them."""
+    return recurrent.evaluate(call.dequantized())
+
+
 OPERATORS = (
     Operator("Conv", _conv, conv.macs, domain="mcu"),
     Operator("Gemm", _gemm, gemm.macs, domain="mcu"),
     Operator("MatMul", _gemm, gemm.macs, domain="mcu"),
+    *(Operator(name, _recurrent, recurrent.macs, domain="mcu") for name in recurrent.GATES),
 )

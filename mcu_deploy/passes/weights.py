@@ -2,13 +2,14 @@
 
 A DequantizeLinear of constant weights before a Conv, Gemm or MatMul of float32 becomes part of that
 layer (`operators/weight_only.py`): its weights take a byte each, and no float32 copy is made of
-them.
+them. So do those of both matrices of an LSTM, a GRU or an RNN.
 """
 
 from __future__ import annotations
 
 from mcu_deploy import operators
 from mcu_deploy.ir import DType, Graph, GraphEditor, Node
+from mcu_deploy.operators import recurrent
 from mcu_deploy.operators.weight_only import output_axis
 from mcu_deploy.passes.quantization import BYTES, dequantizer
 
@@ -20,6 +21,8 @@ def keep(graph: Graph) -> Graph:
         operator = operators.find(node.domain, node.op)
         if operator is not None and operator.has_weights:
             _keep_one(editor, node)
+        elif node.op in recurrent.GATES and not node.domain:
+            _keep_recurrent(editor, node)
     return editor.finish()
 
 
@@ -41,3 +44,28 @@ def _keep_one(graph: GraphEditor, node: Node) -> None:
             [node.id], node.op, [x, integers, *others], node.outputs, graph.attributes(node.id),
             node.name, [source.id], "mcu",
         )  # fmt: skip
+
+
+def _keep_recurrent(graph: GraphEditor, node: Node) -> None:
+    """Of W and R, [directions, rows, ...], scales are of a row of all directions, or one."""
+    inputs, sources = list(node.inputs), []
+    bias = inputs[recurrent.BIAS] if len(inputs) > recurrent.BIAS else None
+    if bias is not None and graph.constant(bias) is None:
+        return
+    for index in (recurrent.W, recurrent.R):
+        source = dequantizer(graph, inputs[index])
+        if source is None or graph.constant(source.inputs[0]) is None:
+            return
+        integers = source.reads[0]
+        type_ = graph.type(integers)
+        says = type_.scaling
+        if type_.dtype is not DType.INT8 or any(says.zero_point):
+            return
+        if not says.per_tensor and says.axis != 1:
+            return
+        inputs[index] = integers
+        sources.append(source.id)
+    graph.fuse(
+        [node.id], node.op, inputs, node.outputs, graph.attributes(node.id), node.name,
+        sources, "mcu",
+    )  # fmt: skip

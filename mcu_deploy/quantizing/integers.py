@@ -1,6 +1,7 @@
 """A prepared model with ranges becomes one of int8: onnxruntime's quantizer writes it.
 
 QDQ, int8 activations with a zero point, int8 weights without, a scale a channel; biases in int32.
+Recurrent layers, which have no integer form in ONNX, compute in float32 with int8 weights.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from mcu_deploy.quantizing import chains
 from mcu_deploy.quantizing.decomposing import has_integer_form
 from mcu_deploy.quantizing.net import Net
 from mcu_deploy.quantizing.ranges import Range
+from mcu_deploy.quantizing.weights_only import recurrent_weights
 
 # Layers whose weights are quantized, and that may be kept in float.
 LAYERS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
@@ -32,7 +34,8 @@ def quantized(
 ) -> onnx.ModelProto:
     """The model in QDQ form, its inputs and outputs float32.
 
-    ranges: of the float tensors. in_float: names of nodes that stay in float32. one_scale: of
+    ranges: of the float tensors. in_float: names of nodes that stay in float32, those of recurrent
+    ones with their weights. one_scale: of
     those whose weights have one scale for all outputs.
     """
     onnxruntime_package()
@@ -71,7 +74,7 @@ def quantized(
     _clamp_again(made, net, ranges)
     _sort(made)
     del made.graph.value_info[:]  # of tensors that are gone
-    return made
+    return recurrent_weights(made, in_float)
 
 
 def _clamp_again(model: onnx.ModelProto, net: Net, ranges: Mapping[str, Range]) -> None:

@@ -1,4 +1,7 @@
-"""Which layers lose the accuracy: each kept in float32 by itself, and what that gains and costs."""
+"""Which layers lose the accuracy: each kept in float32 by itself, and what that gains and costs.
+
+Of recurrent layers that is their weights alone.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mcu_deploy.operators import recurrent
+from mcu_deploy.operators.recurrent import GATES
 from mcu_deploy.output.progress import counted
 from mcu_deploy.quantizing.choosing import Recipe, Trials
 from mcu_deploy.quantizing.integers import LAYERS
 from mcu_deploy.quantizing.net import Net
 from mcu_deploy.quantizing.preparing import output_axis
+from mcu_deploy.quantizing.weights_only import recurrent_layers
 
 
 @dataclass(frozen=True)
@@ -44,16 +50,23 @@ def sensitivities(trials: Trials, recipe: Recipe) -> tuple[Sensitivity, ...]:
 
 def layers(net: Net) -> list[str]:
     """The names of the nodes that have weights."""
+    with_bytes = {node.name for node in recurrent_layers(net)}
     return [
         node.name
         for node in net.nodes
-        if node.op_type in LAYERS and len(node.input) > 1 and node.input[1] in net.constants
+        if node.name in with_bytes
+        or (node.op_type in LAYERS and len(node.input) > 1 and node.input[1] in net.constants)
     ]
 
 
 def _costs(net: Net, name: str) -> tuple[str, int, int]:
     node = next(n for n in net.nodes if n.name == name)
-    weights, result = net.constants[node.input[1]], net.shape(node.output[0]) or ()
+    weights = net.constants[node.input[1]]
+    if node.op_type in GATES:
+        size = weights.size + net.constants[node.input[recurrent.R]].size
+        steps = (net.shape(node.input[0]) or ())[:2]
+        return node.op_type, int(np.prod(steps)) * size, size * (4 - 1)
+    result = net.shape(node.output[0]) or ()
     if node.op_type == "MatMul":
         each = weights.shape[0]
     elif node.op_type == "Gemm":

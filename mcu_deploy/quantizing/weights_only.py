@@ -1,51 +1,86 @@
 """Weights of 8 bits and everything else in float32: a quarter of the flash, for cores with an FPU.
 
-What builds keep as bytes: Conv, Gemm and MatMul with constant weights. Each scale is of one output
-channel, without a zero point.
+What builds keep as bytes: Conv, Gemm and MatMul with constant weights, and both matrices of LSTM,
+GRU and RNN. Each scale is of one output channel, or of one gate of one unit, without a zero point.
 """
 
 from __future__ import annotations
+
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import onnx
 
 from mcu_deploy.files.arrays import Array
+from mcu_deploy.operators import recurrent
+from mcu_deploy.operators.recurrent import GATES
 from mcu_deploy.quantizing.net import Net, attributes_of
 
 _LARGEST = 127
+_DENSE = ("Conv", "Gemm", "MatMul")
 
 
 def weights_only(net: Net) -> onnx.ModelProto:
     """The model with a DequantizeLinear before each such layer's weights."""
-    made = net.copy()
+    return _with_bytes(net.copy(), (*_DENSE, *GATES))
+
+
+def recurrent_weights(model: onnx.ModelProto, besides: Collection[str] = ()) -> onnx.ModelProto:
+    """A quantized model with those before the weights of its recurrent layers, which compute in
+    float32; besides: names of nodes that keep theirs in float32."""
+    if not any(node.op_type in GATES for node in model.graph.node):
+        return model
+    return _with_bytes(Net(model), tuple(GATES), besides)
+
+
+def recurrent_layers(net: Net) -> list[onnx.NodeProto]:
+    """Those whose weights become bytes."""
+    return [node for node in net.nodes if node.op_type in GATES and _axes(net, node)]
+
+
+def _with_bytes(
+    made: Net, ops: Collection[str], besides: Collection[str] = ()
+) -> onnx.ModelProto:  # fmt: skip
     for node in list(made.nodes):
-        axis = _axis(made, node)
-        if axis is None:
+        axes = _axes(made, node)
+        if not axes or node.op_type not in ops or node.name in besides:
             continue
-        integers, scale = _rounded(made.constants[node.input[1]], axis)
-        names = [
-            made.add_constant(node.input[1], integers),
-            made.add_constant(f"{node.input[1]}.scale", scale),
-            made.add_constant(f"{node.input[1]}.zero", np.zeros(len(scale), np.int8)),
-        ]
-        real = made.fresh(node.input[1])
         copied = onnx.NodeProto()
         copied.CopyFrom(node)
-        copied.input[1] = real
-        before = made.node("DequantizeLinear", names, [real], made.fresh(node.name), axis=axis)
-        made.replace([node], [before, copied])
+        before = []
+        for place, axis in axes.items():
+            name = node.input[place]
+            integers, scale = _rounded(made.constants[name], axis)
+            given = [
+                made.add_constant(name, integers),
+                made.add_constant(f"{name}.scale", scale),
+                made.add_constant(f"{name}.zero", np.zeros(len(scale), np.int8)),
+            ]
+            copied.input[place] = made.fresh(name)
+            before.append(
+                made.node("DequantizeLinear", given, [copied.input[place]],
+                          made.fresh(node.name), axis=axis)
+            )  # fmt: skip
+        made.replace([node], [*before, copied])
     return made.model()
 
 
-def _axis(net: Net, node: onnx.NodeProto) -> int | None:
-    """The axis of the weights that is the output's channels; None for what is left as it is."""
+def _axes(net: Net, node: onnx.NodeProto) -> Mapping[int, int]:
+    """The axis of the output's channels, by the places of the weights among a node's inputs; none
+    of what is left as it is."""
+    if node.op_type in GATES:
+        # W and R are [directions, rows, ...]; what else is computed a build would pack in float32.
+        places = (recurrent.W, recurrent.R, recurrent.BIAS)
+        given = [node.input[p] for p in places if len(node.input) > p and node.input[p]]
+        known = len(given) > 1 and all(net.constant(name) is not None for name in given)
+        return {recurrent.W: 1, recurrent.R: 1} if known else {}
     weights = net.constant(node.input[1]) if len(node.input) > 1 else None
-    if node.op_type not in ("Conv", "Gemm", "MatMul") or weights is None:
-        return None
+    if node.op_type not in _DENSE or weights is None:
+        return {}
     if node.op_type == "MatMul" and weights.ndim != 2:
-        return None
+        return {}
     first = node.op_type == "Conv" or attributes_of(node).get("transB", 0)
-    return 0 if first else weights.ndim - 1
+    return {1: 0 if first else weights.ndim - 1}
 
 
 def _rounded(weights: Array, axis: int) -> tuple[Array, Array]:

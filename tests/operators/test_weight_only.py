@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
-from onnx import helper
+from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 from operators.lab import Case, check_cases, compile_case, make_model
 from operators.test_lowering import lowered
+from operators.test_recurrent import recurrent
 
 from mcu_deploy import interpreter
 
@@ -65,13 +67,63 @@ def _cases() -> Iterator[Case]:
     yield _layer("matmul", "MatMul", (2, 3, 8), (8, 5), 1, bias=False)
 
 
+def _of_bytes(case: Case, each_row: bool = True, zero: int = 0) -> Case:
+    """A recurrent case (`test_recurrent.py`) whose W and R are of int8, a scale a row or one."""
+    model = onnx.ModelProto()
+    model.CopyFrom(case.model)
+    (node,) = model.graph.node
+    constants = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
+    before = []
+    for name, place in (("W", 1), ("R", 2)):
+        real = constants.pop(name)
+        scale = np.abs(real).max(axis=(0, 2) if each_row else None).astype(np.float32) / 127
+        column = scale[:, None] if each_row else scale
+        constants |= {
+            f"{name}8": np.rint(real / column).astype(np.int8), f"{name}s": scale,
+            f"{name}z": np.full(scale.shape, zero, np.int8),
+        }  # fmt: skip
+        along = {"axis": 1} if each_row else {}
+        given = [f"{name}{what}" for what in "8sz"]
+        before.append(helper.make_node("DequantizeLinear", given, [name], f"dq{name}", **along))
+        node.input[place] = name
+    del model.graph.node[:]
+    model.graph.node.extend([*before, node])
+    del model.graph.initializer[:]
+    model.graph.initializer.extend(numpy_helper.from_array(v, n) for n, v in constants.items())
+    return Case(f"{case.name}, bytes", model, case.inputs)
+
+
+def _recurrent_cases() -> Iterator[Case]:
+    for op in ("LSTM", "GRU", "RNN"):
+        yield _of_bytes(recurrent(f"{op}", op))
+        yield _of_bytes(recurrent(f"{op} of one scale", op), each_row=False)
+        yield _of_bytes(recurrent(f"{op} both ways", op, direction="bidirectional"))
+        yield _of_bytes(recurrent(f"{op} of one", op, sizes=(1, 1, 1, 1)))
+        yield _of_bytes(recurrent(f"{op} lengths", op, given="XWRBLH", computed="XH"))
+    yield _of_bytes(recurrent("peepholes", "LSTM", given="XWRBP", clip=0.4))
+    yield _of_bytes(recurrent("linear", "GRU", linear_before_reset=1, direction="bidirectional"))
+
+
 @pytest.mark.needs_host_gcc
 def test_weight_only_layers(tmp_path: Path) -> None:
-    check_cases(list(_cases()), tmp_path)
+    check_cases([*_cases(), *_recurrent_cases()], tmp_path)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        _of_bytes(recurrent("zero points", "LSTM"), zero=3),
+        _of_bytes(recurrent("computed biases", "GRU", computed="XB")),
+    ],
+    ids=lambda case: case.name,
+)
+def test_recurrent_weights_of_another_form_become_float32(case: Case, tmp_path: Path) -> None:
+    (node,) = lowered(case, tmp_path).nodes
+    assert node.domain == ""
 
 
 def test_weights_stay_bytes(tmp_path: Path) -> None:
-    for index, case in enumerate(_cases()):
+    for index, case in enumerate((*_cases(), *_recurrent_cases())):
         network = compile_case(case, tmp_path, index).network
         constants = [c for s in network.plan.steps for c in s.choice.workload.constants]
         (weights,) = [c for c in constants if c.stem == "weights"]

@@ -21,6 +21,7 @@ from mcu_deploy.backends.CpuRef.waits import waits
 from mcu_deploy.backends.interface import Layer
 from mcu_deploy.backends.kit.strides import collapse, memory_strides
 from mcu_deploy.ir import DType, TensorType
+from mcu_deploy.operators.recurrent import GATES
 from mcu_deploy.operators.reduction import reduced_axes
 from mcu_deploy.operators.selection import gather_axis
 from mcu_deploy.operators.trees import Forest, NoForest
@@ -239,6 +240,8 @@ def _matrices(layer: Layer) -> float:
 
 
 _GATES = {"LSTM": 838, "GRU": 513, "RNN": 200, "UnidirectionalSequenceLstm": 544}
+# Of weights of 8 bits: a multiply-accumulate, and the scales of a row.
+_WIDENED, _SCALED_ROW = 11.95, 32
 
 
 def _recurrent(layer: Layer) -> float:
@@ -249,6 +252,9 @@ def _recurrent(layer: Layer) -> float:
         # Of each step, direction and sequence, whichever outputs are asked for.
         directions, _, hidden = layer.input(2).type.shape
         units = math.prod(layer.input(0).type.shape[:2]) * directions * hidden
+    if layer.domain == "mcu":
+        row = _SCALED_ROW * GATES[layer.op]
+        return _WIDENED * layer.macs + (_GATES[layer.op] + row) * units
     return (8.5 if y.is_quantized else 10.35) * layer.macs + _GATES[layer.op] * units
 
 

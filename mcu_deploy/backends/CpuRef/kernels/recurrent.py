@@ -1,7 +1,8 @@
 """LSTM, GRU and RNN in float32, sequence by sequence: a row of W and of R for each gate and unit.
 
 Order of the sums: from the bias (W's and R's added when the model is compiled), along the input,
-along the hidden state.
+along the hidden state. Weights of 8 bits, of the domain "mcu": the products of each row of W and of
+R are summed by themselves, multiplied by the row's scale, and added.
 """
 
 from __future__ import annotations
@@ -49,6 +50,19 @@ ADD_PRODUCTS = CFunction(
     inline=True,
 )
 
+_PRODUCTS_OF_BYTES = CFunction(
+    "products_of_bytes",
+    (
+        Parameter("const int8_t *", "row"),
+        Parameter("const float *", "x"),
+        Parameter("int32_t", "count"),
+    ),
+    "{\n    float sum = 0.0F;\n    for (int32_t k = 0; k < count; k++) {\n"
+    "        sum += (float)row[k] * x[k];\n    }\n    return sum;\n}",
+    result="float",
+    inline=True,
+)
+
 _FUNCTIONS = {
     "Affine": "alpha * v + beta",
     "Elu": "v < 0.0F ? alpha * expm1f(v) : v",
@@ -62,6 +76,9 @@ _FUNCTIONS = {
     "Tanh": "tanhf(v)",
     "ThresholdedRelu": "v > alpha ? v : 0.0F",
 }
+
+# The scales of weights of 8 bits, and whose they are.
+_SCALES = (("x_scale", recurrent.W), ("h_scale", recurrent.R))
 
 Expression = Callable[[str], str]
 
@@ -93,9 +110,13 @@ def supports(layer: Layer) -> Support:
     given = [(i, o) for i, o in enumerate(layer.inputs) if o is not None]
     if layer.input(recurrent.X).constant is not None:
         return no("its input is a constant")
+    bytes_ = (recurrent.W, recurrent.R) if layer.domain == "mcu" else ()
     for index, operand in given:
-        if index != recurrent.LENGTHS and operand.type.dtype is not DType.FLOAT32:
-            return no(f"it computes float32, not {operand.type}")
+        wanted = DType.INT8 if index in bytes_ else DType.FLOAT32
+        if index != recurrent.LENGTHS and operand.type.dtype is not wanted:
+            return no(f"it computes {wanted.value}, not {operand.type}")
+    if bytes_ and _are_computed(layer):
+        return no("its biases are computed at run time")
     why = recurrent.problem(layer.call)
     return YES if why is None else no(why)
 
@@ -114,12 +135,14 @@ def create(layer: Layer) -> Workload:
     outputs = _outputs(layer)
     for name, index in outputs.items():
         given.output(name, index)
-    packs = _are_computed(layer)
+    packs, weights8 = _are_computed(layer), layer.domain == "mcu"
     if packs:
         for name, index in (("w", recurrent.W), ("r", recurrent.R), ("both", recurrent.BIAS)):
             _add(given, name, index)
     else:
         given.array(Constant("weights", _packed(layer)), Constant("bias", _bias(layer, r)))
+    if weights8:
+        given.array(*(Constant(name, _scales(layer, r, index)) for name, index in _SCALES))
     peepholes = layer.optional(recurrent.PEEPHOLES)
     _add(given, "peepholes", recurrent.PEEPHOLES)
     if r.lengths_vary:
@@ -140,10 +163,13 @@ def create(layer: Layer) -> Workload:
         gates=gates, cell=cell, lengths=r.lengths_vary, has_empty=0 in r.lengths,
         packs=packs, bias=layer.optional(recurrent.BIAS) is not None,
         packed=gates + kept * r.hidden, rows=r.rows, directions=r.directions,
+        w_ctype="int8_t" if weights8 else "float",
+        from_x=partial(_from_x, r, weights8), from_h=partial(_from_h, r, weights8),
     )  # fmt: skip
     return call(
-        stem(r.op.lower(), "float32", r.inputs, r.hidden), body, given,
-        (ADD_PRODUCTS, *helpers.values()), ("math.h", "string.h"),
+        stem(r.op.lower(), "weights8" if weights8 else "float32", r.inputs, r.hidden), body, given,
+        (_PRODUCTS_OF_BYTES if weights8 else ADD_PRODUCTS, *helpers.values()),
+        ("math.h", "string.h"),
         recurrent_memory.in_place(layer, r, outputs),
         4 * (gates + kept * r.hidden + (_packed_size(r) if packs else 0)),
     )  # fmt: skip
@@ -199,6 +225,27 @@ def _packed(layer: Layer) -> Array:
     return np.concatenate([w, r], axis=2)
 
 
+def _scales(layer: Layer, r: Recurrence, index: int) -> Array:
+    """Of each row of W or of R, in each direction."""
+    scales = layer.input(index).type.scaling.scales
+    return np.ascontiguousarray(np.broadcast_to(scales, (r.directions, r.rows)))
+
+
+def _from_x(r: Recurrence, weights8: bool, start: str, number: str) -> str:
+    """C for what a row of W adds to a sum. number: that of the row."""
+    if weights8:
+        return f"{start} + x_scale[{number}] * $products_of_bytes(row, at, {r.inputs})"
+    return f"$add_products({start}, row, at, {r.inputs})"
+
+
+def _from_h(r: Recurrence, weights8: bool, start: str, number: str, state: str) -> str:
+    """C for what a row of R adds to a sum."""
+    row = plus("row", r.inputs)
+    if weights8:
+        return f"{start} + h_scale[{number}] * $products_of_bytes({row}, {state}, {r.hidden})"
+    return f"$add_products({start}, {row}, {state}, {r.hidden})"
+
+
 def _bias(layer: Layer, r: Recurrence) -> Array:
     """W's bias and R's in one, but apart where a reset gate multiplies only the second."""
     operand = layer.optional(recurrent.BIAS)
@@ -238,6 +285,7 @@ def _sizes(r: Recurrence) -> dict[str, object]:
         ),
         "row_offset": times(d, r.rows * (r.inputs + hidden)),
         "bias_offset": times(d, _bias_rows(r)), "bias_rows": _bias_rows(r),
+        "first_row": times(d, r.rows),
     }  # fmt: skip
 
 
@@ -272,4 +320,4 @@ def _expressions(r: Recurrence, peepholes: bool) -> dict[str, object]:
     }
 
 
-KERNELS = tuple(Kernel(op, supports, create) for op in GATES)
+KERNELS = tuple(Kernel(op, supports, create, domain=of) for op in GATES for of in ("", "mcu"))

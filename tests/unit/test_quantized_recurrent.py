@@ -1,0 +1,102 @@
+"""Recurrent layers of a model that is quantized: float32, with weights of 8 bits, and named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+from quantizing_nets import model_of, samples
+
+from mcu_deploy import compiler, formats
+from mcu_deploy.api.quantizing import quantize
+from mcu_deploy.boards import load_board
+from mcu_deploy.files.samples import open_samples
+from mcu_deploy.operators.recurrent import GATES
+from mcu_deploy.options.quantizing import Quantizing
+from mcu_deploy.quantizing import preparing
+from mcu_deploy.quantizing.choosing import SAFE, Trials, parts
+from mcu_deploy.report.floats import float_layers
+
+STEPS, INPUTS, HIDDEN = 6, 5, 7
+
+
+def _net(op: str) -> onnx.ModelProto:
+    """A dense layer, a recurrent one, and a dense layer of its last state; of [6, 1, 5]."""
+    random = np.random.default_rng(4)
+    rows = GATES[op] * HIDDEN
+    constants = {
+        "e": random.normal(size=(INPUTS, INPUTS)), "w": random.normal(size=(1, rows, INPUTS)) / 2,
+        "r": random.normal(size=(1, rows, HIDDEN)) / 2, "b": random.normal(size=(1, 2 * rows)) / 2,
+        "o": random.normal(size=(HIDDEN, 3)),
+    }  # fmt: skip
+    nodes = [
+        helper.make_node("MatMul", ["x", "e"], ["d"], "first"),
+        helper.make_node(op, ["d", "w", "r", "b"], ["", "h"], "steps", hidden_size=HIDDEN),
+        helper.make_node("MatMul", ["h", "o"], ["y"], "last"),
+    ]
+    return model_of(nodes, constants, {"x": [STEPS, 1, INPUTS]}, {"y": [1, 1, 3]})
+
+
+@pytest.fixture(params=GATES)
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    onnx.save(_net(request.param), tmp_path / "m.onnx")
+    np.savez(tmp_path / "s.npz", in0=samples(90, (STEPS, 1, INPUTS)))
+    return tmp_path
+
+
+def _kinds(path: Path) -> dict[str, set[str]]:
+    """The types of the constants behind the weights of each node with two of them or more."""
+    model = onnx.load(path)
+    constants = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
+    writers = {n.output[0]: n for n in model.graph.node if n.op_type == "DequantizeLinear"}
+    found: dict[str, set[str]] = {}
+    for node in model.graph.node:
+        for name in node.input[1:3] if node.op_type in GATES else ():
+            source = writers[name].input[0] if name in writers else name
+            found.setdefault(node.name, set()).add(constants[source].dtype.name)
+    return found
+
+
+def test_weights_are_bytes_and_layers_are_named(folder: Path) -> None:
+    made = quantize(folder / "m.onnx", folder / "s.npz", folder / "q.onnx")
+    assert _kinds(folder / "q.onnx") == {"steps": {"int8"}}
+    (note,) = made.notes
+    assert note.startswith("steps (")
+    assert "computes in float32, with weights of 8 bits: ONNX has no integer form of it." in note
+    assert all(each.judged.mean_sqnr > 30 for each in made.accuracy[2:])
+    network = compiler.compile_model(folder / "q.onnx", load_board("mps2-an386"))
+    (layer,) = float_layers(network)
+    assert "there is no integer form of" in layer.reason
+    (step,) = (s for s in network.plan.steps if s.index == layer.index)
+    (weights,) = (c for c in step.choice.workload.constants if c.stem == "weights")
+    assert weights.value.dtype == np.int8
+
+
+def test_weights_alone_are_bytes_in_recurrent_layers_too(folder: Path) -> None:
+    made = quantize(
+        folder / "m.onnx", folder / "s.npz", folder / "q.onnx",
+        options=Quantizing(weights_only="int8"),
+    )  # fmt: skip
+    assert _kinds(folder / "q.onnx") == {"steps": {"int8"}}
+    assert made.accuracy[-1].judged.mean_sqnr > 40
+
+
+def test_what_their_weights_lose_is_measured(folder: Path) -> None:
+    given = folder / "m.onnx", folder / "s.npz", folder / "q.onnx"
+    made = quantize(*given, options=Quantizing(sensitivity=True))
+    (layer,) = (s for s in made.sensitivity if s.name == "steps")
+    size = GATES[layer.op] * HIDDEN * (INPUTS + HIDDEN)
+    assert (layer.macs, layer.more_bytes) == (STEPS * size, 3 * size)
+
+
+def test_a_layer_that_is_kept_in_float32_keeps_its_weights(folder: Path) -> None:
+    _, net, _ = preparing.prepare(folder / "m.onnx")
+    trials = Trials(net, open_samples(folder / "s.npz", formats.load(folder / "m.onnx")))
+    for kept, kind in (((), "int8"), (("steps",), "float32")):
+        recipe = replace(SAFE, in_float=kept)
+        onnx.save(trials.make(recipe, parts(trials.file)[0]), folder / "q.onnx")
+        assert _kinds(folder / "q.onnx") == {"steps": {kind}}
