@@ -10,7 +10,7 @@ from __future__ import annotations
 from mcu_deploy import operators
 from mcu_deploy.ir import Graph, GraphEditor, Node
 from mcu_deploy.passes.qdq import why_in_float
-from mcu_deploy.passes.quantization import BYTES, converts, dequantizer
+from mcu_deploy.passes.quantization import INTEGERS, converts, dequantizer
 
 # The attribute that holds the reason, a clause.
 REASON = "in_float"
@@ -40,8 +40,8 @@ def _reason(graph: GraphEditor, node: Node) -> str:
         return f"the model has it in float{only}"
     operator = operators.find(node.domain, node.op)
     for type_ in (graph.type(edge) for edge in quantized if graph.constant(edge) is None):
-        if type_.dtype not in BYTES:
-            return f"its input is quantized to {type_.dtype.value}, not to 8 bits"
+        if type_.dtype not in INTEGERS:
+            return f"its input is quantized to {type_.dtype.value}, not to 8 bits or int16"
     if operator is not None and operator.moves is not None:
         return "it moves elements of float32 tensors, or of tensors with different scales"
     return why_in_float(graph, node)

@@ -1,8 +1,9 @@
 """Lowers QDQ sandwiches: DequantizeLinear, operator, QuantizeLinear become one integer node
 between quantized edges.
 
-The sandwich stays as the node's body. What cannot be lowered (computed scales, 16-bit types,
-accumulators that could overflow) stays in float32, which is the ONNX meaning of it, only slower.
+The sandwich stays as the node's body. What cannot be lowered (computed scales, int16 where a table
+is needed, accumulators that could overflow) stays in float32, which is the ONNX meaning of it, only
+slower.
 """
 
 from __future__ import annotations
@@ -15,12 +16,16 @@ from mcu_deploy import operators
 from mcu_deploy.arithmetic import dequantize
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, Node, NodeId, Quantization, TensorType
 from mcu_deploy.operators.weight_only import output_axis
-from mcu_deploy.passes.quantization import BYTES, converts, dequantizer, quantizer, stated
+from mcu_deploy.passes.quantization import BYTES, INTEGERS, converts, dequantizer, quantizer, stated
 
 # Of the output, that a rounded bias may be away: with more an element moves by over one.
 _MOST_BIAS_STEPS = 0.5
 
 
+# Whose integer forms compute int16 too; the others look bytes up, or are not written for it.
+OF_16_BITS = (
+    "Conv", "Gemm", "MatMul", "Add", "Sub", "Mul", "AveragePool", "GlobalAveragePool", "ReduceMean"
+)  # fmt: skip
 # Their integer forms have one or two spatial axes.
 _WINDOWS = ("Conv", "AveragePool", "GlobalAveragePool")
 
@@ -100,8 +105,8 @@ def _quantizer(graph: GraphEditor, node: Node) -> Node:
     found = quantizer(graph, result)
     if found is None:
         type_, says = graph.type(reader.writes[0]), stated(graph, reader)
-        if type_.dtype not in BYTES:
-            raise InFloat(f"its output is quantized to {type_.dtype.value}, not to 8 bits")
+        if type_.dtype not in INTEGERS:
+            raise InFloat(f"its output is quantized to {type_.dtype.value}, not to 8 bits or int16")
         kind = "computed at run time, or of blocks" if says is None else "one for each slice"
         raise InFloat(f"the scale of its output is {kind}")
     return found
@@ -122,13 +127,14 @@ def _lower_one(graph: GraphEditor, node: Node) -> None:
         integer = source.reads[0]
         is_bias = index == 2 and node.op in ("Conv", "Gemm")
         dtype = graph.type(integer).dtype
-        if not is_bias and dtype not in BYTES:
+        if not is_bias and dtype not in INTEGERS:
             raise InFloat(f"its input {graph.edge_name(integer)[:80]!r} is {dtype.value}")
         integer_inputs += 0 if is_bias else 1
         inputs.append(integer)
         shared.append(source.id)
     if integer_inputs == 0:
         raise InFloat("none of its inputs is quantized")
+    _require_bytes(graph, node, inputs, quantize.writes[0])
     if node.op in _WINDOWS and graph.type(node.reads[0]).rank not in (3, 4):
         raise InFloat("its window has not one or two axes")
     if operators.lookup(node.domain, node.op).has_weights:
@@ -143,6 +149,22 @@ def _lower_one(graph: GraphEditor, node: Node) -> None:
     attributes = dict(graph.attributes(node.id))
     members = [node.id, quantize.id]
     graph.fuse(members, node.op, inputs, [result], attributes, node.name, shared, node.domain)
+
+
+def _require_bytes(
+    graph: GraphEditor, node: Node, inputs: list[EdgeId | None], result: EdgeId
+) -> None:
+    """Raises InFloat for int16 where there are only bytes: in most operators, and as weights."""
+    types = [graph.type(edge) for edge in (*inputs[:2], result) if edge is not None]
+    if all(type_.dtype is not DType.INT16 for type_ in types):
+        return
+    moves = operators.lookup(node.domain, node.op).moves is not None
+    if node.op not in OF_16_BITS and not moves:
+        raise InFloat(f"{node.op} has no integer form of 16 bits")
+    if operators.lookup(node.domain, node.op).has_weights:
+        w = inputs[1]
+        if graph.constant(w) is not None and graph.type(w).dtype is DType.INT16:
+            raise InFloat("its weights are int16, not of 8 bits")
 
 
 def _quantizations(graph: GraphEditor, edges: list[EdgeId | None]) -> list[Quantization | None]:

@@ -15,6 +15,8 @@ from mcu_deploy import operators
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, Node, Quantization
 
 BYTES = (DType.INT8, DType.UINT8)
+# What activations may be.
+INTEGERS = (*BYTES, DType.INT16)
 
 
 def stated(graph: Graph | GraphEditor, node: Node) -> Quantization | None:
@@ -54,12 +56,12 @@ def dequantizer(graph: Graph | GraphEditor, edge: EdgeId | None) -> Node | None:
 
 
 def quantizer(graph: Graph | GraphEditor, edge: EdgeId) -> Node | None:
-    """The one QuantizeLinear that reads an edge, to 8 bits, with one constant scale."""
+    """The one QuantizeLinear that reads an edge, to 8 bits or int16, with one constant scale."""
     reader = graph.sole_consumer(edge)
     if reader is None or reader.op != "QuantizeLinear" or reader.domain:
         return None
     result, says = graph.type(reader.writes[0]), stated(graph, reader)
-    fits = result.dtype in BYTES and says is not None and says.per_tensor
+    fits = result.dtype in INTEGERS and says is not None and says.per_tensor
     return reader if fits and result.quantization == says else None
 
 

@@ -21,6 +21,7 @@ from mcu_deploy.backends.kit.zero_points import without_zero
 from mcu_deploy.ir import DType
 
 BYTES = (DType.INT8, DType.UINT8)
+QUANTIZED = (*BYTES, DType.INT16)
 KIT = Kit("CpuRef", Path(__file__).resolve().parents[1])
 render, compute, call, workload = KIT.render, KIT.compute, KIT.call, KIT.workload
 view, nothing = KIT.view, KIT.nothing
@@ -99,8 +100,10 @@ def weight_scaling(weights: Operand, index: str) -> tuple[str, tuple[Constant, .
     return f"sum *= scale[{index if scales.size > 1 else 0}];", (Constant("scale", scales),)
 
 
-def check_types(layer: Layer, *operands: Operand | None) -> Support:
-    """Whether all operands are float32, or all are 8-bit integers quantized per tensor."""
+def check_types(
+    layer: Layer, *operands: Operand | None, known: tuple[DType, ...] = BYTES
+) -> Support:
+    """Whether all operands are float32, or all are integers of known types with a scale."""
     kinds = set()
     for operand in operands:
         if operand is None:
@@ -108,10 +111,11 @@ def check_types(layer: Layer, *operands: Operand | None) -> Support:
         type_ = operand.type
         if type_.dtype is DType.FLOAT32:
             kinds.add("float32")
-        elif type_.dtype in BYTES and type_.quantization is not None:
+        elif type_.dtype in known and type_.quantization is not None:
             kinds.add("quantized")
         else:
-            return no(f"it computes float32 and quantized int8/uint8, not {type_}")
+            names = "/".join(dtype.value for dtype in known)
+            return no(f"it computes float32 and quantized {names}, not {type_}")
     if len(kinds) > 1:
         return no("it does not mix float32 and quantized tensors in one operator")
     return YES

@@ -11,6 +11,7 @@ import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels import conv_any, sums
 from mcu_deploy.backends.CpuRef.kernels.base import (
+    QUANTIZED,
     Kernel,
     check_types,
     check_weights,
@@ -150,7 +151,8 @@ def supports(layer: Layer) -> Support:
     x, w = layer.input(0), layer.input(1)
     if layer.domain == "mcu":
         return fits(layer) and check_weights(layer, w)
-    return fits(layer) and check_types(layer, x, w, layer.output)
+    weights = check_types(layer, w)
+    return fits(layer) and weights and check_types(layer, x, w, layer.output, known=QUANTIZED)
 
 
 KERNELS = (

@@ -10,6 +10,7 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.CpuRef.kernels import exact
 from mcu_deploy.backends.CpuRef.kernels.base import (
     BYTES,
+    QUANTIZED,
     Kernel,
     call,
     compute,
@@ -48,7 +49,7 @@ def real_operand(operand: Operand, name: str) -> str | None:
     type_ = operand.type
     if type_.dtype is DType.FLOAT32:
         return name
-    if type_.dtype in BYTES and type_.quantization is not None:
+    if type_.dtype in QUANTIZED and type_.quantization is not None:
         quantization = type_.quantization
         scale = float_literal(quantization.scale[0])
         return f"(float){_parenthesize(without_zero(name, quantization.zero_point[0]))} * {scale}"
@@ -68,8 +69,8 @@ def _supports_binary(layer: Layer) -> Support:
         type_ = operand.type
         if type_.dtype is DType.FLOAT32:
             continue
-        if type_.dtype not in BYTES or type_.quantization is None:
-            return no(f"it computes float32 and quantized int8/uint8, not {type_}")
+        if type_.dtype not in QUANTIZED or type_.quantization is None:
+            return no(f"it computes float32 and quantized int8/uint8/int16, not {type_}")
         if not type_.quantization.per_tensor:
             return no("an operand is quantized per axis")
     if layer.input(0).constant is not None and layer.input(1).constant is not None:

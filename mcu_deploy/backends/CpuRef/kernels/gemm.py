@@ -12,6 +12,7 @@ import numpy as np
 from mcu_deploy.arithmetic import multiplier
 from mcu_deploy.backends.CpuRef.kernels import product_any, sums
 from mcu_deploy.backends.CpuRef.kernels.base import (
+    QUANTIZED,
     Kernel,
     check_types,
     check_weights,
@@ -31,6 +32,7 @@ from mcu_deploy.backends.kit.requantization import clamp_lines, output_quantizat
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import matrices
 from mcu_deploy.backends.kit.zero_points import without_zero
+from mcu_deploy.ir import DType
 
 
 def supports(layer: Layer) -> Support:
@@ -56,7 +58,11 @@ def _supports_types(layer: Layer) -> Support:
         return no("its second matrix has different zero points per column")
     if layer.domain == "mcu":
         return check_weights(layer, layer.input(1))
-    return check_types(layer, layer.input(0), layer.input(1), layer.output)
+    # Products of two of 16 bits have no room in their sum.
+    operands = layer.input(0), layer.input(1)
+    if all(operand.type.dtype is DType.INT16 for operand in operands):
+        return no("it multiplies no int16 by int16")
+    return check_types(layer, *operands, layer.output, known=QUANTIZED)
 
 
 def _packs(layer: Layer) -> bool:

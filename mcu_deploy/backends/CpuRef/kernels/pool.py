@@ -6,7 +6,7 @@ import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels import pool_any
 from mcu_deploy.backends.CpuRef.kernels.base import (
-    BYTES,
+    QUANTIZED,
     Kernel,
     check_moves,
     check_types,
@@ -42,9 +42,9 @@ def _supports(layer: Layer) -> Support:
     if len(layer.outputs) > 1:
         return no("it does not compute the indices of maxima")
     if "Max" in layer.op:
-        known = x.dtype is DType.FLOAT32 or x.dtype in BYTES
+        known = x.dtype is DType.FLOAT32 or x.dtype in QUANTIZED
         return check_moves(layer, layer.input(0)) if known else no(f"it does not compute {x}")
-    return check_types(layer, layer.input(0), layer.output)
+    return check_types(layer, layer.input(0), layer.output, known=QUANTIZED)
 
 
 def _create(layer: Layer) -> Workload:
@@ -64,7 +64,7 @@ def _create(layer: Layer) -> Workload:
     constants: tuple[Constant, ...] = ()
     helpers: tuple[CFunction, ...] = ()
     if "Max" in layer.op:
-        lowest = str(x.type.dtype.range[0]) if x.type.dtype in BYTES else "-INFINITY"
+        lowest = str(x.type.dtype.range[0]) if x.type.dtype in QUANTIZED else "-INFINITY"
         values |= {"lowest": lowest, "clamp": clamp_lines(layer, "best")}
         body = render("maximum.c.j2", **values)
         headers = ("math.h",) if lowest == "-INFINITY" else ()

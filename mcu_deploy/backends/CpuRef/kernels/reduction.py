@@ -7,6 +7,7 @@ import math
 from mcu_deploy.backends.CpuRef.kernels import empty, folds
 from mcu_deploy.backends.CpuRef.kernels.base import (
     BYTES,
+    QUANTIZED,
     Kernel,
     check_moves,
     check_types,
@@ -38,7 +39,8 @@ def _supports(layer: Layer) -> Support:
         return folds.supports(layer)
     if layer.op in ("ReduceMax", "ReduceMin"):
         return check_moves(layer, x)
-    return check_types(layer, x, layer.output)
+    known = QUANTIZED if layer.op == "ReduceMean" else BYTES
+    return check_types(layer, x, layer.output, known=known)
 
 
 def layout(layer: Layer) -> LayoutRule:
