@@ -9,7 +9,8 @@ Markers (see `pytest --markers`):
 The sample builds as users do, with a cache, which is empty at the start of each run: what was
 compiled in another run could hide what this one breaks. The whole matrix builds without one.
 
-In the sample no process is forked for each model that is read, but in tests that ask for `forked`.
+In the sample no process is forked for each model that is read, but in tests that ask for `forked`;
+nor in the whole matrix in those that ask for `unforked`.
 
 At the end of a run every reason for skipping is printed once, with the number of tests.
 """
@@ -218,6 +219,14 @@ def forked(_fork: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     from mcu_deploy.processes import contained
 
     monkeypatch.setattr(contained, "call", _fork)
+
+
+@pytest.fixture
+def unforked(_fork: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models are read in the process of the tests, in the whole matrix too."""
+    from mcu_deploy.processes import contained
+
+    monkeypatch.setattr(contained, "call", _call)
 
 
 @pytest.fixture(scope="session")

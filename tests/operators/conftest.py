@@ -1,4 +1,4 @@
-"""What the sample of these tests leaves to the whole matrix."""
+"""What the tests of operators do without, which have thousands of small models each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from operators import lab
 
 
 @pytest.fixture(autouse=True)
-def _sample(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thousands of small models, without optimisation of their C."""
+def _many(request: pytest.FixtureRequest, unforked: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No process for each model, and in the sample no optimisation of their C."""
     if not request.config.getoption("--all"):
         monkeypatch.setattr(lab, "LEVEL", "-O0")

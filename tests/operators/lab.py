@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,18 +22,20 @@ import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
 from mcu_deploy import interpreter, resources
+from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiled import Network
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import McuDeployError
 from mcu_deploy.ir import DType, Graph
 from mcu_deploy.options import Options
+from mcu_deploy.session import Session
 
 Array = npt.NDArray[Any]
 # A kernel's loop of one step or none.
 _ONE_STEP = re.compile(r"for \(int32_t (\w+) = \d; \1 < 1; \1\+\+")
-# The level of optimisation where the flags name no other. What an optimiser would make of undefined
-# behaviour the sanitizers find without it.
+# The level of optimisation without sanitizers. What an optimiser would make of undefined behaviour
+# these find without it.
 LEVEL = "-O1"
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Werror")
 _CODES = {"float32": "FLOAT", "int8": "INT8", "uint8": "UINT8", "int64": "INT64", "int32": "INT32",
@@ -98,9 +101,12 @@ def compile_case(case: Case, folder: Path, index: int) -> Compiled:
     path = folder / f"case_{index}.onnx"
     path.write_bytes(case.model.SerializeToString())
     options = Options(weights="array")
-    return Compiled(
-        case, compile_model(path, load_board("host"), name=f"c{index}", options=options)
-    )
+    # those that are installed here are not looked for thousands of times
+    with Session(options=CreationOptions(dynamic_backends=False)) as session:
+        network = compile_model(
+            path, load_board("host"), name=f"c{index}", session=session, options=options
+        )
+    return Compiled(case, network)
 
 
 _MAIN = """
@@ -156,7 +162,6 @@ def run_on_host(
 
 def build_on_host(compiled: Sequence[Compiled], folder: Path, flags: Sequence[str] = ()) -> Path:
     """One executable that runs all networks, each once; warnings are errors."""
-    root = resources.root()
     text = ["#define _POSIX_C_SOURCE 200112L"]
     for item in compiled:
         for name, content in item.network.sources.files.items():
@@ -166,19 +171,30 @@ def build_on_host(compiled: Sequence[Compiled], folder: Path, flags: Sequence[st
         text.append(f'#include "network_{item.network.name}.c"')
     text.append(_MAIN % ", ".join(f"&_mcu_network_{c.network.name}" for c in compiled))
     (folder / "all.c").write_text("\n".join(text))
-    runtime = [str(root / f"crt/src/{name}.c") for name in ("instance", "runtime", "tensor")]
+    is_sanitized = any(flag.startswith("-fsanitize") for flag in flags)
     # -fno-toplevel-reorder and the like stay out: only -ffp-contract matters to the results.
-    command = [
-        "gcc", "-std=c99", "-ffp-contract=off", LEVEL, *flags, *WARNINGS,
-        f"-I{root / 'crt/include'}",
-        "-o", str(folder / "all"), str(folder / "all.c"), *runtime, "-lm",
-    ]  # fmt: skip
+    chosen = ("-ffp-contract=off", "-O0" if is_sanitized else LEVEL, *flags)
+    runtime = sorted(map(str, Path(_runtime(chosen).name).glob("*.o")))
     # in the folder: .incbin looks for the weights there
+    _gcc(*chosen, "-o", "all", "all.c", *runtime, "-lm", folder=folder)
+    return folder / "all"
+
+
+@functools.cache
+def _runtime(flags: tuple[str, ...]) -> tempfile.TemporaryDirectory[str]:
+    """The objects of the runtime, made once: most programs are smaller than it."""
+    folder = tempfile.TemporaryDirectory(prefix="mcu-deploy-tests-runtime-")
+    sources = (resources.crt() / f"src/{name}.c" for name in ("instance", "runtime", "tensor"))
+    _gcc(*flags, "-c", *map(str, sources), folder=Path(folder.name))
+    return folder
+
+
+def _gcc(*arguments: str, folder: Path) -> None:
+    command = ["gcc", "-std=c99", *WARNINGS, f"-I{resources.crt() / 'include'}", *arguments]
     built = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, check=False, timeout=300
     )
     assert built.returncode == 0, built.stderr[:4000]
-    return folder / "all"
 
 
 def run_built(

@@ -14,6 +14,7 @@ from models.mlperf import INT8
 from operators.overlap_cases import FAMILIES
 from operators.overlap_checks import check_facts, check_runs, runs_alike
 from operators.overlap_lab import Library, choices, choices_of
+from sampling import examples
 
 from mcu_deploy.errors import McuDeployError
 from mcu_deploy.selection import Choice
@@ -54,7 +55,8 @@ def layers_of(models: Sequence[onnx.ModelProto], folder: Path) -> list[Choice]:
 def some_layers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[Choice]]:
     """Layers of some models of a family, made once."""
     folder = tmp_path_factory.mktemp("models")
-    return functools.cache(lambda family: layers_of(drawn(family, 15), folder))
+    count = examples(100, 15)
+    return functools.cache(lambda family: layers_of(drawn(family, count), folder))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -64,14 +66,6 @@ def test_the_facts_are_those_of_the_accesses(
     made = some_layers(family)
     check_facts(made, tmp_path)
     assert check_runs(made, tmp_path) > 10
-
-
-@pytest.mark.matrix
-@pytest.mark.parametrize("family", FAMILIES)
-def test_the_facts_are_those_of_the_accesses_often(family: str, tmp_path: Path) -> None:
-    made = layers_of(drawn(family, 300), tmp_path)
-    check_facts(made, tmp_path)
-    assert check_runs(made, tmp_path) > 100
 
 
 @pytest.mark.parametrize("name", INT8)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sampling
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from operators.lab import Case, check_cases, check_oracle
@@ -138,13 +139,8 @@ def _examples(strategy: st.SearchStrategy[Case], count: int) -> list[Case]:
 
 @pytest.mark.needs_host_gcc
 def test_device_gives_the_oracles_bits(tmp_path: Path) -> None:
-    check_cases(_examples(st.one_of(convolutions(), products(), sums()), 40), tmp_path)
-
-
-@pytest.mark.matrix
-@pytest.mark.needs_host_gcc
-def test_device_gives_the_oracles_bits_often(tmp_path: Path) -> None:
-    check_cases(_examples(st.one_of(convolutions(), products(), sums()), 400), tmp_path)
+    count = sampling.examples(400, 40)
+    check_cases(_examples(st.one_of(convolutions(), products(), sums()), count), tmp_path)
 
 
 FACTORS = st.floats(2.0**-40, 4.0, width=32)
