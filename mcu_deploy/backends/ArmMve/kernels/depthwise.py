@@ -13,6 +13,9 @@ from mcu_deploy.backends.quantized.strips import Strips
 
 OPERATORS = ("Conv", "tflite::Conv")
 
+# Of strips, where RAM is dear: each band begins the channels anew.
+_LEAST_BAND_BYTES = 1536
+
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     """A depthwise convolution by itself."""
@@ -24,13 +27,17 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if reason := refusal(layer):
         return reason
     strips = Strips(layer)
-    own = _proposal(view, node, strips)
-    if not strips.may_be_any:
-        return [own]
-    shared = _proposal(view, node, Strips(layer, is_any=True))
-    # A function of its own is worth it where it spares a cycle a byte.
-    spared = (shared.price.costs.cycles or 0) - (own.price.costs.cycles or 0)
-    return [shared, own] if spared > sum(own.price.code.values()) else [shared]
+    found = [_proposal(view, node, strips)]
+    if strips.may_be_any:
+        shared = _proposal(view, node, Strips(layer, is_any=True))
+        # A function of its own is worth it where it spares a cycle a byte.
+        (own,) = found
+        spared = (shared.price.costs.cycles or 0) - (own.price.costs.cycles or 0)
+        found = [shared, own] if spared > sum(own.price.code.values()) else [shared]
+    less = Strips(layer, band_bytes=_LEAST_BAND_BYTES)
+    if less.held < strips.held:
+        found.append(_proposal(view, node, less))
+    return found
 
 
 def _proposal(view: SubgraphView, node: Layer, strips: Strips) -> Proposal:
@@ -39,11 +46,15 @@ def _proposal(view: SubgraphView, node: Layer, strips: Strips) -> Proposal:
         view.part([node.node.id]), node.target,
         f"depthwise{rows}x{columns}_{'any' if strips.is_any else strips.channels}_mve",
         assemble(strips), lambda: (Constant("stream", strips.pack()),),
-        f"depthwise{rows}x{columns}, strips{' of any channels' if strips.is_any else ''}",
+        f"depthwise{rows}x{columns}, strips{_kind(strips)}",
         macs=node.macs, constant_bytes=strips.stream_bytes, scratch_bytes=scratch_bytes(strips),
         in_place=[InPlace(0, 0, exactly=True)] if strips.may_lie_on_input else (),
         layouts=CHANNELS_LAST,
     )  # fmt: skip
+
+
+def _kind(strips: Strips) -> str:
+    return " of any channels" if strips.is_any else f", {strips.bands} bands" * (strips.bands > 1)
 
 
 def refusal(layer: Convolution) -> str:
