@@ -82,7 +82,7 @@ class Problem:
 
     candidates: of each node, in the order of preference; where it has none, only parts cover it.
     fixed: nodes whose backend is settled; it is one of their candidates. goal: of `goals.GOALS`.
-    peak: the planner's answer to a cover, in bytes; asked for at most four. preference: the ids of
+    peak: the planner's answer to a cover, in bytes; asked for a few. preference: the ids of
     the backends, where nodes have different candidates.
     """
 

@@ -33,7 +33,16 @@ from mcu_deploy.backends.interface import (
     Unit,
 )
 from mcu_deploy.backends.substitute import SubstitutionError, substitute
-from mcu_deploy.choose import Assignment, Choosing, Cover, Part, Problem, goals, strategies
+from mcu_deploy.choose import (
+    Assignment,
+    Candidate,
+    Choosing,
+    Cover,
+    Part,
+    Problem,
+    goals,
+    strategies,
+)
 from mcu_deploy.choose.goals import GOALS, PLANS
 from mcu_deploy.choose.paths import Totals
 from mcu_deploy.choose.search import is_acyclic
@@ -137,7 +146,9 @@ def best(problem: Problem, sums: Sequence[Totals]) -> tuple[int, ...]:
         small = [s for s in sums if s.flash + around <= most]
         return (min(goals.smallness(problem, s) for s in small),)
     if problem.goal == "ram":
-        return min((s.peak, s.time) for s in sums)
+        least = min(s.peak for s in sums)
+        near = [s for s in sums if 10 * s.peak <= 11 * least]
+        return (min(goals.leanness(s.time, s.peak) for s in near),)
     return (min(s.peak for s in bargains(problem, sums)),)
 
 
@@ -163,7 +174,7 @@ def reached(problem: Problem, found: Totals, sums: Sequence[Totals]) -> tuple[in
     figures = {
         "speed": (found.time,),
         "size": (goals.smallness(problem, found),),
-        "ram": (found.peak, found.time),
+        "ram": (goals.leanness(found.time, found.peak),),
     }
     return figures[problem.goal]
 
@@ -292,19 +303,49 @@ def test_a_function_that_nobody_can_share_any_more_makes_no_state(
     assert cost.totals(problem, cost.choose(problem)).flash == 100 * size // 2
 
 
-def test_the_planner_is_asked_about_few_covers() -> None:
-    asked: list[Cover] = []
+@pytest.mark.parametrize("seed", range(20))
+def test_the_planner_is_asked_about_few_covers(seed: int) -> None:
+    source = random.Random(seed)
+    problem = problem_of(source.randint, 6, "ram")
+    asked: list[tuple[int, Cover]] = []
 
     def peak(cover: Cover) -> int:
-        asked.append(cover)
-        return -len(asked)
+        asked.append((source.randint(90, 130), cover))
+        return asked[-1][0]
 
-    for seed in range(20):
-        problem = problem_of(random.Random(seed).randint, 6, "ram")
-        asked.clear()
-        cover = cost.choose(replace(problem, peak=peak))
-        assert len(asked) <= PLANS
-        assert not asked or cover == asked[-1]  # what the planner says decides
+    chosen = cost.choose(replace(problem, peak=peak))
+    assert len(asked) <= 2 * PLANS
+    assert all(one != other for (_, one), (_, other) in combinations(asked, 2))
+    if asked:  # what the planner says decides
+        least = min(bytes_ for bytes_, _ in asked)
+        lean = {
+            k: goals.leanness(cost.totals(problem, cover).time, bytes_)
+            for k, (bytes_, cover) in enumerate(asked)
+            if 10 * bytes_ <= 11 * least
+        }
+        assert lean[[cover for _, cover in asked].index(chosen)] == min(lean.values())
+
+
+def test_a_tenth_more_memory_must_save_twice_as_much_time() -> None:
+    graph = wired([[]])
+    around = sum(graph.type(edge).bytes for edge in (*graph.inputs, *graph.outputs))
+
+    def way(backend: str, time: int, peak: int) -> Candidate:
+        price = Price(Costs(instructions=time), scratch_bytes=peak - around)
+        proposal = Proposal(view(graph, [0]), price, lambda *_: ())
+        return replace(candidate(backend, time), proposal=proposal)
+
+    def taken(*ways: tuple[int, int]) -> int:
+        """Of ways, each its time and its peak, the one that is chosen."""
+        found = tuple(way("AB"[k > 0], *one) for k, one in enumerate(((1000, 1000), *ways)))
+        return cost.choose(Problem(graph, {0: found}, goal="ram")).chosen[0]
+
+    assert taken((1, 1101)) == 0  # more than a tenth
+    assert taken((820, 1100)) == 1
+    assert taken((830, 1100)) == 0  # 17 % for 10 %
+    assert taken((985, 1010)) == 0
+    assert taken((975, 1010)) == 1
+    assert taken((900, 1010), (850, 1100)) == 1
 
 
 def test_greedy_keeps_to_the_first_backend_and_takes_its_best() -> None:
