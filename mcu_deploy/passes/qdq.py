@@ -163,7 +163,7 @@ def _require_bytes(
         raise InFloat(f"{node.op} has no integer form of 16 bits")
     if operators.lookup(node.domain, node.op).has_weights:
         w = inputs[1]
-        if graph.constant(w) is not None and graph.type(w).dtype is DType.INT16:
+        if w is not None and graph.constant(w) is not None and graph.type(w).dtype is DType.INT16:
             raise InFloat("its weights are int16, not of 8 bits")
 
 
