@@ -134,7 +134,7 @@ class _Cost:
         return Cost(self.value, Unit(self.unit), Known(self.known))
 
 
-def _fingerprint(key: str, value: str) -> str:
+def _fingerprint(value: str) -> str:
     if len(value) != 64 or not {*value} <= {*"0123456789abcdef"}:
         raise Clause(f"{value[:80]!r} is no fingerprint")
     return value

@@ -23,7 +23,9 @@ from mcu_deploy.schema import (
     Keys,
     Multiple,
     Text,
+    Unfit,
     Whole,
+    kept,
     keys_of,
     made,
 )
@@ -107,9 +109,9 @@ class StepForm:
         """The step. Clause for one that says two things, or none."""
         keys, bits = ("clear", "set", "value", "mask", "equals"), self.bits
         numbers = {key: getattr(self, key) for key in keys if getattr(self, key) is not None}
-        Multiple(bits // 8)("register", self.register)
+        kept(Multiple(bits // 8), "register", self.register)
         for key, number in numbers.items():
-            Whole(0, 1 << bits)(key, number)
+            kept(Whole(0, 1 << bits), key, number)
         named = tuple(numbers)
         if named == ("value",):
             return SetupStep("write", self.register, (1 << bits) - 1, numbers["value"], bits)
@@ -146,9 +148,9 @@ class PinForm:
         )
 
 
-def _buffer(key: str, value: int) -> int:
+def _buffer(value: int) -> int:
     if value < 1024 or value & (value - 1):
-        raise Clause(f"{key} = {value} must be a power of two from 1024 on")
+        raise Unfit(f"= {value} must be a power of two from 1024 on")
     return value
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from mcu_deploy.schema import Clause, Text, Whole, power_of_two
+from mcu_deploy.schema import Clause, Text, Whole, kept, power_of_two
 
 _WORD = 4
 _PowerOfTwo = Annotated[int, Whole(1, 257), power_of_two]
@@ -88,7 +88,7 @@ class CacheForm:
     ways: int | None = None
 
     def __post_init__(self) -> None:
-        ways = Whole(1, self.lines + 1)("ways", self.cache.ways)
+        ways = kept(Whole(1, self.lines + 1), "ways", self.cache.ways)
         if self.lines % ways:
             raise Clause(
                 f"lines = {self.lines} must be a multiple of ways = {ways}: sets are of one size"

@@ -15,7 +15,8 @@ from mcu_deploy.backends.workload import Region, RegionKind, Workload
 from mcu_deploy.dynamic.regions import NetworkRegions
 from mcu_deploy.errors import one_line
 from mcu_deploy.ir.graph import Topology
-from mcu_deploy.records import Codec, Form, Malformed, Reader, Writer, nodes_form
+from mcu_deploy.records import Codec, Reader, Writer, nodes_form
+from mcu_deploy.schema import Form, Misfit
 
 Json = dict[str, Any]
 Blobs = Sequence[bytes | bytearray | memoryview]
@@ -72,7 +73,7 @@ def decoded(hint: Any, value: Any, reader: Reader | None = None) -> Any:
     """The value of a type; reader: of the arrays' bytes. Raises Nonsense."""
     try:
         return CODEC.form(hint).decode(reader or Reader(), value)
-    except Malformed as error:
+    except Misfit as error:
         raise Nonsense(str(error)) from None
 
 

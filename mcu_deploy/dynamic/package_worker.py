@@ -27,7 +27,7 @@ from mcu_deploy.backends.typed import require_typed
 from mcu_deploy.dynamic import codec, offers, wire
 from mcu_deploy.dynamic.forms import Json, Message
 from mcu_deploy.dynamic.wire import Blob, Declined
-from mcu_deploy.records import Malformed
+from mcu_deploy.schema import Misfit
 
 Blobs = list[bytearray]
 Answer = tuple[Json, list[Blob]]
@@ -92,7 +92,7 @@ class PackageBackend:
             return (self._methods.get(method) or self._steps[method])(message, blobs)
         except Declined:
             raise
-        except (Malformed, Nonsense) as error:
+        except (Misfit, Nonsense) as error:
             raise Declined(wire.NONSENSE, str(error)) from error
         except Exception as error:
             text = f": {error}" if str(error) else ""

@@ -19,7 +19,7 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.choose import Assignment, Group
 from mcu_deploy.errors import BackendFault
 from mcu_deploy.ir import Graph, NodeId
-from mcu_deploy.records import Malformed
+from mcu_deploy.schema import Clause
 
 
 class SavedBackend(BackendBase):
@@ -72,18 +72,18 @@ def of_graph(assignment: Assignment, graph: Graph) -> Assignment:
 
 
 def check(assignment: Assignment, graph: Graph) -> None:
-    """Raises Malformed where an assignment is about other nodes than the graph has."""
+    """Raises Misfit where an assignment is about other nodes than the graph has."""
     about = {
         *assignment.backends, *assignment.candidates, *assignment.chosen_by,
         *assignment.subgraphs, *(refusal.node.id for refusal in assignment.refusals),
         *(node for partition in assignment.groups for node in partition.nodes),
     }  # fmt: skip
     for node in about - set(graph.topology.nodes):
-        raise Malformed(f"the assignment speaks of node {node}, which is not in the graph")
+        raise Clause(f"the assignment speaks of node {node}, which is not in the graph")
     if set(assignment.backends) != set(assignment.supports):
-        raise Malformed("the assignment gives nodes to backends, and does not say how")
+        raise Clause("the assignment gives nodes to backends, and does not say how")
     for node, inner in assignment.subgraphs.items():
         for name, part in inner.items():
             if name not in graph.subgraphs(node):
-                raise Malformed(f"the assignment speaks of a subgraph {name!r}, which is not there")
+                raise Clause(f"the assignment speaks of a subgraph {name!r}, which is not there")
             check(part, graph.subgraphs(node)[name])

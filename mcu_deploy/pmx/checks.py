@@ -12,7 +12,7 @@ from mcu_deploy.backends.interface import Workload
 from mcu_deploy.backends.workload_check import check_call, check_workload
 from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.plan.pieces import movable
-from mcu_deploy.records import Malformed
+from mcu_deploy.schema import Clause
 from mcu_deploy.selection import choices_within
 
 # More than any board has; beyond, checking itself would take the host's memory and time.
@@ -22,24 +22,24 @@ _MOST_PARTS = 1000
 
 
 def check(model: CompiledModel) -> None:
-    """Raises Malformed, PlanError, or what Python raises, where something does not fit together."""
+    """Raises Misfit, PlanError, or what Python raises, where something does not fit together."""
     made = model.plan
     if any(pool.bytes > _MOST_POOL_BYTES for pool in made.pools):
-        raise Malformed("its plan has more memory than any board")
+        raise Clause("its plan has more memory than any board")
     if made.managed is not None and made.managed.bytes > _MOST_MANAGED_BYTES:
-        raise Malformed("its plan gives a memory manager more memory than any board has")
+        raise Clause("its plan gives a memory manager more memory than any board has")
     if len(made.parts) > _MOST_PARTS:
-        raise Malformed(f"its plan has {len(made.parts)} partitions")
+        raise Clause(f"its plan has {len(made.parts)} partitions")
     for choice in choices_within(model.selection.choices):
         if choice.workload == Workload(choice.workload.backend, None) and movable(choice.layer):
             continue  # the planner's: no backend says that of these
         try:
             check_workload(choice.workload, choice.layer)
         except Nonsense as error:
-            raise Malformed(f"the workload of {choice.layer.name!r}: {error}") from None
+            raise Clause(f"the workload of {choice.layer.name!r}: {error}") from None
     for backend, call in model.calls:
         try:
             check_call(call)
         except Nonsense as error:
-            raise Malformed(f"what the backend {backend} calls: {error}") from None
+            raise Clause(f"what the backend {backend} calls: {error}") from None
     plan.check(model.graph, model.selection.choices, made, [call for _, call in model.calls])

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mcu_deploy.pmx.reordered import Reordered
-from mcu_deploy.records import Malformed
+from mcu_deploy.schema import Clause
 
 ALIGNMENT = 16
 _LEVEL = 9
@@ -49,16 +49,16 @@ def store(
 
 
 def restore(places: Sequence[Constant], data: memoryview) -> list[memoryview | Reordered]:
-    """All constants. Raises Malformed, before memory is taken, for what is too large."""
+    """All constants. Raises Misfit, before memory is taken, for what is too large."""
     size = sum(p.inflated or p.bytes for p in places if isinstance(p, Stored))
     if size > MOST_BYTES:
-        raise Malformed(f"its constants have {size:,} bytes; {MOST_BYTES:,} are allowed")
+        raise Clause(f"its constants have {size:,} bytes; {MOST_BYTES:,} are allowed")
     return [p if isinstance(p, Reordered) else _restored(p, data) for p in places]
 
 
 def _restored(place: Stored, data: memoryview) -> memoryview:
     if not 0 <= place.at <= place.at + place.bytes <= len(data) or place.at % ALIGNMENT:
-        raise Malformed(f"a constant of {place.bytes:,} bytes cannot be at {place.at:,}")
+        raise Clause(f"a constant of {place.bytes:,} bytes cannot be at {place.at:,}")
     found = data[place.at : place.at + place.bytes]
     return found if place.inflated is None else memoryview(inflate(found, place.inflated))
 
@@ -71,7 +71,7 @@ def inflate(data: memoryview, size: int) -> bytes:
         # What is left is the end mark, for which no byte may come out.
         rest = stream.decompress(stream.unconsumed_tail, max_length=1) if made else b""
     except zlib.error as error:
-        raise Malformed(f"something cannot be decompressed ({error})") from None
+        raise Clause(f"something cannot be decompressed ({error})") from None
     if rest or len(made) != size or not stream.eof or stream.unused_data:
-        raise Malformed(f"something is compressed from other than {size:,} bytes")
+        raise Clause(f"something is compressed from other than {size:,} bytes")
     return made

@@ -25,19 +25,10 @@ from mcu_deploy.pmx.constants import Constant
 from mcu_deploy.pmx.context import SHARED, ModelReader, ModelWriter, SerializationContext, shared
 from mcu_deploy.pmx.damage import reading
 from mcu_deploy.pmx.reordered import reorders
-from mcu_deploy.records import (
-    Codec,
-    EdgeRef,
-    Form,
-    Malformed,
-    NodeRef,
-    Reader,
-    Writer,
-    integer,
-    nodes_form,
-)
+from mcu_deploy.records import Codec, EdgeRef, NodeRef, Reader, Writer, integer, nodes_form
 from mcu_deploy.records.blobs import decode_array, encode_array
-from mcu_deploy.records.form import PLAIN, listed, tabled, text
+from mcu_deploy.records.form import PLAIN, text
+from mcu_deploy.schema import Clause, Form, listed, tabled
 from mcu_deploy.selection import Choice, Selection, choices_within
 from mcu_deploy.version import VERSION
 
@@ -116,7 +107,7 @@ def _model(reader: ModelReader, tree: Any) -> CompiledModel:
 
 def _member(tree: Any, name: str) -> Any:
     if name not in tabled(tree):
-        raise Malformed(f"{name} is missing")
+        raise Clause(f"{name} is missing")
     return tree[name]
 
 
@@ -133,7 +124,7 @@ def _referred(node: Callable[[Any], Node], find: Callable[[ModelReader, int], An
 
 def _choice(reader: ModelReader, number: NodeId) -> Choice:
     if number not in reader.choices:
-        raise Malformed(f"a step computes node {number}, for which there is no workload")
+        raise Clause(f"a step computes node {number}, for which there is no workload")
     return reader.choices[number]
 
 
@@ -147,7 +138,7 @@ def _decode_configuration(reader: Any, value: Any) -> Configuration:
     for known in CONFIGURATIONS.get(text(reader, strategy), ()):
         if list(known.arguments) == arguments:
             return known
-    raise Malformed(f"the memory strategy {strategy!r} cannot be set up as it wants")
+    raise Clause(f"the memory strategy {strategy!r} cannot be set up as it wants")
 
 
 def _encode_scales(writer: Any, values: Sequence[float]) -> list[float]:

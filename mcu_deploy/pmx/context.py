@@ -16,8 +16,9 @@ from mcu_deploy.ir import DType, EdgeId, Graph, Node, NodeId, TensorType
 from mcu_deploy.operators import find
 from mcu_deploy.pmx.constants import MOST_BYTES
 from mcu_deploy.pmx.reordered import Reordered
-from mcu_deploy.records import Form, Malformed, Reader, Writer, integer
+from mcu_deploy.records import Reader, Writer, integer
 from mcu_deploy.records.blobs import array_of
+from mcu_deploy.schema import Clause, Form
 from mcu_deploy.selection import Choice
 
 # What several things share: saved once, and referred to by a number.
@@ -100,7 +101,7 @@ class ModelReader(Reader):
 
     def _array(self, dtype: DType, shape: tuple[int, ...], number: int) -> npt.NDArray[Any]:
         if not 0 <= number < len(self._constants):
-            raise Malformed(f"constant {number} is not there")
+            raise Clause(f"constant {number} is not there")
         data = self._constants[number]
         if isinstance(data, Reordered):
             elements = data.elements(self._constants)
@@ -116,7 +117,7 @@ class ModelReader(Reader):
         """One constant may be asked for in many types: what is copied for that has an end."""
         self._copied += size
         if self._copied > MOST_BYTES:
-            raise Malformed(f"more than {MOST_BYTES:,} bytes of constants are copies of others")
+            raise Clause(f"more than {MOST_BYTES:,} bytes of constants are copies of others")
 
     def use(self, graph: Graph) -> None:
         """Sets the graph whose layers are asked for, with the graphs that its nodes hold.
@@ -132,13 +133,13 @@ class ModelReader(Reader):
             self.use(inner)
 
     def node(self, number: NodeId) -> Node:
-        """A node that can be a layer. Raises Malformed where there is none."""
+        """A node that can be a layer. Raises Misfit where there is none."""
         if number not in self._graphs:
-            raise Malformed(f"node {number} is to be computed, which is in no graph")
+            raise Clause(f"node {number} is to be computed, which is in no graph")
         return self._graphs[number].node(number)
 
     def layer(self, number: NodeId) -> Layer:
-        """The layer of a node. Raises Malformed where there is none."""
+        """The layer of a node. Raises Misfit where there is none."""
         node = self.node(number)
         return layer_of(self._graphs[number], node, self.target)
 
@@ -150,7 +151,7 @@ def shared(kind: type) -> Form:
         known = reader.shared[kind]
         for value in values:
             if not 0 <= integer(reader, value) < len(known):
-                raise Malformed(f"{kind.__name__} {value} is not there")
+                raise Clause(f"{kind.__name__} {value} is not there")
         return [known[value] for value in values]
 
     return Form(

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mcu_deploy.errors import BackendFault, McuDeployError, ModelError, one_line
-from mcu_deploy.records import Malformed
+from mcu_deploy.schema import Misfit
 
 # What Python and numpy raise where a file says something impossible, GraphError and PlanError too.
 _SIGNS = (
@@ -33,7 +33,7 @@ def reading(path: Path) -> Iterator[None]:
         raise
     except McuDeployError as error:  # an option in the file, say, that there is not
         raise damaged(path, str(error).rstrip(".")) from None
-    except Malformed as error:
+    except Misfit as error:
         raise damaged(path, str(error)) from None
     except _SIGNS as error:
         raise damaged(path, f"{type(error).__name__}: {error}".rstrip(": .")) from error

@@ -23,7 +23,7 @@ from typing import Any
 from mcu_deploy.errors import ModelError
 from mcu_deploy.pmx.constants import ALIGNMENT, inflate
 from mcu_deploy.pmx.damage import damaged, reading
-from mcu_deploy.records import Malformed
+from mcu_deploy.schema import Clause
 
 FORMAT = 2
 IDENTIFIER = b"MPMX"
@@ -80,14 +80,14 @@ def unwrap(raw: bytes, path: Path) -> tuple[Any, memoryview]:
     with reading(path):
         end = _HEADER.size + stored
         if end > len(raw) or size > _MOST_TEXT:
-            raise Malformed(f"its text cannot have {size:,} bytes, in {stored:,}")
+            raise Clause(f"its text cannot have {size:,} bytes, in {stored:,}")
         text = inflate(view[_HEADER.size : end], size)
         tree = json.loads(text, parse_constant=_no_constant)
     return tree, view[end + -end % ALIGNMENT :]
 
 
 def _no_constant(word: str) -> None:
-    raise Malformed(f"{word} is no JSON")
+    raise Clause(f"{word} is no JSON")
 
 
 def checksum(version: int, content: bytes | memoryview) -> int:

@@ -11,8 +11,8 @@ from mcu_deploy.ir import Graph, Node, NodeId
 from mcu_deploy.ir.verify import verify
 from mcu_deploy.pmx.context import ModelReader
 from mcu_deploy.pmx.damage import reading
-from mcu_deploy.records import Codec, Form, Malformed, NodeRef, is_attribute
-from mcu_deploy.records.form import listed
+from mcu_deploy.records import Codec, NodeRef, is_attribute
+from mcu_deploy.schema import Clause, Form, listed
 
 
 def bodies_form(codec: Codec) -> Form:
@@ -60,7 +60,7 @@ class Bodies(Mapping[NodeId, Graph]):
     def _body(self, node: Node, stored: Any) -> Graph:
         body: Graph = self._form.decode(self._reader, stored)
         if body.outputs != node.writes or not set(body.inputs) <= set(node.reads):
-            raise Malformed(f"the body of {node.name!r} computes other edges than the node")
+            raise Clause(f"the body of {node.name!r} computes other edges than the node")
         verify(body)
         return body
 

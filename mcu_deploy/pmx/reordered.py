@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mcu_deploy.records import Malformed
+from mcu_deploy.schema import Clause
 
 _FEWEST_BYTES = 64  # below, the order takes as much space
 _MOST_AXES = 5  # 120 orders to try
@@ -36,11 +36,11 @@ class Reordered:
     def elements(self, constants: Sequence[memoryview | Reordered]) -> npt.NDArray[Any]:
         """The elements, read-only, of a type without a meaning.
 
-        Raises Malformed or ValueError where it is impossible.
+        Raises Misfit or ValueError where it is impossible.
         """
         data = constants[self.source]
         if isinstance(data, Reordered):
-            raise Malformed("a constant is a reordered one in another order")
+            raise Clause("a constant is a reordered one in another order")
         elements = np.frombuffer(data, np.dtype((np.void, self.item)))
         return elements.reshape(self.shape).transpose(self.order)
 

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from mcu_deploy.ir.dtypes import DType
 from mcu_deploy.ir.graph import freeze
-from mcu_deploy.records.form import Malformed, enumeration, integer, listed, shown
+from mcu_deploy.records.form import integer
+from mcu_deploy.schema import Clause, enumeration, listed
 
 _DTYPE = enumeration(DType)
 _NUMPY = {dtype: dtype.numpy for dtype in DType}
@@ -41,23 +42,23 @@ class Reader:
         self._blobs = blobs
 
     def array(self, dtype: DType, shape: tuple[int, ...], number: int) -> npt.NDArray[Any]:
-        """The array of a blob, read-only. Raises Malformed."""
+        """The array of a blob, read-only. Raises Misfit."""
         if not 0 <= number < len(self._blobs):
-            raise Malformed(f"an array has its bytes in blob {number} of {len(self._blobs)}")
+            raise Clause(f"an array has its bytes in blob {number} of {len(self._blobs)}")
         return array_of(memoryview(self._blobs[number]), dtype, shape)
 
 
 def array_of(data: memoryview, dtype: DType, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """The read-only array of these bytes. Raises Malformed where they are too many or too few."""
+    """The read-only array of these bytes. Raises Misfit where they are too many or too few."""
     size = math.prod(shape) * _NUMPY[dtype].itemsize
     if min(shape, default=0) < 0 or data.nbytes != size:
-        raise Malformed(f"an array has {data.nbytes:,} bytes, and its type and shape {size:,}")
+        raise Clause(f"an array has {data.nbytes:,} bytes, and its type and shape {size:,}")
     try:
         if dtype is DType.BOOL:  # a byte may hold more than 0 and 1
             return freeze((np.frombuffer(data, np.uint8) != 0).reshape(shape))
         return freeze(np.frombuffer(data, _NUMPY[dtype]).reshape(shape))
     except ValueError as error:  # more axes than numpy has, say
-        raise Malformed(f"an array cannot have the shape {shown(shape)} ({error})") from None
+        raise Clause(f"an array cannot have the shape {shape!r:.200} ({error})") from None
 
 
 def encode_array(writer: Writer, value: npt.NDArray[Any]) -> list[Any]:
@@ -69,6 +70,6 @@ def decode_array(reader: Reader, value: Any) -> npt.NDArray[Any]:
     """The array of [element type, shape, number]."""
     parts = listed(value)
     if len(parts) != 3:
-        raise Malformed(f"{shown(value)} is not the type, shape and bytes of an array")
+        raise Clause(f"{value!r:.200} is not the type, shape and bytes of an array")
     shape = tuple(integer(reader, axis) for axis in listed(parts[1]))
     return reader.array(_DTYPE.decode(reader, parts[0]), shape, integer(reader, parts[2]))

@@ -60,7 +60,7 @@ AT_LOAD = {
     "older": (f"{RELU}    version = (0, 1)", "it is written for version 0.1 of the backend"),
     "odd version": (f"{RELU}    version = '1.0'", "its version is no pair of numbers"),
     "no version": (f"{RELU}    version = None", "it raised TypeError"),
-    "odd rank": (f"{RELU}    rank = 'first'", "rank of a Description: 'first' is no integer"),
+    "odd rank": (f"{RELU}    rank = 'first'", "rank must be a whole number, not 'first'"),
     "odd cores": (f"{RELU}    cores = ('a\\0b',)", "one of the cores"),
 }  # fmt: skip
 

@@ -93,7 +93,7 @@ def test_other_files(other: bytes, tmp_path: Path) -> None:
 def test_an_empty_content(tmp_path: Path) -> None:
     assert "it is too short" in _sentence(b"MPMX", tmp_path)
     assert "constants is missing" in _sentence(file.wrap({}, b""), tmp_path)
-    assert "[] is no object" in _sentence(file.wrap([], b""), tmp_path)
+    assert "it must be a table, not []" in _sentence(file.wrap([], b""), tmp_path)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_constants_that_lie_elsewhere(raw: bytes, tmp_path: Path, at: int, size:
         ("order", [0, 0], "ValueError"),
         ("shape", [1 << 31, 1 << 31], "ValueError"),
         ("item", 3, "ValueError"),
-        ("color", 3, "a Reordered has no 'color'"),
+        ("color", 3, "it has the unknown key 'color'"),
     ],
 )
 def test_a_reordered_constant_that_is_impossible(
@@ -216,7 +216,7 @@ def test_a_number_of_what_is_not_there(
     ("value", "sentence"),
     [
         (1 << 63, "is no integer of 64 bits"),
-        ("\ud800", "is half of a character"),
+        ("\ud800", "schedule has half of a character"),
         ("sequential?", "--schedule sequential? is not known"),
     ],
 )

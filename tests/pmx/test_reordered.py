@@ -16,7 +16,7 @@ from sampling import examples
 from mcu_deploy.ir import DType
 from mcu_deploy.pmx.context import ModelReader
 from mcu_deploy.pmx.reordered import Reordered, reorders
-from mcu_deploy.records import Malformed
+from mcu_deploy.schema import Misfit
 
 Array = npt.NDArray[Any]
 
@@ -55,7 +55,7 @@ def test_who_reads_it_in_another_type_gets_the_same_bytes() -> None:
 
 def test_copies_for_other_types_have_an_end() -> None:
     reader = ModelReader(Path("m.pmx"), [memoryview(bytes(1 << 20))])
-    with pytest.raises(Malformed, match="are copies of others"):
+    with pytest.raises(Misfit, match="are copies of others"):
         for rank in range(300):
             ones = rank % 30
             split = 1 << (rank // 30)

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mcu_deploy.records import Codec, Malformed, Reader, Writer
+from mcu_deploy.records import Codec, Reader, Writer
+from mcu_deploy.schema import Misfit
 
 
 class Color(enum.Enum):
@@ -95,38 +96,42 @@ def test_what_it_looks_like() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "says"),
     [
-        ("flag", 1, "flag of a Record: 1 is neither true nor false"),
-        ("real", "x", "real of a Record: 'x' is no integer"),
-        ("color", "blue", "color of a Record: 'blue' is no Color"),
+        ("flag", 1, "flag must be true or false, not 1"),
+        ("real", "x", "real must be a whole number, not 'x'"),
+        ("color", "blue", "color = 'blue' is no Color"),
         ("color", [], "is no Color"),
-        ("maybe", True, "maybe of a Record: True is no integer of 64 bits"),
+        ("maybe", True, "maybe must be a whole number, not True"),
         ("maybe", 1 << 63, "is no integer of 64 bits"),
-        ("pair", ["a"], "has not 2 parts"),
-        ("many", [1, 2.0], "2.0 is no integer"),
-        ("many", {}, "{} is no list"),
-        ("by_name", [], "[] is no object"),
-        ("by_name", {"\ud800": 1}, "half of a character"),
-        ("by_number", [[1, []], [1, []]], "a key is there twice"),
-        ("by_number", [[1]], "are no pairs"),
-        ("either", {"Inner": {}, "Other": {}}, "is not one of Inner, Other"),
-        ("either", {"Record": {}}, "'Record' is none of Inner, Other"),
-        ("array", ["int16", [2, 3], 1], "in blob 1 of 1"),
+        ("pair", ["a"], "pair must have 2 items, not ['a']"),
+        ("many", [1, 2.0], "many[1] must be a whole number, not 2.0"),
+        ("many", {}, "many must be a list, not {}"),
+        ("by_name", [], "by_name must be a table, not []"),
+        ("by_name", {"\ud800": 1}, "a key of by_name has half of a character"),
+        ("by_number", [[1, []], [1, []]], "by_number has a key twice"),
+        ("by_number", [[1]], "by_number must be a list of pairs, not [[1]]"),
+        (
+            "either",
+            {"Inner": {}, "Other": {}},
+            "either must be a table of one of Inner, Other",
+        ),
+        ("either", {"Record": {}}, "either must be a table of one of Inner, Other"),
+        ("array", ["int16", [2, 3], 1], "array: an array has its bytes in blob 1 of 1"),
         ("array", ["int16", [2, 3], -1], "in blob -1 of 1"),
         ("array", ["int16", [2, 4], 0], "an array has 12 bytes, and its type and shape 16"),
         ("array", ["int16", [-2, -3], 0], "an array has 12 bytes"),
         ("array", ["int16", [1] * 80 + [6], 0], "an array cannot have the shape"),
         ("array", [0], "is not the type, shape and bytes of an array"),
-        ("attributes", {"a": [[1]]}, "[1] is no integer"),
-        ("attributes", {"a": None}, "None is no integer"),
-        ("inner", {"number": "\n" * 900}, "number of a Inner"),
-        ("inner", 5, "inner of a Record: 5 is no Inner"),
-        ("size", 5, "a Record has no 'size'"),
-        ("below", [{}], "below of a Record: a Record lacks its flag"),
+        ("attributes", {"a": [[1]]}, "attributes: a[0] must be a whole number, not [1]"),
+        ("attributes", {"a": None}, "attributes: a must be a whole number, not None"),
+        ("inner", {"number": "\n" * 900}, "inner: number must be a whole number"),
+        ("inner", 5, "inner must be a table or a value of Inner, not 5"),
+        ("size", 5, "it has the unknown key 'size'"),
+        ("below", [{}], "below[0]: the keys 'flag', 'real'"),
     ],
 )
 def test_what_is_refused(field: str, value: Any, says: str) -> None:
     tree, blobs = written(record())
-    with pytest.raises(Malformed) as refused:
+    with pytest.raises(Misfit) as refused:
         read({**tree, field: value}, blobs)
     assert says in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -141,5 +146,5 @@ def test_what_has_no_form() -> None:
     ("hint", "value"), [(int, "5"), (int, 5.0), (str, 5), (tuple[int, ...], (1, None))]
 )
 def test_what_cannot_be_written(hint: Any, value: Any) -> None:
-    with pytest.raises(Malformed, match=r"is no (integer|text)"):
+    with pytest.raises(Misfit, match=r"must be a (whole number|text)"):
         Codec().form(hint).encode(Writer(), value)
