@@ -189,6 +189,15 @@ def refusal(layer: Layer) -> str:
     return clamp_refusal(layer)
 
 
+def image_refusal(layer: Convolution) -> str:
+    """Why no kernel takes the image of a convolution, a clause; empty where one may."""
+    if layer.x.shape[0] != 1:
+        return f"it convolves one image, and the batch has {layer.x.shape[0]}"
+    if min(*layer.window.begin, *layer.window.end) < 0:
+        return "its padding is negative"
+    return ""
+
+
 def types_refusal(*types: TensorType) -> str:
     """Why no kernel takes tensors of such types, a clause; empty where one may."""
     for type_ in types:

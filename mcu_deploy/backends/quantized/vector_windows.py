@@ -15,7 +15,7 @@ import numpy as np
 
 from mcu_deploy.backends.interface import InPlace
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.quantized.layers import Convolution
+from mcu_deploy.backends.quantized.layers import Convolution, image_refusal
 from mcu_deploy.backends.quantized.vector_product import VECTOR
 from mcu_deploy.backends.quantized.vector_tiles import PixelRun, VectorTiles
 from mcu_deploy.ir import DType
@@ -189,10 +189,8 @@ class Windows:
         """Why no kernel has such windows, a clause; empty where one has."""
         window = self.layer.window
         pieces, bytes_ = self.pieces
-        if self.layer.x.shape[0] != 1:
-            return f"it convolves one image, and the batch has {self.layer.x.shape[0]}"
-        if min(*window.begin, *window.end) < 0:
-            return "its padding is negative"
+        if reason := image_refusal(self.layer):
+            return reason
         if max(self.row_pitch, abs(self.jump)) >= _MOST_ROW or self.step > 4095:
             return "rows of its image are too far from each other"
         if self.is_gathered and len(pieces) * bytes_ > _MOST_GATHERED:

@@ -30,7 +30,7 @@ from mcu_deploy.backends.isa.dsp.frames import Kernel, numbers
 from mcu_deploy.backends.isa.dsp.gather import Gather, SharedGather
 from mcu_deploy.backends.isa.dsp.windows import Registers, begin_each, hold_patches
 from mcu_deploy.backends.quantized.chains import fused, reader
-from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.layers import Convolution, image_refusal, read
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -82,12 +82,9 @@ def _in_one_row(layer: Convolution) -> Convolution:
 
 def refusal(layer: Convolution) -> str:
     """Why the kernel does not compute a convolution, a clause; empty where it does."""
-    window = layer.window
-    if layer.x.shape[0] != 1:
-        return f"it convolves one image, and the batch has {layer.x.shape[0]}"
-    if min(*window.begin, *window.end) < 0:
-        return "its padding is negative"
-    if max(window.dilations) * layer.x.shape[1] > 4095:
+    if reason := image_refusal(layer):
+        return reason
+    if max(layer.window.dilations) * layer.x.shape[1] > 4095:
         return "its dilation is out of the reach of an offset"
     return ""
 
@@ -197,7 +194,7 @@ def _assembled(asked: _Asked) -> Assembly:
 def _tile(code: Assembly, kernel: Kernel, names: Registers) -> None:
     """A tile whose windows are begun, and where the next one's outputs go."""
     tile, frame, windows = names.tile, names.frame, names.windows
-    out, stop, filters, behind = code.registers("out end filters behind")
+    out, stop, filters = code.registers("out end filters")
     if kernel.layer.groups > 1:
         _groups(code, kernel, names)
     else:
@@ -210,12 +207,7 @@ def _tile(code: Assembly, kernel: Kernel, names: Registers) -> None:
         code.vmov(out, tile.ends.halves[0])
     else:
         code.ldr(out, frame["next"])
-    code.ldr(filters, frame["filters"])
-    if kernel.tiles.rest:
-        code.ldr(behind, frame["behind"])
-        code.add(out, out, behind)
-    else:
-        code.add(out, out, filters.lsl(1))
+    names.pass_others(out, filters)
     if kernel.layer.groups > 1:
         code.ldr(filters, frame["filters of a group"])
     code.add(stop, out, filters)

@@ -21,7 +21,7 @@ from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, Su
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.dsp.blocks import HEADER, NUMBERS, Blocks
 from mcu_deploy.backends.quantized.dense_product import shift
-from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.layers import Convolution, image_refusal, read
 from mcu_deploy.backends.quantized.lines import Lines
 from mcu_deploy.backends.quantized.requantization import accumulations
 from mcu_deploy.backends.quantized.staircases import Staircases
@@ -34,11 +34,8 @@ _TRIED = 3
 
 def refusal(layer: Convolution) -> str:
     """Why the kernel does not compute a depthwise convolution, a clause; empty where it does."""
-    window = layer.window
-    if layer.x.shape[0] != 1:
-        return f"it convolves one image, and the batch has {layer.x.shape[0]}"
-    if min(*window.begin, *window.end) < 0:
-        return "its padding is negative"
+    if reason := image_refusal(layer):
+        return reason
     both = [Lines.of(layer, transposed) for transposed in (False, True)]
     if any(n >= span for n, span in zip(both[0].before, both[0].span, strict=True)):
         return "its padding is as wide as its kernel"

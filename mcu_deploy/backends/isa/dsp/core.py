@@ -10,12 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
-from mcu_deploy.backends.isa.dsp.rounding import (
-    round_each_twice,
-    round_filters,
-    round_in_float,
-    to_next,
-)
+from mcu_deploy.backends.isa.dsp.rounding import round_filters, round_otherwise, to_next
 from mcu_deploy.backends.isa.dsp.tile import (
     Sums,
     WordStep,
@@ -121,7 +116,7 @@ class Tile:
                 code.mvn(odd_addend, ~zero)
             else:
                 code.mov(odd_addend, zero)
-            self._round_in_float()
+            self._round_otherwise()
             return
         begun = self.biases if product.begins_early else ()
         code.ldmia(self.stream.moving, [*self.scales, *begun])
@@ -143,7 +138,7 @@ class Tile:
         """Two filters without an addend: see `Pair`. back: what restores registers; scale, store:
         where it goes on then, with sums or with elements."""
         code, product = self.code, self.product
-        _, even_addend, _, rest = self.scales
+        even_addend = self.scales[1]
         unsolved = None if product.is_solved else code.label()
 
         def go_on() -> None:
@@ -158,21 +153,15 @@ class Tile:
         with code.times(product.unsolved):
             code.place(unsolved)
             code.note("No integers round these filters.")
-            # The words are the even filters' factor or multiplier, none, the odd ones', the rest.
-            if product.layer.fixed is None:
-                self._round_in_float()
-            else:
-                filters = zip(self.sums, self.scales[::2], (1, product.lanes), strict=True)
-                saturate = product.layer.saturate
-                round_each_twice(code, saturate, [*filters], rest)
+            self._round_otherwise()
             back()
             store()
 
-    def _round_in_float(self) -> None:
-        """By the factors, with the zero point in the last addend's place."""
-        even_factor, _, odd_factor, zero = self.scales
-        groups = [(self.sums.even, [even_factor]), (self.sums.odd, [odd_factor])]
-        round_in_float(self.code, self.product.layer.saturate, groups, zero)
+    def _round_otherwise(self) -> None:
+        """By factors or multipliers in the scales' place."""
+        layer, lanes = self.product.layer, (1, self.product.lanes)
+        is_fixed = layer.fixed is not None
+        round_otherwise(self.code, layer.saturate, self.sums, self.scales, lanes, is_fixed)
 
     def hold_table(self, stream: Register) -> None:
         """Of a table, behind which the register goes on, and whose entry for 0 `table` has."""

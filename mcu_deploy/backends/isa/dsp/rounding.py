@@ -64,6 +64,21 @@ def round_in_float(
         getattr(code, saturate)(acc, 8, acc)
 
 
+def round_otherwise(
+    code: Assembly, saturate: str, sums: Sums, words: Sequence[Register], lanes: tuple[int, int],
+    is_fixed: bool,
+) -> None:  # fmt: skip
+    """Two filters that no integers round: see `Pair`. words: the even filter's factor, or of
+    TFLite's layers multiplier, none, the odd one's, the rest. lanes: of what the filters' sums are
+    multiples."""
+    even, _, odd, rest = words
+    if is_fixed:
+        filters = zip(sums, (even, odd), lanes, strict=True)
+        round_each_twice(code, saturate, [*filters], rest)
+    else:
+        round_in_float(code, saturate, [(sums.even, [even]), (sums.odd, [odd])], rest)
+
+
 def _move(
     code: Assembly, doubles: Sequence[Register], values: Sequence[Register], is_back: bool = False
 ) -> None:

@@ -26,7 +26,7 @@ def gather(code: Assembly, kernel: Kernel, names: Registers, go_on: Label) -> No
     frame, taps = names.frame, names.tile.taps
     into, free, at, end = code.registers("into free at tiles_end")
     out, stop, second, third = code.registers("out end second third")
-    filters, behind = code.registers("filters behind")
+    filters = code.register("filters")
     code.vmov(into, names.next_tile)
     kernel.gather.assemble(code, names.windows, into)
     if kernel.is_in_order:
@@ -43,12 +43,7 @@ def gather(code: Assembly, kernel: Kernel, names: Registers, go_on: Label) -> No
     code.ldmia(taps, [out, stop, second, third])
     code.stmia(at.moving, [out, second, third])
     code.vmov(names.next_tile, at)
-    code.ldr(filters, frame["filters"])
-    if kernel.tiles.rest:
-        code.ldr(behind, frame["behind"])
-        code.add(out, out, behind)
-    else:
-        code.add(out, out, filters.lsl(1))
+    names.pass_others(out, filters)
     code.add(out, out, filters)
     code.str(out, frame["next"])
     code.vmov(end, names.numbers)

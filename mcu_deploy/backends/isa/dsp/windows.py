@@ -32,6 +32,18 @@ class Registers:
             "first_taps numbers first_weights group_weights weights_end", kind=Kind.SINGLE
         )
         self.next_tile, self.filters = code.registers("next_tile filters_left", kind=Kind.SINGLE)
+        self._has_rest = kernel.tiles.rest > 0
+
+    def pass_others(self, out: Register, filters: Register) -> None:
+        """From behind the first pixel's outputs to behind the last one's of a tile. filters: of a
+        pixel, afterwards."""
+        code, behind = self.tile.code, self.tile.code.register("behind")
+        code.ldr(filters, self.frame["filters"])
+        if self._has_rest:
+            code.ldr(behind, self.frame["behind"])
+            code.add(out, out, behind)
+        else:
+            code.add(out, out, filters.lsl(1))
 
 
 def hold_patches(code: Assembly, kernel: Kernel, names: Registers) -> None:

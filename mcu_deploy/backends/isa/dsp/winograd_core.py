@@ -14,12 +14,7 @@ from collections.abc import Sequence
 
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
 from mcu_deploy.backends.isa.dsp import winograd_windows as windows
-from mcu_deploy.backends.isa.dsp.rounding import (
-    round_each_twice,
-    round_filters,
-    round_in_float,
-    to_next,
-)
+from mcu_deploy.backends.isa.dsp.rounding import round_filters, round_otherwise, to_next
 from mcu_deploy.backends.isa.dsp.tile import Sums, WordStep, join, multiply, numbered
 from mcu_deploy.backends.isa.dsp.winograd_windows import (
     AT,
@@ -237,7 +232,6 @@ def _slowly(tile: _Tile, labels: Sequence[_Labels]) -> None:
     goes back."""
     code, shape, unsolved_pairs = tile.code, tile.shape, tile.coverage.unsolved
     in_common, number = code.label(), code.register("pixel")
-    *_, rest = tile.scales
     for pixel, (slow, scale, _) in enumerate(labels):
         code.place(slow)
         unsolved = None if shape.is_solved else code.label()
@@ -255,16 +249,13 @@ def _slowly(tile: _Tile, labels: Sequence[_Labels]) -> None:
     with code.times(4 * unsolved_pairs):
         code.place(in_common)
         code.note("No integers round these filters.")
-        scales = tile.scales[::2]
+        kept = code.register("pixel_kept", kind=Kind.SINGLE)
         if shape.rounds_twice:
-            kept = code.register("pixel_kept", kind=Kind.SINGLE)
             code.vmov(kept, number)
-            filters = [(of, by, LANES) for of, by in zip(tile.sums, scales, strict=True)]
-            round_each_twice(code, shape.saturate, filters, rest)
+        lanes = LANES, LANES
+        round_otherwise(code, shape.saturate, tile.sums, tile.scales, lanes, shape.rounds_twice)
+        if shape.rounds_twice:
             code.vmov(number, kept)
-        else:
-            groups = [(of, [by]) for of, by in zip(tile.sums, scales, strict=True)]
-            round_in_float(code, shape.saturate, groups, rest)
         to = [ready for _, _, ready in labels]
         code.cmp(number, 1)
         code.blo(to[0])

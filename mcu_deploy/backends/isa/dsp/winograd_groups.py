@@ -15,12 +15,7 @@ from collections.abc import Callable, Sequence
 
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
 from mcu_deploy.backends.isa.dsp import winograd_windows as windows
-from mcu_deploy.backends.isa.dsp.rounding import (
-    round_each_twice,
-    round_filters,
-    round_in_float,
-    to_next,
-)
+from mcu_deploy.backends.isa.dsp.rounding import round_filters, round_otherwise, to_next
 from mcu_deploy.backends.isa.dsp.tile import Sums, WordStep, join, multiply, numbered
 from mcu_deploy.backends.isa.dsp.winograd_core import LANES, begin, describe
 from mcu_deploy.backends.isa.dsp.winograd_windows import (
@@ -282,7 +277,7 @@ def _slowly(of: _Groups, sums: Sums, scales: Sequence[Register], labels: Sequenc
     code, shape, coverage = of.code, of.shape, of.coverage
     slow, scale, ready = labels
     unsolved = None if shape.is_solved else code.label()
-    kept = code.register("scales_kept", kind=Kind.DOUBLE)
+    kept, lanes = code.register("scales_kept", kind=Kind.DOUBLE), (LANES, LANES)
     code.place(slow)
     if not shape.rounds_twice:
         code.vmov(kept, scales[0], scales[2])
@@ -292,20 +287,14 @@ def _slowly(of: _Groups, sums: Sums, scales: Sequence[Register], labels: Sequenc
             code.vmov(scales[0], scales[2], kept)
             code.b(scale)
 
-        lanes = (LANES, LANES)
         to_next(code, sums, of.stream, scales[1], lanes, coverage.late, go_on, unsolved)
     if unsolved is None:
         return
-    *_, rest = scales
     with code.times(coverage.unsolved):
         code.place(unsolved)
         code.note("No integers round these filters.")
-        if shape.rounds_twice:
-            filters = [(of_, by, LANES) for of_, by in zip(sums, scales[::2], strict=True)]
-            round_each_twice(code, shape.saturate, filters, rest)
-        else:
+        if not shape.rounds_twice:
             code.vmov(of.behind, of.stream)
             code.vmov(scales[0], scales[2], kept)
-            groups = [(of_, [by]) for of_, by in zip(sums, scales[::2], strict=True)]
-            round_in_float(code, shape.saturate, groups, rest)
+        round_otherwise(code, shape.saturate, sums, scales, lanes, shape.rounds_twice)
         code.b(ready)
