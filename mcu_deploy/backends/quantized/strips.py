@@ -17,7 +17,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.quantized.layers import Convolution
-from mcu_deploy.backends.quantized.twice_rounded import TwiceRounded, twice_rounded
+from mcu_deploy.backends.quantized.vector_rounding import VectorRounding
 from mcu_deploy.ir import DType
 
 CHANNELS = 16  # of a strip
@@ -82,7 +82,7 @@ Vector = tuple[Place, ...]  # up to four outputs, those of a window behind each 
 
 
 @dataclass(frozen=True, eq=False)
-class Strips:
+class Strips(VectorRounding):
     """How a layer is computed. is_any: by a function that layers of other channels share, whose
     number is in front of the stream. band_bytes: of strips that are held at a time, or of one turn
     where that is more."""
@@ -309,11 +309,6 @@ class Strips:
             if read < rows.input and written > read * columns.input:
                 return False
         return True
-
-    @functools.cached_property
-    def fixed(self) -> TwiceRounded | None:
-        """Of a layer of TFLite, which no floats round."""
-        return twice_rounded(self.layer)
 
     @property
     def zero_point(self) -> int:

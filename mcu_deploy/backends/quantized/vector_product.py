@@ -13,22 +13,18 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.quantized.fused_rounding import fused_factors
-from mcu_deploy.backends.quantized.layers import Linear
-from mcu_deploy.backends.quantized.twice_rounded import TwiceRounded, twice_rounded
+from mcu_deploy.backends.quantized.vector_rounding import VectorRounding
 from mcu_deploy.ir import DType
 
 VECTOR = 16  # bytes
 TILE = 4  # filters
 HEAD = 8  # bytes of a stream in front of the weights
-# 1.5 * 2**23, a float32: what is added to it has its integer, to nearest even, in the lowest bits.
-MAGIC = 0x4B40_0000
 
 
 @dataclass(frozen=True, eq=False)
-class VectorProduct:
+class VectorProduct(VectorRounding):
     """weights: [filter, row, byte] of windows whose elements have the same order."""
 
-    layer: Linear
     weights: Array
 
     @property
@@ -58,11 +54,6 @@ class VectorProduct:
         """Of a window."""
         return self.rows * self.row_vectors
 
-    @functools.cached_property
-    def fixed(self) -> TwiceRounded | None:
-        """Of a layer of TFLite, which no floats round."""
-        return twice_rounded(self.layer)
-
     @property
     def is_moved(self) -> bool:
         """Whether vectors are of elements that are 128 less than the input's, which is uint8:
@@ -81,13 +72,6 @@ class VectorProduct:
     def padding(self) -> int:
         """The input's zero point as the byte that vectors hold."""
         return self.layer.zero_points[0] & 0xFF ^ (0x80 if self.is_moved else 0)
-
-    @property
-    def adds_zero(self) -> bool:
-        """Whether the zero point is added behind: `rounding_number` has it only if it is even."""
-        zero = self.layer.zero_points[1]
-        has_number = self.fixed is None and not self.layer.leaves_halfwords
-        return zero % 2 == 1 if has_number else zero != 0
 
     @property
     def needs_number(self) -> bool:
@@ -165,9 +149,7 @@ class VectorProduct:
 
     @property
     def rounding_number(self) -> int:
-        """What is added to a scaled sum: with the zero point, if that is even. Of TFLite the shift
-        that all filters have."""
+        """`magic`, or of TFLite the shift that all filters have."""
         if self.fixed is not None:
             return (self.fixed.common_shift or 0) & 0xFFFF_FFFF
-        zero = self.layer.zero_points[1]
-        return MAGIC + (0 if zero % 2 else zero)
+        return self.magic

@@ -19,13 +19,13 @@ from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.mve import byte_lanes
 from mcu_deploy.backends.quantized import byte_pairs, linear_sums
 from mcu_deploy.backends.quantized.float_pairs import FloatPair, solve
+from mcu_deploy.backends.quantized.vector_rounding import MAGIC
 from mcu_deploy.backends.quantized.walks import Walk, walks
 from mcu_deploy.ir import DType, TensorType
 
 OPERATORS = ("Add", "Sub", "Mul", "tflite::Mul")
 
 _LANES, _UNROLLED = 4, 8
-_MAGIC = 0x4B40_0000  # 1.5 * 2**23, a float32
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -87,7 +87,7 @@ def assemble(
     kept = code.register("b_of_run", kind=Kind.VECTOR)
     _describe(code, op, found, walk)
     code.ldmia(constants, given)
-    code.number(magic, _MAGIC)
+    code.number(magic, MAGIC)
     load_a, load_b = (byte_lanes.load(code, t.dtype) for t in operands)
     narrow = byte_lanes.saturate(code, y.dtype)
 

@@ -19,7 +19,6 @@ from mcu_deploy.backends.isa.mve.strip_frame import Frame
 from mcu_deploy.backends.isa.mve.tiles import add_number
 from mcu_deploy.backends.quantized.strips import PAIR_BYTES, WORDS, Strips
 
-_MAGIC = 0x4B40_0000  # 1.5 * 2**23, a float32
 _REACH = 508
 LAST = 15
 # What adds an instruction, and when that is issued at best: cycles behind the first product of four
@@ -34,11 +33,7 @@ class Sums:
 
     def __init__(self, code: Assembly, of: Strips, frame: Frame) -> None:
         self._code, self._of, self._frame = code, of, frame
-        zero = of.layer.zero_points[1]
         self._is_plain, self._fixed = not of.layer.leaves_halfwords, of.fixed
-        self._adds_zero = zero != 0
-        if self._is_plain and self._fixed is None:
-            self._adds_zero = bool(zero % 2)
         self._taps = code.register("taps", region="weights")
         self._bias, self._factor, self._less = code.registers("bias factor less")
         self._number, self._zero_point = code.registers("rounding zero_point")
@@ -72,8 +67,8 @@ class Sums:
         """What is equal for all channels."""
         code, zero = self._code, self._of.layer.zero_points[1]
         if self._is_plain and self._fixed is None:
-            code.number(self._number, _MAGIC + (0 if self._adds_zero else zero))
-        if self._adds_zero:
+            code.number(self._number, self._of.magic)
+        if self._of.adds_zero:
             code.movw(self._zero_point, zero & 0xFFFF)
         if not self.is_one:
             code.vldrw_u32(self._words, self._frame.offsets(0))
@@ -221,7 +216,7 @@ class Sums:
         else:
             add(4, code.vcvtn_s32_f32, y, y)
             add(5, code.vqmovnb_s32, y, y)
-        if self._adds_zero:
+        if self._of.adds_zero:
             add(5, code.vadd_i16 if self._is_plain else code.vqadd_s16, y, y, self._zero_point)
         add(6, byte_lanes.saturate(code, of.layer.y.dtype), y, y)
         if moved:
