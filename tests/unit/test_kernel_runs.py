@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
+import arm_dsp_dense_cases
 import arm_dsp_late_cases
 import numpy as np
 import onnx
 import pytest
 from arm_dsp_cases import Case, model
+from arm_dsp_dense_cases import Dense
 from kernel_runs import runs
 from quantized_layers import extremes
 
@@ -109,3 +112,15 @@ def test_a_distance_that_is_too_generous_fails(tmp_path: Path) -> None:
     (place,) = run.choice.workload.in_place
     assert run.result(place) == run.output
     assert run.result(place, 4) != run.output
+
+
+def test_a_distance_that_is_one_byte_too_generous_fails(tmp_path: Path) -> None:
+    """The second of two rows begins right behind what the first one, longer by an element, gives.
+    Tensors lie at whole words: a byte less is a word less."""
+    path = arm_dsp_dense_cases.model([Dense(2, 8, 9)], tmp_path / "rows.onnx")
+    samples = np.load(extremes(path))
+    inputs = [samples[value.name][0] for value in onnx.load(path).graph.input]
+    (run,) = runs(path, inputs, options=Options(backends=("ArmDsp", "CpuRef")))
+    place, _ = run.choice.workload.in_place
+    assert place.distance == 1 and run.result(place) == run.output
+    assert run.result(replace(place, distance=0)) != run.output
