@@ -59,7 +59,7 @@ def test_kernels_for_a_late_memory_give_the_bits_of_the_oracle(
     monkeypatch.setattr(
         compiler, "target_of", lambda *board: replace(target_of(*board), memory=USUAL_FLASH)
     )
-    path = model([*TAKEN, *SHARED, BLOCK, SPEECH], tmp_path / "shapes.onnx")
+    path = model([*TAKEN, *SHARED, *GROUPS, BLOCK, SPEECH], tmp_path / "shapes.onnx")
     right(path, board, tmp_path, onnxruntime=False)
 
 

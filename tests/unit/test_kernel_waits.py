@@ -12,7 +12,7 @@ import arm_dsp_late_cases
 import numpy as np
 import onnx
 import pytest
-from arm_dsp_convolutions import BLOCK, SHARED, SPEECH, Case, model
+from arm_dsp_convolutions import BLOCK, GROUPS, SHARED, SPEECH, Case, model
 from arm_dsp_winograd_cases import TAKEN as WINOGRAD
 from kernel_runs import runs
 from quantized_layers import extremes
@@ -45,6 +45,11 @@ _IN_ORDER = (
     Case((3, 9, 9), 8, zeros=(-128, -5)), Case((1, 12, 5), 4, (4, 4), pads=(1, 1, 1, 2)),
     Case((2, 6, 5), 6, (2, 2), pads=(0, 0, 0, 0), dtypes=("uint8", "int8")),
 )  # fmt: skip
+# Whose groups of tiles have a loop over taps, with rests of one and two pixels and without.
+_LOOPED = (
+    Case((8, 4, 4), 6), Case((8, 3, 5), 4, (1, 8), pads=(0, 4, 0, 3), zeros=(-128, 3)),
+    Case((10, 5, 4), 4, dtypes=("uint8", "int8"), zeros=(9, -128)),
+)  # fmt: skip
 # A family, whether there is an FPU, and every which of the cases is in the sample.
 _RUNS = (
     ("arm_dsp_cases", True, 2), ("arm_dsp_cases", False, 5), ("arm_dsp_conv_table_cases", True, 3),
@@ -56,7 +61,7 @@ def _cases(family: str, path: Path, every: int) -> Path:
     module = importlib.import_module(family)
     taken = list(module.TAKEN)[::every]
     if family == "arm_dsp_convolutions":
-        taken += [*_IN_TURN, _SMALL, *_IN_ORDER, *SHARED[::every]]
+        taken += [*_IN_TURN, _SMALL, *_IN_ORDER, *_LOOPED, *SHARED[::every], *GROUPS[1::every]]
     build = getattr(module, "model", model)
     found: Path = build(taken, path)
     return found
@@ -90,9 +95,10 @@ def test_kernels_give_the_oracles_bits(
         seen["groups"] += "In place: a group" in head
         seen["in turn"] += "stacks of tiles" in head
         seen["in order"] += "tiles, whose outputs follow each other" in head
+        seen["convolution groups"] += "The streams of groups follow each other" in head
     assert seen["groups"]
     if family == "arm_dsp_convolutions":
-        assert seen["in order"] > 1
+        assert seen["in order"] > 1 and seen["convolution groups"] > 1
     assert bool(seen["in turn"]) == (fpu and family == "arm_dsp_convolutions")
 
 
@@ -159,7 +165,7 @@ def test_the_loops_of_a_convolution_fit_into_the_cache(
 ) -> None:
     kernel = Kernel(_layer(case, tmp_path), **how)
     assert kernel.product.is_in_turn == ("is_shared" in how and case is BLOCK)
-    taps, filters = loops(convolution.assemble(kernel))
+    taps, *_, filters = loops(convolution.assemble(kernel))
     assert taps < filters <= (1024 if kernel.product.is_in_turn else 896)
     assert taps <= 896
 
@@ -218,6 +224,47 @@ def test_small_windows_are_multiplied_by_groups(tmp_path: Path) -> None:
     small = replace(FLASH, wait_states=0)
     layer = replace(kernel.layer, target=replace(LATE, memory=small))
     assert Kernel(layer).tiles_together == 1
+
+
+@pytest.mark.parametrize("case", _LOOPED, ids=str)
+def test_what_a_cache_of_data_keeps_is_multiplied_with_several_tiles(
+    case: Case, tmp_path: Path
+) -> None:
+    layer = _layer(case, tmp_path)
+    kernel = Kernel(layer)
+    assert kernel.product.has_loop and kernel.product.is_grouped and kernel.tiles_together > 1
+    small = replace(FLASH, data_cache=Cache(8, 16, 8, "lru"))
+    other = Kernel(replace(layer, target=replace(LATE, memory=small)))
+    assert other.tiles_together == 1
+    one, alone = (
+        convolution.assemble(k).time(LATE) - convolution.assemble(k).cycles for k in (kernel, other)
+    )
+    assert one < alone
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case((16, 16, 16), 16, group=2, zeros=(-128, -128)), Case((32, 9, 9), 16, group=8),
+        Case((16, 12, 12), 8, strides=(2, 2)), Case((16, 20, 20), 16, dilations=(2, 2)),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_where_few_filters_follow_a_gather_both_fit_into_the_cache(
+    case: Case, tmp_path: Path
+) -> None:
+    layer = _layer(case, tmp_path)
+    kernel = Kernel(layer)
+    short = convolution.fitting(kernel)
+    assert short is not kernel
+    long_, code = convolution.assemble(kernel), convolution.assemble(short)
+    tiles = kernel.tiles.count - 1
+    assert code.longest_loop(tiles) <= 960 < long_.longest_loop(tiles)
+    assert code.waited_for_code(FLASH) < 0.02 * code.cycles < long_.waited_for_code(FLASH)
+    assert code.time(LATE) < long_.time(LATE)
+    # Where memory answers at once there is nothing to fit.
+    at_once = Kernel(replace(layer, target=replace(LATE, memory=None)))
+    assert convolution.fitting(at_once) is at_once
 
 
 def test_the_price_of_a_group_waits_once_for_several_tiles(tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ class DenseProduct:
     words are read anew from where reading them once has left them.
     is_in_turn: they are multiplied with one after the other, the words of a round at a time.
     table: uint8 [256], what a function behind the layer makes of each byte.
+    room: bytes of code that a loop over taps leaves for what is around that over filters.
     """
 
     layer: Convolution
@@ -71,6 +72,7 @@ class DenseProduct:
     is_grouped: bool = False
     is_in_turn: bool = False
     table: Array | None = None
+    room: int = 0
 
     @property
     def filters(self) -> int:
@@ -118,7 +120,7 @@ class DenseProduct:
         assert self.layer.loop_bytes is not None
         unit = 3 if self.is_shared else 1
         of_pair = _WIDE_BYTES if self.is_wide else _NARROW_BYTES
-        most = max(2, int((self.layer.loop_bytes - _AROUND) / of_pair) // unit)
+        most = max(2, int((self.layer.loop_bytes - _AROUND - self.room) / of_pair) // unit)
         units = pairs // unit
         if units <= most:
             return pairs, 0
@@ -283,7 +285,7 @@ class DenseProduct:
         rounding takes other ways."""
         ways = (getattr(self, field.name) for field in fields(self) if field.type == "bool")
         return (
-            self.layer.form, self.weights.shape, *ways, self.table is not None,
+            self.layer.form, self.weights.shape, *ways, self.table is not None, self.room,
             self.shift, self.late, self.unsolved,
         )  # fmt: skip
 

@@ -7,6 +7,9 @@ from mcu_deploy.backends.layer import Target
 # A cache that is smaller holds no loop worth the name: it is a buffer of what was read last, and a
 # loop that is kept short for it gains nothing.
 _LEAST_CACHE = 256
+# A loop that is made to fit takes longer wherever memory answers at once, as RAM does, and where it
+# is not what the layer waits for. So much of the time on the board may be left at most.
+WORTH_IT = 0.98
 # A cache of data that is larger keeps most of a layer's weights.
 _LEAST_OF_DATA = 1024
 

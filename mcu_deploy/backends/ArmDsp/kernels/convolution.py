@@ -31,6 +31,7 @@ from mcu_deploy.backends.isa.dsp.gather import Gather, SharedGather
 from mcu_deploy.backends.isa.dsp.windows import Registers, begin_each, hold_patches
 from mcu_deploy.backends.quantized.chains import fused, reader
 from mcu_deploy.backends.quantized.layers import Convolution, image_refusal, read
+from mcu_deploy.backends.quantized.loops import WORTH_IT
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -66,13 +67,28 @@ def proposals(
         kernels.append(Kernel(layer, is_common=True, table=table))
     if not SharedGather.refusal(layer):
         kernels.append(Kernel(layer, is_shared=True, table=table))
-    found = [_proposal(part, kernel) for kernel in kernels if not kernel.product.refusal()]
+    found = [_proposal(part, fitting(k)) for k in kernels if not k.product.refusal()]
     if may_copy and not Bordered.refusal(layer):
         image = Bordered(layer)
         kernel = Kernel(image.inside, table=table)
         if not kernel.product.refusal():
-            found.append(_proposal(part, kernel, image))
+            found.append(_proposal(part, fitting(kernel, image), image))
     return found
+
+
+def fitting(kernel: Kernel, image: Bordered | None = None) -> Kernel:
+    """Where the code that each tile runs through is longer than a loop may be: the kernel whose
+    loop over taps leaves room for the rest of it, if that is worth it. image: as `assemble` has
+    it."""
+    limit, product, target = kernel.layer.loop_bytes, kernel.product, kernel.layer.target
+    if limit is None or product.is_common or product.is_double or kernel.tiles_together > 1:
+        return kernel
+    code = assemble(kernel, image)
+    room, time = code.longest_loop(kernel.tiles.count - 1) - limit, code.time(target)
+    if room <= 0 or code.waited_for_code(target.memory) < (1 - WORTH_IT) * time:
+        return kernel
+    short = kernel.leaving(room)
+    return short if assemble(short, image).time(target) < WORTH_IT * time else kernel
 
 
 def _in_one_row(layer: Convolution) -> Convolution:

@@ -241,7 +241,8 @@ def kernel_of_rows(layer: Convolution | str) -> Kernel | None:
     kernels = [Kernel(layer, is_wide, is_of_rows=True) for is_wide in (False, True)]
     if not SharedGather.refusal(layer):
         kernels.insert(0, Kernel(layer, is_shared=True, is_of_rows=True))
-    return next((kernel for kernel in kernels if not kernel.product.refusal()), None)
+    kernel = next((kernel for kernel in kernels if not kernel.product.refusal()), None)
+    return kernel and convolution.fitting(kernel)
 
 
 def _sum(view: SubgraphView, first: Layer, second: Layer) -> SumLayer | None:

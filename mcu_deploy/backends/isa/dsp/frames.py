@@ -18,6 +18,7 @@ from mcu_deploy.backends.isa.dsp.outputs import SLOT_BYTES
 from mcu_deploy.backends.isa.operands import Memory
 from mcu_deploy.backends.quantized.dense_product import STATE, DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution
+from mcu_deploy.backends.quantized.loops import kept_bytes
 from mcu_deploy.backends.quantized.tiles import Tiles
 
 # What lies behind a tile's activations: what the core needs, what a tile begins with, what a window
@@ -36,9 +37,10 @@ _OF_PATCHES = (
     "channels", "zeros", "patch", "patches",
 )  # fmt: skip
 _ALIGNED, _MOST_ALIGNED = 128, 256
-# So many tiles are a group at most, of so many bytes; and so many bytes of two filters' weights.
+# So many tiles are a group at most, of so many bytes; and so many bytes of two filters' weights, or
+# those that a cache of data keeps.
 _MOST_TILES, _MOST_BYTES, _MOST_KEPT = 8, 1344, 112
-_MOST_IN_TURN = 2048  # the same of tiles that wait for each other
+_MOST_OF_LARGE = 2048  # bytes of tiles over whose taps there is a loop, or that wait for each other
 _FARTHEST = 2047  # filters, of which twice as many are the offset of a store
 
 
@@ -49,7 +51,7 @@ class Kernel:
     ends are held where `may_hold_ends`. is_of_rows: its function computes some rows of the output,
     from where the first is to go. It finds the image at the row that the first window begins at, or
     would without padding; and in the first words of its scratch, in rows of the image, where the
-    windows of the first row begin, and of the one behind the last.
+    windows of the first row begin, and of the one behind the last. room: as in `DenseProduct`.
     """
 
     def __init__(
@@ -62,7 +64,9 @@ class Kernel:
         holds_ends: bool = False,
         is_double: bool = False,
         table: Array | None = None,
+        room: int = 0,
     ) -> None:
+        self._how = is_wide, is_shared, is_common, is_of_rows, holds_ends, is_double, table
         self.layer, self.is_shared, self.is_common = layer, is_shared, is_common
         self.is_of_rows = is_of_rows
         self.tiles = Tiles(layer, is_shared)
@@ -70,24 +74,29 @@ class Kernel:
         weights = self.gather.weights()
         self.product = DenseProduct(
             layer, weights, is_wide, is_shared=is_shared, is_common=is_common,
-            holds_ends=holds_ends, is_double=is_double, table=table,
+            holds_ends=holds_ends, is_double=is_double, table=table, room=room,
         )  # fmt: skip
         # Of a group; 1 where there is none.
         self.tiles_together = 1
         if layer.is_waited_for and not (is_common or holds_ends):
             self._group()
 
+    def leaving(self, room: int) -> Kernel:
+        """The same with so much of it."""
+        return Kernel(self.layer, *self._how, room)
+
     def _group(self) -> None:
         """Where a layer's loops have a limit, and two tiles or more multiply its words."""
         layer, product = self.layer, self.product
         if layer.groups > 1 or product.filters % 2 or self.tiles.count < 2:
             return
-        most = min(_MOST_TILES, self.tiles.count, _MOST_BYTES // product.tile_bytes)
-        if product.weights_bytes <= _MOST_KEPT and not product.has_loop:
+        most_bytes = _MOST_OF_LARGE if product.has_loop else _MOST_BYTES
+        most = min(_MOST_TILES, self.tiles.count, most_bytes // product.tile_bytes)
+        if product.weights_bytes <= max(_MOST_KEPT, kept_bytes(layer.target)):
             if most > 1:
                 self.product, self.tiles_together = replace(product, is_grouped=True), most
         elif self.is_shared and layer.target.fpu and product.rounds_in_turn:
-            most = min(nests.MOST_IN_TURN, self.tiles.count, _MOST_IN_TURN // product.tile_bytes)
+            most = min(nests.MOST_IN_TURN, self.tiles.count, _MOST_OF_LARGE // product.tile_bytes)
             if most > 1:
                 self.product, self.tiles_together = replace(product, is_in_turn=True), most
 

@@ -102,7 +102,9 @@ class Gather:
         words = self._run_bytes // 4
         if self.is_common:
             return 1
-        return max((n for n in range(1, _MOST_UNROLLED + 1) if words % n == 0), default=0)
+        is_much = self._runs > 1 and self.layer.loop_bytes is not None
+        most = _MOST_WITHOUT_LOOP if is_much else _MOST_UNROLLED
+        return max((n for n in range(1, most + 1) if words % n == 0), default=0)
 
     @property
     def _has_loop(self) -> bool:
