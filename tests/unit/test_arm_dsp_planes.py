@@ -21,14 +21,14 @@ from mcu_deploy.backends.ArmDsp.kernels import depthwise, depthwise_any
 from mcu_deploy.backends.interface import Target, layer_of
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.dsp.blocks import NUMBERS, Blocks
-from mcu_deploy.backends.isa.dsp.plane_lines import UNROLLINGS
+from mcu_deploy.backends.isa.dsp.plane_lines import SHORT, UNROLLINGS
 from mcu_deploy.backends.isa.function import framed
 from mcu_deploy.backends.isa.instruction import Note
 from mcu_deploy.backends.isa.interpreter import Data, call
 from mcu_deploy.backends.quantized.dense_product import shift
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.lines import BareLines, Lines
-from mcu_deploy.boards import USUAL_FLASH
+from mcu_deploy.boards import USUAL_FLASH, Cache, MemoryTiming
 from mcu_deploy.ir.view import view_of_all
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
@@ -110,7 +110,7 @@ def test_kernels_that_unroll_less_write_the_same(tmp_path: Path) -> None:
         size = (layer.x.shape[1], *layer.window.input)
         x = np.random.default_rng(number).integers(low, high + 1, size)
         long = depthwise.Kernel(layer, BareLines.of(layer, is_transposed=True), False)
-        short = [replace(long, unrolling=how) for how in UNROLLINGS[1:]]
+        short = [replace(long, unrolling=how) for how in (*UNROLLINGS[1:], *SHORT)]
         assert len({kernel.code.bytes for kernel in (long, *short)}) > 2
         wanted = _written(long, x)
         for kernel in short:
@@ -128,6 +128,19 @@ def test_what_runs_for_each_channel_fits_into_the_cache(tmp_path: Path) -> None:
     assert kernel.channel_bytes <= 896 < long.channel_bytes
     assert kernel.cycles < long.code.time(late.target)
     assert kernel.code.time(M4) < 1.05 * long.cycles
+
+
+def test_what_runs_for_each_band_fits_into_the_cache(tmp_path: Path) -> None:
+    """Four channels of a small image are soon done, and what fills their planes comes again."""
+    case = arm_dsp_cases.Case(144, 0, 14, 14, stride=2, pads=(0, 0, 1, 1))
+    (layer,) = _depthwise(arm_dsp_cases.model([case], tmp_path / "small.onnx"))
+    flash = MemoryTiming(5, 8, Cache(32, 32, 32, "lru"), Cache(8, 32, 8, "lru"))
+    late = replace(layer, target=replace(M4, memory=flash))
+    kernel, long = depthwise.Kernel.of(late, False), depthwise.Kernel.of(layer, False)
+    assert kernel.unrolling in SHORT and long.unrolling == UNROLLINGS[0]
+    assert kernel.band_bytes <= 960 < long.band_bytes
+    assert kernel.code.waited_for_code(flash) < 0.02 * kernel.cycles
+    assert kernel.cycles < 0.98 * replace(long, layer=late).cycles
 
 
 def test_headers_say_where_the_weights_are(layers: Sequence[Convolution]) -> None:

@@ -38,10 +38,11 @@ from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.dsp import plane_lines, planes
 from mcu_deploy.backends.isa.dsp.fours import Fours
 from mcu_deploy.backends.isa.dsp.late_sums import LATE_WORDS, LateSums
-from mcu_deploy.backends.isa.dsp.plane_lines import UNROLLINGS, Unrolling
+from mcu_deploy.backends.isa.dsp.plane_lines import SHORT, UNROLLINGS, Unrolling
 from mcu_deploy.backends.layer import kept
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.lines import LANES, BareLines
+from mcu_deploy.backends.quantized.loops import WORTH_IT
 from mcu_deploy.backends.quantized.requantization import multiplications, multiply_late
 from mcu_deploy.backends.quantized.scalings import are_straight
 from mcu_deploy.backends.quantized.staircases import Channel, Staircases
@@ -138,9 +139,28 @@ class Kernel:
         return next((kernel for kernel in kernels if kernel.channel_bytes <= longest), kernels[-1])
 
     @property
+    def fitting(self) -> Kernel:
+        """Where it waits for the code that each band of four channels runs through: the kernel
+        that unrolls most of those with which that is no longer than a loop may be, if that is worth
+        it."""
+        longest, target = self.layer.loop_bytes, self.layer.target
+        waited = self.code.waited_for_code(target.memory)
+        if longest is None or waited < (1 - WORTH_IT) * self.cycles:
+            return self
+        kernels = [replace(self, unrolling=how) for how in SHORT]
+        short = next((kernel for kernel in kernels if kernel.band_bytes <= longest), kernels[-1])
+        return short if short.cycles < WORTH_IT * self.cycles else self
+
+    @property
     def channel_bytes(self) -> int:
         """Of the code that runs for each channel."""
         return self.code.longest_loop(self.layer.weights.shape[0] * self.lines.bands - 1)
+
+    @property
+    def band_bytes(self) -> int:
+        """Of the code that runs for each band of four channels."""
+        fours = -(-self.layer.weights.shape[0] // LANES)
+        return self.code.longest_loop(fours * self.lines.bands - 1)
 
     @functools.cached_property
     def code(self) -> Assembly:
@@ -202,7 +222,7 @@ def _cheaper(layer: Convolution, has_late: bool) -> Kernel:
     both = [BareLines.of(layer, is_transposed) for is_transposed in (False, True)]
     kernels = [Kernel(layer, lines, has_late) for lines in both if lines.is_reachable]
     kernels += [shorter for kernel in kernels if (shorter := kernel.shorter)]
-    return min(kernels, key=lambda kernel: kernel.cycles)
+    return min(kernels, key=lambda kernel: kernel.cycles).fitting
 
 
 def assemble(
@@ -217,7 +237,10 @@ def assemble(
     late_sums = None if late is None else LateSums(code, lines, fours, TAP_WORDS, late)
 
     def fill() -> None:
-        (planes.gather_any if lines.is_any else planes.gather)(code, layer, lines, fours)
+        if lines.is_any:
+            planes.gather_any(code, layer, lines, fours)
+        else:
+            planes.gather(code, layer, lines, fours, unrolling.pixels)
 
     def convolve() -> None:
         plane_lines.convolve(code, layer, lines, fours, unrolling)

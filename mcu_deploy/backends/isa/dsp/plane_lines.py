@@ -18,10 +18,11 @@ LEAST_GAIN = 91
 
 class Unrolling(NamedTuple):
     """How many pairs of outputs are unrolled at most: of lines that see the whole kernel, and of
-    those that lack a row of it."""
+    those that lack a row of it; and how many of pixels that go to the planes."""
 
     inside: int = MOST_UNROLLED
     edges: int = MOST_UNROLLED
+    pixels: int = MOST_UNROLLED
 
 
 # From the longest code on.
@@ -29,6 +30,8 @@ UNROLLINGS = (
     Unrolling(), Unrolling(4, 4), Unrolling(4, 3), Unrolling(3, 4), Unrolling(3, 3),
     Unrolling(2, 2),
 )  # fmt: skip
+# Of which all that a band runs through fits more often.
+SHORT = (Unrolling(4, 4, 4), Unrolling(3, 3, 4), Unrolling(3, 3, 2), Unrolling(2, 2, 2))
 
 
 def shift(layer: Convolution) -> int:

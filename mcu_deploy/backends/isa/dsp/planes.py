@@ -78,8 +78,10 @@ class Gathering:
         some(pairs - steps * times if times > 1 else pairs)
 
 
-def gather(code: Assembly, layer: Convolution, lines: BareLines, fours: Fours) -> None:
-    """Lines of four channels to their planes.
+def gather(
+    code: Assembly, layer: Convolution, lines: BareLines, fours: Fours, most: int = MOST_UNROLLED
+) -> None:
+    """Lines of four channels to their planes. most: pairs of pixels that are unrolled.
 
     A pair of pixels is two words of four bytes, and becomes four words of two int16.
     """
@@ -100,7 +102,7 @@ def gather(code: Assembly, layer: Convolution, lines: BareLines, fours: Fours) -
                 to.widen(n)
 
     in_reach = max(1, (REACH // pitch + 1) // 2)
-    steps, times = unrolled(pairs)
+    steps, times = unrolled(pairs, most)
     if steps > in_reach:
         steps = next(n for n in range(in_reach, 0, -1) if pairs % n == 0 or n == 1)
         times = pairs // steps
