@@ -33,6 +33,7 @@ import arm_mve_chain_cases
 import arm_mve_conv_cases
 import arm_mve_dense_cases
 import arm_mve_depthwise_cases
+import arm_mve_padded_cases
 import arm_mve_pool_cases
 import arm_mve_sum_cases
 import arm_mve_table_cases
@@ -201,6 +202,7 @@ NETS = (
     _of_arm_dsp("table", arm_dsp_table_cases, [arm_dsp_table_cases.TAKEN[1]]),
     _of_arm_mve("pointwise", arm_mve_cases, [arm_mve_cases.GOLDEN]),
     _of_arm_mve("convolution", arm_mve_conv_cases, [arm_mve_conv_cases.GOLDEN]),
+    _of_arm_mve("padded", arm_mve_padded_cases, [arm_mve_padded_cases.GOLDEN]),
     _of_arm_mve("dense", arm_mve_dense_cases, [arm_mve_dense_cases.GOLDEN]),
     _of_arm_mve("depthwise", arm_mve_depthwise_cases, [arm_mve_depthwise_cases.GOLDEN]),
     _of_arm_mve("chain", arm_mve_chain_cases, [arm_mve_chain_cases.GOLDEN], "speed"),

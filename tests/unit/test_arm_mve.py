@@ -12,6 +12,7 @@ from typing import Any
 
 import arm_mve_broadcast_cases
 import arm_mve_conv_cases
+import arm_mve_padded_cases
 import arm_mve_tflite
 import numpy as np
 import pytest
@@ -21,7 +22,12 @@ from sampling import first
 
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmMve import ArmMve
-from mcu_deploy.backends.ArmMve.kernels import addition, convolution, float_pairs
+from mcu_deploy.backends.ArmMve.kernels import (
+    addition,
+    convolution,
+    float_pairs,
+    padded_convolution,
+)
 from mcu_deploy.backends.interface import Layer, LayoutRule, Target
 from mcu_deploy.backends.isa.interpreter import Fault
 from mcu_deploy.backends.quantized.layers import Convolution
@@ -63,8 +69,18 @@ def test_every_form_of_windows_gives_them(
         return [found[form % len(found)]]
 
     monkeypatch.setattr(convolution, "forms", one)
+    monkeypatch.setattr(padded_convolution, "propose", lambda view, node: "")
     every = 1 if request.config.getoption("--all") else 2 * _EVERY
     _run(arm_mve_conv_cases, list(arm_mve_conv_cases.TAKEN)[form::every], tmp_path)
+
+
+def test_padding_in_patches_gives_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """Also where bands are faster."""
+    monkeypatch.setattr(convolution, "propose", lambda view, node: "")
+    every = 1 if request.config.getoption("--all") else _EVERY
+    _run(arm_mve_padded_cases, list(arm_mve_padded_cases.TAKEN)[1::every], tmp_path)
 
 
 @pytest.mark.parametrize("rule", first([LayoutRule.CHANNELS_LAST, LayoutRule.NATURAL]))

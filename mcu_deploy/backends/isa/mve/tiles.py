@@ -43,15 +43,16 @@ class Tile:
     """The registers of a tile.
 
     stream: where weights were read last; window: where the first pixel's begins; output: where its
-    elements go. pitch: bytes from a row of a window to the next; apart: from the first pixel's
-    window to the other one's; between: from its elements to the other's. has_words: whether windows
-    and their rows begin at multiples of 4, whose loads reach farther. region: where windows are, as
-    `Register` has it.
+    elements go. pitch: bytes from a row of a window to the next, or a register that has them;
+    apart: from the first pixel's window to the other one's; between: from its elements to the
+    other's. has_words: whether windows and their rows begin at multiples of 4, whose loads reach
+    farther. region: where windows are, as `Register` has it. turns: where turns are counted, if no
+    register is left for that.
     """
 
     def __init__(
-        self, code: Assembly, product: VectorTiles, *, pitch: int, apart: int, between: int,
-        has_words: bool, region: str = "",
+        self, code: Assembly, product: VectorTiles, *, pitch: int | Register, apart: int,
+        between: int, has_words: bool, region: str = "", turns: Memory | None = None,
     ) -> None:  # fmt: skip
         self._code, self._product = code, product
         self._pitch, self._apart, self._between = pitch, apart, between
@@ -60,6 +61,7 @@ class Tile:
         self.window = code.register("window", region=region)
         self.output = code.register("output")
         self._number, self._turns = code.registers("rounding turns_left")
+        self._turns_at = turns
         names = "".join(f"sum{pixel}{filter_} " for pixel in "ab" for filter_ in range(TILE))
         of = code.registers(names)
         self._acc = of[:TILE], of[TILE:]
@@ -72,8 +74,9 @@ class Tile:
         self._weights = code.registers(names, *places, kind=Kind.VECTOR)
         end = self._end
         self._rounding = Rounding(code, product, end, self._number, self._zeros, end, end)
-        # How far the window's register is from where it begins, and loads since the last ends.
-        self._ahead = self._loaded = self._taken = 0
+        # How far the window's register is from where a row begins, by bytes and by pitches that a
+        # register has; and loads since the last ends.
+        self._ahead = self._below = self._loaded = self._taken = 0
 
     def begin(self, head: Register) -> None:
         """What stays for all pixels. head: where the packed stream begins."""
@@ -104,6 +107,8 @@ class Tile:
             self._tile(is_pending=n > 0, is_last=n == before - 1 and not of_turn)
         if of_turn:
             code.mov(self._turns, product.turns)
+            if self._turns_at is not None:
+                code.str(self._turns, self._turns_at)
             first = self._first
             with code.repeat(product.turns):
                 for n in range(of_turn):
@@ -113,7 +118,11 @@ class Tile:
                     self._tile(is_pending=before > 0 or n > 0, following=following)
                 if not before:
                     self._finish(TILE)
+                if self._turns_at is not None:
+                    code.ldr(self._turns, self._turns_at)
                 code.subs(self._turns, self._turns, 1)
+                if self._turns_at is not None:
+                    code.str(self._turns, self._turns_at)
         if before:
             self._finish(product.last)
 
@@ -123,7 +132,11 @@ class Tile:
         """A vector of a window. Its register moves where that is out of reach."""
         code, product, window = self._code, self._product, self.window
         row, in_row = divmod(vector, product.row_vectors)
-        place = row * self._pitch + product.begins[in_row] + pixel * self._apart
+        place = product.begins[in_row] + pixel * self._apart
+        if isinstance(self._pitch, int):
+            place += row * self._pitch
+        elif row > self._below:
+            self._down(row - self._below)
         reach = _WORDS_REACH if self._has_words else _BYTES_REACH
         at = place - self._ahead
         if not -reach <= at <= reach:
@@ -140,8 +153,19 @@ class Tile:
         else:
             (code.vldrw_u32 if self._has_words else code.vldrb_u8)(into, window[at])
 
+    def _down(self, rows: int) -> None:
+        """By pitches that a register has; a negative number goes up."""
+        assert isinstance(self._pitch, Register)
+        move = self._code.add if rows > 0 else self._code.sub
+        for bit in range(abs(rows).bit_length()):
+            if abs(rows) >> bit & 1:
+                move(self.window, self.window, self._pitch.lsl(bit) if bit else self._pitch)
+        self._below += rows
+
     def _back(self) -> None:
         add_number(self._code, self.window, -self._ahead)
+        if self._below:
+            self._down(-self._below)
         self._ahead = 0
 
     def _load_weights(self, into: Register | None = None) -> Register:
