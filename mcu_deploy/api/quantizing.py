@@ -23,7 +23,16 @@ from mcu_deploy.operators.recurrent import GATES
 from mcu_deploy.options.quantizing import Quantizing
 from mcu_deploy.output import require_writable, write_file
 from mcu_deploy.output.progress import tell
-from mcu_deploy.quantizing import budgets, checking, judging, names, preparing, rounding, scales
+from mcu_deploy.quantizing import (
+    budgets,
+    checking,
+    judging,
+    names,
+    preparing,
+    rounding,
+    scales,
+    sixteen_bits,
+)
 from mcu_deploy.quantizing.baseline import onnxruntime_int8
 from mcu_deploy.quantizing.borders import with_borders
 from mcu_deploy.quantizing.budgets import Budget
@@ -68,7 +77,8 @@ class Quantized(Tabled):
 
     recipe: how it was made; trials: what was tried, with the mean SQNR in dB on samples that took
     no part. borders: inputs, then outputs. costs: on a board, of float32 and of this, where one was
-    given. layers_in_float: names of layers that --budget kept so; notes: what could not be told.
+    given. layers_in_float, layers_in_16_bits: names of layers that --budget made so; notes: what
+    could not be told.
     """
 
     path: Path
@@ -83,6 +93,7 @@ class Quantized(Tabled):
     costs: tuple[tuple[str, QuantizedCost], ...]
     sensitivity: tuple[Sensitivity, ...]
     layers_in_float: tuple[str, ...]
+    layers_in_16_bits: tuple[str, ...]
     kept_out: bool
     notes: tuple[str, ...] = ()
 
@@ -135,7 +146,8 @@ def quantize(
     classes = checking.classes(file, labels, net)
     tell("reading the samples")
     checking.require_good(file, source)
-    job = _Job(source, net, file, classes, where)
+    kind = "this int16" if how.int16_activations else "this int8"
+    job = _Job(source, net, file, classes, where, kind)
     if how.weights_only is not None:
         return job.weights(target)
     return job.integers(
@@ -152,16 +164,19 @@ class _Job:
     file: SampleFile
     classes: Array | None
     board: Board | None
+    kind: str = "this int8"
 
     def integers(
         self, target: Path, how: Quantizing, budget: Budget | None, samples_output: Path | None
     ) -> Quantized:
-        trials = Trials(self.net, self.file)
+        has_int16, notes = self._with_int16(how, budget)
+        wide_borders = how.io in ("int16", "float")
+        trials = Trials(self.net, self.file, how.int16_activations, wide_borders)
         own, kept = parts(self.file)
         recipe = scales.fewer(trials, choose(trials))
         table: tuple[Sensitivity, ...] = ()
         if how.sensitivity or budget is not None:
-            table = sensitivities(trials, recipe)
+            table = sensitivities(trials, recipe, has_int16)
         if budget is not None:
             recipe = budgets.within(budget, trials, recipe, table, self.classes, self.board)
         tell("writing the model")
@@ -170,7 +185,7 @@ class _Job:
         names.leave(made, self.source, trials.factors(recipe, own))
         content = made.SerializeToString(deterministic=True)
         write_file(target, content)
-        notes = [] if len(own) < len(self.file) else [
+        notes += [] if len(own) < len(self.file) else [
             "Of so few samples onnxruntime computes each third by a model made without it; "
             "the model itself is made from all."
         ]  # fmt: skip
@@ -183,10 +198,25 @@ class _Job:
         return Quantized(
             target, len(content), len(self.source.model().SerializeToString()),
             str(self.file.path), len(self.file), str(recipe),
-            tuple((str(r), s) for r, s in trials.scores.items() if not (r.in_float or r.one_scale)),
-            accuracy, _borders(oracle), costs, table, recipe.in_float, len(own) < len(self.file),
-            tuple(notes),
+            tuple(
+                (str(r), s) for r, s in trials.scores.items()
+                if not (r.in_float or r.in_16_bits or r.one_scale)
+            ),
+            accuracy, _borders(oracle), costs, table, recipe.in_float, recipe.in_16_bits,
+            len(own) < len(self.file), tuple(notes),
         )  # fmt: skip
+
+    def _with_int16(self, how: Quantizing, budget: Budget | None) -> tuple[bool, list[str]]:
+        """Whether tensors of int16 may be tried, for which the net gets a newer opset; notes."""
+        if not (how.int16_activations or how.sensitivity or budget is not None):
+            return False, []
+        try:
+            self.net = sixteen_bits.with_int16(self.net)
+        except RequestError as error:
+            if how.int16_activations:
+                raise
+            return False, [f"Layers between tensors of 16 bits were not tried: {error}"]
+        return not how.int16_activations, []
 
     def weights(self, target: Path) -> Quantized:
         """Only the weights of 8 bits."""
@@ -206,7 +236,7 @@ class _Job:
         return Quantized(
             target, len(content), len(self.source.model().SerializeToString()),
             str(self.file.path), len(self.file), "weights of 8 bits, all else in float32", (),
-            accuracy, _borders(Oracle(target)), costs, (), (), False, tuple(notes),
+            accuracy, _borders(Oracle(target)), costs, (), (), (), False, tuple(notes),
         )  # fmt: skip
 
     def _accuracy(
@@ -222,13 +252,13 @@ class _Job:
         except RequestError as error:
             notes.append(f"onnxruntime's own tool cannot quantize this model: {error}")
         found = self._apart(trials, lambda own: rounding.settled(trials.make(recipe, own)))
-        rows.append(replace(found, what="this int8, by onnxruntime"))
+        rows.append(replace(found, what=f"{self.kind}, by onnxruntime"))
         tell("the device's own arithmetic")
         first = SampleShare(self.file, frozenset(sorted(kept.numbers)[:_ORACLE_SAMPLES]))
         judged = judging.compare(
             Oracle(target).results(first), trials.wanted(first), self._labels(first)
         )
-        rows.append(Accuracy("this int8, by the device's arithmetic", len(first), judged))
+        rows.append(Accuracy(f"{self.kind}, by the device's arithmetic", len(first), judged))
         if self.board is not None and not self.board.is_host:
             tell(f"running on {self.board.name}")
             few = SampleShare(self.file, frozenset(sorted(kept.numbers)[:_BOARD_SAMPLES]))
@@ -239,7 +269,7 @@ class _Job:
                 notes.append(f"It does not run on {self.board.name}: {error}")
             else:
                 judged = judging.compare(results, outputs, self._labels(few))
-                rows.append(Accuracy(f"this int8, on {self.board.name}", len(few), judged))
+                rows.append(Accuracy(f"{self.kind}, on {self.board.name}", len(few), judged))
         return tuple(rows)
 
     def _apart(self, trials: Trials, make: Callable[[SampleShare], onnx.ModelProto]) -> Accuracy:

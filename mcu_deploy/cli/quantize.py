@@ -101,6 +101,7 @@ def _as_json(made: Quantized) -> dict[str, Any]:
         "costs": {what: asdict(cost) for what, cost in made.costs},
         "sensitivity": [asdict(layer) for layer in made.sensitivity],
         "layers_in_float": list(made.layers_in_float),
+        "layers_in_16_bits": list(made.layers_in_16_bits),
         "notes": list(made.notes),
     }
 
@@ -139,13 +140,16 @@ def _print_trials(made: Quantized) -> None:
 
 
 def _print_sensitivity(made: Quantized, shown: Any) -> None:
-    titles = ("layer", "operator", "MACs", "more bytes", "SQNR", "gain", "kept")
-    found = table(*titles, right=("MACs", "more bytes", "SQNR", "gain"))
+    titles = ("layer", "operator", "MACs", "more bytes", "float32", "gain", "int16", "gain", "kept")
+    found = table(*titles, right=titles[2:-1])
     for layer in made.sensitivity[:_MOST_LAYERS]:
         kept = "in float32" if layer.name in made.layers_in_float else ""
+        kept = "in int16" if layer.name in made.layers_in_16_bits else kept
         found.add_row(
             escape(shown(layer.name)), layer.op, f"{layer.macs:,}", f"{layer.more_bytes:,}",
-            f"{layer.sqnr:.2f} dB", f"{layer.gain:+.2f}", kept,
+            f"{layer.sqnr:.2f} dB", f"{layer.gain:+.2f}",
+            "" if layer.sqnr_16 is None else f"{layer.sqnr_16:.2f} dB",
+            "" if layer.gain_16 is None else f"{layer.gain_16:+.2f}", kept,
         )  # fmt: skip
     out.print(found)
     if len(made.sensitivity) > _MOST_LAYERS:

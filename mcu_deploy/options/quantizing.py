@@ -8,42 +8,46 @@ from mcu_deploy.errors import RequestError, UsageError
 from mcu_deploy.options.checked import Checked
 from mcu_deploy.options.flags import option
 
-BORDERS = ("int8", "uint8", "float")
+BORDERS = ("int8", "uint8", "int16", "float")
 
 
 @dataclass(frozen=True)
 class Quantizing(Checked):
     """io: the type of the new inputs and outputs. sensitivity: whether to measure what each layer
     gains in float32; budget: which layers stay so ("35dB", "1%", "200000cycles"). weights_only:
-    "int8" leaves all computing in float32. int16_activations: nothing that can be built.
+    "int8" leaves all computing in float32. int16_activations: whether tensors have 16 bits wherever
+    builds compute that.
     """
 
     io: str = option(
-        "int8", "--io", "The type of inputs and outputs: int8, uint8, or float, which takes four "
-        "bytes an element of RAM and a layer that converts.", words=lambda: BORDERS,
+        "int8", "--io", "The type of inputs and outputs: int8, uint8, float, which takes four "
+        "bytes an element of RAM and a layer that converts, or with --int16-activations int16.",
+        words=lambda: BORDERS,
     )  # fmt: skip
     sensitivity: bool = option(
-        False, "--sensitivity", "Measure what each layer gains if it stays in float32."
+        False, "--sensitivity", "Measure what each layer gains in float32, and by int16 around it."
     )
     budget: str | None = option(
-        None, "--budget", "Keep layers in float32: 35dB, an SQNR to reach; 1%, points of top-1 "
-        "that may be lost; 200000cycles, on --board.",
+        None, "--budget", "Keep layers in int16 or float32: 35dB, an SQNR to reach; 1%, points of "
+        "top-1 that may be lost; 200000cycles, on --board.",
     )  # fmt: skip
     weights_only: str | None = option(
         None, "--weights-only", "int8: quantize the weights alone, and compute in float32, for "
         "cores with an FPU.",
     )  # fmt: skip
     int16_activations: bool = option(
-        False, "--int16-activations", "Refused: builds have no such kernels."
-    )
+        False, "--int16-activations", "Activations of int16 where builds have kernels for it: more "
+        "accuracy, twice the RAM, and more time.",
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.int16_activations:
-            raise RequestError(
-                "--int16-activations cannot be built: a layer between tensors of 16 bits is "
-                "computed in float32, so nothing would be gained. Keep the layers that lose the "
-                "accuracy in float32: --budget."
+        if self.io == "int16" and not self.int16_activations:
+            raise UsageError("--io int16 is for --int16-activations. Give both, or another --io.")
+        if self.int16_activations and self.weights_only is not None:
+            raise UsageError(
+                "--weights-only leaves activations in float32, and --int16-activations makes them "
+                "integers. Leave one out."
             )
         if self.weights_only == "int4":
             raise RequestError(

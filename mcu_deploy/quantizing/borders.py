@@ -1,10 +1,10 @@
-"""The type of a quantized model's inputs and outputs: float32, int8 or uint8."""
+"""The type of a quantized model's inputs and outputs: float32, int8, uint8 or int16."""
 
 from __future__ import annotations
 
 import numpy as np
 import onnx
-from onnx import TensorProto
+from onnx import TensorProto, helper
 
 from mcu_deploy import operators
 from mcu_deploy.quantizing.net import Net
@@ -36,7 +36,7 @@ def _input(net: Net, name: str) -> None:
     (first,) = readers
     net.nodes = [n for n in net.nodes if n is not first]
     net.rename_reads({first.output[0]: name})
-    net.set_type(name, TensorProto.INT8)
+    _set_type(net, name, first)
 
 
 def _output(net: Net, name: str) -> None:
@@ -56,7 +56,13 @@ def _output(net: Net, name: str) -> None:
         last.output[0] = real
     else:
         net.nodes = [n for n in net.nodes if n is not last]
-    net.set_type(name, TensorProto.INT8)
+    _set_type(net, name, last)
+
+
+def _set_type(net: Net, name: str, converter: onnx.NodeProto) -> None:
+    """Gives a border the type of the integers that a node makes or takes."""
+    dtype = net.constants[converter.input[2]].dtype
+    net.set_type(name, helper.np_dtype_to_tensor_dtype(dtype))
 
 
 def _as_uint8(net: Net, name: str) -> None:

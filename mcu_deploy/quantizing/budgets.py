@@ -1,4 +1,4 @@
-"""How much accuracy may be lost, or time be spent: what decides which layers stay in float32."""
+"""How much accuracy may be lost, or time be spent: what decides what gets int16 or float32."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mcu_deploy.output.progress import tell
 from mcu_deploy.quantizing import judging
 from mcu_deploy.quantizing.borders import with_borders
 from mcu_deploy.quantizing.choosing import Recipe, Trials, thirds
-from mcu_deploy.quantizing.sensitivity import Sensitivity, kept_in_float
+from mcu_deploy.quantizing.sensitivity import Sensitivity, with_more_bits
 
 _FORM = re.compile(r"([0-9]+(?:\.[0-9]+)?) *(dB|%|cycles)", re.IGNORECASE)
 
@@ -47,7 +47,8 @@ def within(
     budget: Budget, trials: Trials, recipe: Recipe, table: Sequence[Sensitivity],
     labels: Array | None, board: Board | None,
 ) -> Recipe:  # fmt: skip
-    """The recipe with the layers in float32 that a budget asks for or allows, the cheapest first.
+    """The recipe with the layers in int16 or float32 that a budget asks for or allows, the cheapest
+    first.
 
     Raises RequestError where it cannot be kept, and where what it needs was not given.
     """
@@ -59,8 +60,8 @@ def within(
             "budget in dB."
         )
     best = -float("inf")
-    for each, sqnr in kept_in_float(trials, recipe, table):
-        tell(f"{len(each.in_float)} layers in float32: {sqnr:.2f} dB")
+    for each, sqnr in with_more_bits(trials, recipe, table):
+        tell(f"{_said(each)}: {sqnr:.2f} dB")
         if budget.unit == "db":
             reached, best = sqnr >= budget.value, max(best, sqnr)
         else:
@@ -100,13 +101,18 @@ def _as_many_as_fit(
             f"more than the budget of {budget.value:,.0f}. Give a larger one, or a smaller model."
         )
     chosen = recipe
-    for each, _ in kept_in_float(trials, recipe, [s for s in table if s.gain > 0]):
+    for each, _ in with_more_bits(trials, recipe, [s for s in table if s.gain_a_mac > 0]):
         taken = cycles(trials, each, board)
-        tell(f"{len(each.in_float)} layers in float32: {taken:,} cycles")
+        tell(f"{_said(each)}: {taken:,} cycles")
         if taken > budget.value:
             break
         chosen = each
     return chosen
+
+
+def _said(recipe: Recipe) -> str:
+    wide = f"{len(recipe.in_16_bits)} layers in int16, " if recipe.in_16_bits else ""
+    return f"{wide}{len(recipe.in_float)} in float32"
 
 
 def cycles(trials: Trials, recipe: Recipe, board: Board) -> int:

@@ -21,6 +21,7 @@ from mcu_deploy.quantizing.integers import quantized
 from mcu_deploy.quantizing.judging import Results
 from mcu_deploy.quantizing.net import Net
 from mcu_deploy.quantizing.ranges import METHODS, Range, ranges
+from mcu_deploy.quantizing.sixteen_bits import wide_tensors
 from mcu_deploy.quantizing.statistics import SampleShare, Summary, observe
 
 _THIRDS = 3
@@ -35,18 +36,21 @@ _MARGIN = 0.1
 @dataclass(frozen=True)
 class Recipe:
     """method: of METHODS; equalised: of equalizing.KINDS; one_scale, in_float: names of nodes
-    whose weights have one scale for all outputs, and of such as stay in float32."""
+    whose weights have one scale for all outputs, and of such as stay in float32; in_16_bits: of
+    those between tensors of int16."""
 
     method: str = "min-max"
     equalised: str = equalizing.NONE
     biases: bool = False
     one_scale: tuple[str, ...] = ()
     in_float: tuple[str, ...] = ()
+    in_16_bits: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         more = [] if self.equalised == equalizing.NONE else [f"equalised ({self.equalised})"]
         more += ["biases corrected"] if self.biases else []
         more += [f"one scale in {len(self.one_scale)} dense layers"] if self.one_scale else []
+        more += [f"int16 around {len(self.in_16_bits)} layers"] if self.in_16_bits else []
         return ", ".join([self.method, *more])
 
 
@@ -58,10 +62,16 @@ _Observed = tuple[Net, dict[str, Summary], dict[str, Array]]
 
 @dataclass
 class Trials:
-    """Recipes tried on a net, with what is known of it kept. scores: their mean SQNR in dB."""
+    """Recipes tried on a net, with what is known of it kept. scores: their mean SQNR in dB.
+
+    all_wide: whether every recipe has int16 wherever builds compute it; wide_borders: whether
+    inputs and outputs of the model may be that.
+    """
 
     net: Net
     file: SampleFile
+    all_wide: bool = False
+    wide_borders: bool = False
     samples: dict[Recipe, Array] = field(default_factory=dict)
     _observed: dict[tuple[str, frozenset[int]], _Observed] = field(default_factory=dict)
     _ranges: dict[tuple[str, str, frozenset[int]], dict[str, Range]] = field(default_factory=dict)
@@ -74,9 +84,20 @@ class Trials:
         if key not in self._ranges:
             self._ranges[key] = ranges(net, summaries, recipe.method)
         limits = self._ranges[key]
-        how = limits, recipe.in_float, recipe.one_scale
+        wide = self.wide(recipe, net)
+        if wide:
+            # 65,536 steps are enough for all that is there.
+            whole = ranges(net, summaries, SAFE.method)
+            limits = {name: (whole if name in wide else limits)[name] for name in limits}
+        how = limits, recipe.in_float, recipe.one_scale, wide
         made = quantized(net, *how)
         return quantized(biases.corrected(net, made, summaries), *how) if recipe.biases else made
+
+    def wide(self, recipe: Recipe, net: Net | None = None) -> frozenset[str]:
+        """The tensors of int16. net: the one that the recipe's equalisation made."""
+        layers = {n.name for n in self.net.nodes} if self.all_wide else set(recipe.in_16_bits)
+        layers -= set(recipe.in_float)
+        return wide_tensors(net or self.net, layers, self.wide_borders) if layers else frozenset()
 
     def factors(self, recipe: Recipe, part: SampleShare) -> dict[str, Array]:
         """What `equalizing.equalised` says of the tensors that a recipe changes."""

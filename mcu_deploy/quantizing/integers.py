@@ -1,6 +1,7 @@
 """A prepared model with ranges becomes one of int8: onnxruntime's quantizer writes it.
 
 QDQ, int8 activations with a zero point, int8 weights without, a scale a channel; biases in int32.
+Activations of int16 lie around 0, so that sums of them have the most room.
 Recurrent layers, which have no integer form in ONNX, compute in float32 with int8 weights.
 """
 
@@ -31,12 +32,14 @@ def quantized(
     ranges: Mapping[str, Range],
     in_float: Collection[str] = (),
     one_scale: Collection[str] = (),
+    wide: Collection[str] = (),
 ) -> onnx.ModelProto:
     """The model in QDQ form, its inputs and outputs float32.
 
     ranges: of the float tensors. in_float: names of nodes that stay in float32, those of recurrent
     ones with their weights. one_scale: of
-    those whose weights have one scale for all outputs.
+    those whose weights have one scale for all outputs. wide: tensors of int16, of a net whose opset
+    has them.
     """
     onnxruntime_package()
     from onnxruntime.quantization import QuantType
@@ -50,10 +53,13 @@ def quantized(
         for name, (low, high) in ranges.items()
     }
     options: dict[str, Any] = {"ForceQuantizeNoInputCheck": True}  # what moves an input is integer
-    if one_scale:
-        # What says no axis is said of the whole tensor.
-        weights = [n.input[1] for n in folded.nodes if n.name in one_scale]
-        options["TensorQuantOverrides"] = {name: [{"symmetric": True}] for name in weights}
+    # What says no axis is said of the whole tensor.
+    weights = [n.input[1] for n in folded.nodes if n.name in one_scale]
+    overrides: dict[str, Any] = {name: [{"symmetric": True}] for name in weights}
+    int16 = {"quant_type": QuantType.QInt16, "symmetric": True}
+    overrides |= {name: [dict(int16)] for name in sorted(wide) if name in limits}
+    if overrides:
+        options["TensorQuantOverrides"] = overrides
     model = folded.model()
     model.ir_version = max(model.ir_version, 8)
     try:
@@ -71,15 +77,17 @@ def quantized(
         ) from error
     made: onnx.ModelProto = quantizer.model.model
     chains.put_back(made, parts, net.constants)
-    _clamp_again(made, net, ranges)
+    _clamp_again(made, net, ranges, wide)
     _sort(made)
     del made.graph.value_info[:]  # of tensors that are gone
     return recurrent_weights(made, in_float)
 
 
-def _clamp_again(model: onnx.ModelProto, net: Net, ranges: Mapping[str, Range]) -> None:
+def _clamp_again(
+    model: onnx.ModelProto, net: Net, ranges: Mapping[str, Range], wide: Collection[str]
+) -> None:
     """Puts each Relu and Clip back that the quantizer took for the end of its output's range, where
-    that goes on: a Concat gives all its inputs one range."""
+    that goes on: a Concat gives all its inputs one range, and int16 lies around 0."""
     there = {node.name for node in model.graph.node}
     for node in net.nodes:
         if node.op_type not in ("Relu", "Clip") or node.name in there:
@@ -90,14 +98,19 @@ def _clamp_again(model: onnx.ModelProto, net: Net, ranges: Mapping[str, Range]) 
                 end = float(net.constants[name].reshape(-1)[0])
                 low, high = (end, high) if index == 0 else (low, end)
         y = node.output[0]
-        if ranges[y][0] >= low and ranges[y][1] <= high:
+        if ranges[y][0] >= low and ranges[y][1] <= high and y not in wide:
             continue
         layer = next(n for n in model.graph.node if y in n.output)
+        if layer.op_type == "DequantizeLinear":  # of an output: the layer is before the pair
+            pair = next(n for n in model.graph.node if layer.input[0] in n.output)
+            y = pair.input[0]
+            layer = next(n for n in model.graph.node if y in n.output)
         inside = net.fresh(f"{y}.unclamped")
         layer.output[list(layer.output).index(y)] = inside
         kept = onnx.NodeProto()
         kept.CopyFrom(node)
         kept.input[0] = inside
+        kept.output[0] = y
         known = {t.name for t in model.graph.initializer}
         model.graph.initializer.extend(
             onnx.numpy_helper.from_array(net.constants[name], name)

@@ -1,6 +1,7 @@
-"""Which layers lose the accuracy: each kept in float32 by itself, and what that gains and costs.
+"""Which layers lose the accuracy: each by itself in float32, or between tensors of int16, and what
+that gains and costs.
 
-Of recurrent layers that is their weights alone.
+Of recurrent layers in float32 that is their weights alone.
 """
 
 from __future__ import annotations
@@ -19,11 +20,16 @@ from mcu_deploy.quantizing.net import Net
 from mcu_deploy.quantizing.preparing import output_axis
 from mcu_deploy.quantizing.weights_only import recurrent_layers
 
+# Of what float32 gains: with so much of it int16 is preferred.
+_MOST = 0.5
+
 
 @dataclass(frozen=True)
 class Sensitivity:
     """A layer: its node's name, its operator, its multiply-accumulates, the bytes that its weights
-    take more in float32. sqnr: in dB, with this layer alone in float32; gain: over all in int8."""
+    take more in float32. sqnr: in dB, with this layer alone in float32; gain: over all in int8.
+    sqnr_16, gain_16: the same with int16 around it alone; None where nothing around it can be that.
+    """
 
     name: str
     op: str
@@ -31,20 +37,38 @@ class Sensitivity:
     more_bytes: int
     sqnr: float
     gain: float
+    sqnr_16: float | None = None
+    gain_16: float | None = None
+
+    @property
+    def prefers_16_bits(self) -> bool:
+        """Whether int16, which is computed in integers, gains most of what float32 does."""
+        return self.gain_16 is not None and self.gain_16 > 0 and self.gain_16 >= _MOST * self.gain
 
     @property
     def gain_a_mac(self) -> float:
-        return self.gain / max(1, self.macs)
+        """Of the way that it prefers."""
+        gain = self.gain_16 if self.prefers_16_bits and self.gain_16 is not None else self.gain
+        return gain / max(1, self.macs)
 
 
-def sensitivities(trials: Trials, recipe: Recipe) -> tuple[Sensitivity, ...]:
-    """Of all layers with weights, the cheapest first: by what is gained for a MAC in float32."""
+def sensitivities(
+    trials: Trials, recipe: Recipe, has_int16: bool = False
+) -> tuple[Sensitivity, ...]:
+    """Of all layers with weights, the cheapest first: by what is gained for a MAC.
+
+    has_int16: whether the net's opset has tensors of int16.
+    """
     whole = trials.score(recipe)
     found = []
-    for node in counted("layers in float32, one at a time", layers(trials.net)):
+    for node in counted("layers, one at a time", layers(trials.net)):
         op, macs, more = _costs(trials.net, node)
         sqnr = trials.score(replace(recipe, in_float=(*recipe.in_float, node)))
-        found.append(Sensitivity(node, op, macs, more, sqnr, sqnr - whole))
+        wide = replace(recipe, in_16_bits=(*recipe.in_16_bits, node))
+        others: tuple[float, ...] = ()
+        if has_int16 and trials.wide(wide) != trials.wide(recipe):
+            others = trials.score(wide), trials.score(wide) - whole
+        found.append(Sensitivity(node, op, macs, more, sqnr, sqnr - whole, *others))
     return tuple(sorted(found, key=lambda s: -s.gain_a_mac))
 
 
@@ -76,14 +100,25 @@ def _costs(net: Net, name: str) -> tuple[str, int, int]:
     return node.op_type, int(np.prod(result)) * each, weights.size * (4 - 1)
 
 
-def kept_in_float(
+def with_more_bits(
     trials: Trials, recipe: Recipe, table: Sequence[Sensitivity]
 ) -> Iterator[tuple[Recipe, float]]:
-    """The recipe with more and more layers in float32, the cheapest first, and its mean SQNR in dB.
-    Layers alone in which nothing is gained come last."""
-    order = [s for s in table if s.gain > 0] + [s for s in table if s.gain <= 0]
+    """The recipe with more and more layers in int16 or float32, as they prefer, the cheapest first;
+    then with these in float32 too; and its mean SQNR in dB. Layers alone in which nothing is gained
+    come last."""
+    order = sorted(table, key=lambda s: s.gain_a_mac <= 0)
+    wide, real = recipe.in_16_bits, recipe.in_float
     yield recipe, trials.score(recipe)
-    for count in range(1, len(order) + 1):
-        names = tuple(s.name for s in order[:count])
-        more = replace(recipe, in_float=(*recipe.in_float, *names))
+    for layer in order:
+        if layer.prefers_16_bits:
+            wide = (*wide, layer.name)
+        else:
+            real = (*real, layer.name)
+        more = replace(recipe, in_16_bits=wide, in_float=real)
         yield more, trials.score(more)
+    for layer in order:
+        if layer.prefers_16_bits:
+            real = (*real, layer.name)
+            wide = tuple(name for name in wide if name != layer.name)
+            more = replace(recipe, in_16_bits=wide, in_float=real)
+            yield more, trials.score(more)
