@@ -66,7 +66,10 @@ ROOMS = {
     ),
     "hygiene": Room(
         ("mcu_deploy/hygiene",),
-        _unit("hygiene_symbols", "hygiene_core", "hygiene_instructions", "hygiene_files"),
+        _unit(
+            "hygiene_symbols", "hygiene_core", "hygiene_instructions", "hygiene_files", "link_map",
+            "hygiene_hostile",
+        ),
         60,
     ),
     "protocol": Room(
