@@ -90,6 +90,23 @@ def test_a_symbol_that_is_exported_twice(objects: dict[str, Path]) -> None:
     assert symbols(report.findings, "duplicate-symbol") == {"shared"}
 
 
+def test_of_many_symbols_a_hundred_are_told(tmp_path: Path) -> None:
+    """Of a library that is linked twice all others would say the same."""
+    text = "".join(f"int s{k} = {{}};" for k in range(103))
+    objects = build(tmp_path, {"a.c": text.format(*[1] * 103), "b.c": text.format(*[2] * 103)})
+    *told, rest = check(objects["a"], objects["b"]).findings
+    assert len(told) == 100 and {f.rule for f in told} == {"duplicate-symbol"}
+    assert rest.message == "3 more symbols are exported more than once."
+    assert rest.file == str(objects["a"])
+
+
+def test_many_members_of_an_archive_are_counted(tmp_path: Path) -> None:
+    objects = build(tmp_path, {f"m{k}.c": f"int shared = {k};" for k in range(4)})
+    library = archive(tmp_path / "lib.a", *objects.values())
+    (finding,) = check(library).findings
+    assert f"exported by 4 members of {library}:" in finding.message
+
+
 def test_a_common_symbol_that_two_objects_share(objects: dict[str, Path]) -> None:
     report = check(objects["common_a"], objects["common_b"])
     assert rules(report.findings) == {"shared-common"}
