@@ -145,7 +145,8 @@ def _header(stream: IO[bytes], size: int) -> Header:
         raise _Wrong("its header makes no sense") from None
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
         raise _Wrong(f"it holds {one_line(str(dtype), 60)}, and no plain numbers")
-    if len(shape) > _MOST_AXES or any(axis < 0 for axis in shape):
+    # A bool is an int to numpy's parser, and none to its reshape.
+    if len(shape) > _MOST_AXES or any(type(axis) is not int or axis < 0 for axis in shape):
         raise _Wrong("its shape is none")
     header = Header(shape, dtype, is_transposed)
     if header.bytes > size - stream.tell():
