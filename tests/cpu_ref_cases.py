@@ -13,6 +13,7 @@ from cpu_ref_layers import (
     convolution,
     dense,
     float_by_bytes,
+    float_by_halves,
     gathered,
     integers,
     moved,
@@ -63,6 +64,7 @@ CASES: Mapping[str, Sequence[Make]] = {
         float_by_bytes("Conv", 16, 16, 1, 1, plane=8),
     ],
     "dense_weights8": [float_by_bytes("MatMul", 64, 10), float_by_bytes("MatMul", 200, 32)],
+    "dense_weights4": [float_by_halves(1, 64, 10, 32), float_by_halves(4, 128, 16, 16)],
     "transposed": [
         transposed(4, 8, 6, 2, 2),
         transposed(8, 8, 8, 3, 2),

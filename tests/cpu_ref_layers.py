@@ -15,6 +15,8 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from mcu_deploy.ir import DType
+
 Array = np.ndarray[Any, Any]
 
 
@@ -96,6 +98,13 @@ class Layers:
         more = {} if axis is None else {"axis": axis}
         return self.node("DequantizeLinear", [self.constant(value), scale, zero], **more)
 
+    def halves(self, depth: int, columns: int, block: int) -> str:
+        """A constant matrix of int4 with blocks along the first axis, as real numbers."""
+        value = self._random.integers(-8, 8, (depth, columns)).astype(DType.INT4.numpy)
+        scale = self.constant(np.full((depth // block, columns), 0.05, np.float32))
+        more = {"axis": 0, "block_size": block}
+        return self.node("DequantizeLinear", [self.constant(value), scale], **more)
+
     def end(self, value: str, q: Q | None = None) -> None:
         """Makes a tensor an output; of 8 bits, one that was real."""
         self._ends.append(value if q is None else self.quantized(value, q))
@@ -111,8 +120,8 @@ class Layers:
         one = helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, (1,))
         y = helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, (len(ends),))
         graph = helper.make_graph(self._nodes, "layers", [one], [y], self._constants)
-        opset = [helper.make_opsetid("", 18)]
-        onnx.save_model(helper.make_model(graph, opset_imports=opset, ir_version=8), path)
+        opset = [helper.make_opsetid("", 21)]
+        onnx.save_model(helper.make_model(graph, opset_imports=opset, ir_version=10), path)
         return path
 
 
@@ -141,6 +150,16 @@ def float_by_bytes(op: str, *w_shape: int, plane: int = 1) -> Make:
         w = model.matrix(*w_shape, axis=0 if op == "Conv" else 1)
         shape = (1, w_shape[1], plane, plane) if op == "Conv" else (plane, w_shape[0])
         model.end(model.node(op, [model.real(*shape), w], name=name))
+
+    return make
+
+
+def float_by_halves(rows: int, depth: int, columns: int, block: int) -> Make:
+    """float32 by weights of 4 bits, a scale for each block of a column."""
+
+    def make(model: Layers, name: str) -> None:
+        x = model.real(rows, depth)
+        model.end(model.node("MatMul", [x, model.halves(depth, columns, block)], name=name))
 
     return make
 

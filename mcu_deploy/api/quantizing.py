@@ -31,13 +31,13 @@ from mcu_deploy.quantizing import (
     preparing,
     rounding,
     scales,
-    sixteen_bits,
 )
 from mcu_deploy.quantizing.baseline import onnxruntime_int8
 from mcu_deploy.quantizing.borders import with_borders
 from mcu_deploy.quantizing.budgets import Budget
 from mcu_deploy.quantizing.choosing import Recipe, Trials, choose, parts, thirds
 from mcu_deploy.quantizing.net import Net
+from mcu_deploy.quantizing.opset import with_more_types
 from mcu_deploy.quantizing.oracle import Oracle
 from mcu_deploy.quantizing.sensitivity import Sensitivity, sensitivities
 from mcu_deploy.quantizing.statistics import SampleShare
@@ -149,7 +149,7 @@ def quantize(
     kind = "this int16" if how.int16_activations else "this int8"
     job = _Job(source, net, file, classes, where, kind)
     if how.weights_only is not None:
-        return job.weights(target)
+        return job.weights(target, 4 if how.weights_only == "int4" else 8)
     return job.integers(
         target, how, budget, None if samples_output is None else Path(samples_output)
     )
@@ -211,31 +211,38 @@ class _Job:
         if not (how.int16_activations or how.sensitivity or budget is not None):
             return False, []
         try:
-            self.net = sixteen_bits.with_int16(self.net)
+            self.net = with_more_types(self.net, "Activations of 16 bits")
         except RequestError as error:
             if how.int16_activations:
                 raise
             return False, [f"Layers between tensors of 16 bits were not tried: {error}"]
         return not how.int16_activations, []
 
-    def weights(self, target: Path) -> Quantized:
-        """Only the weights of 8 bits."""
-        made = weights_only(self.net)
+    def weights(self, target: Path, bits: int) -> Quantized:
+        """Only the weights, of 8 bits or of 4 where there are kernels for these."""
+        if bits == 4:
+            self.net = with_more_types(self.net, "Weights of 4 bits")
+        made, count = weights_only(self.net, bits)
         content = made.SerializeToString(deterministic=True)
         write_file(target, content)
         whole = SampleShare(self.file, frozenset(range(len(self.file))))
         wanted = self._wanted(whole)
         found = judging.results(made, judging.judged_names(made), whole)
         notes: list[str] = []
+        if bits == 4:
+            notes.append(
+                f"{count} dense layers have weights of 4 bits; what else has weights, and dense "
+                "layers whose inputs no block of 8 divides, has 8."
+            )
         labels = self._labels(whole)
         accuracy = (
             Accuracy("float32", len(whole), judging.compare(wanted, wanted, labels), True),
-            Accuracy("int8 weights", len(whole), judging.compare(found, wanted, labels)),
+            Accuracy(f"int{bits} weights", len(whole), judging.compare(found, wanted, labels)),
         )
         costs = self._costs(target, notes)
         return Quantized(
             target, len(content), len(self.source.model().SerializeToString()),
-            str(self.file.path), len(self.file), "weights of 8 bits, all else in float32", (),
+            str(self.file.path), len(self.file), f"weights of {bits} bits, all else in float32", (),
             accuracy, _borders(Oracle(target)), costs, (), (), (), False, tuple(notes),
         )  # fmt: skip
 

@@ -5,6 +5,9 @@ What ONNX writes as a DequantizeLinear of the weights before the operator. A sum
 of the real input and the integer weight without its zero point, in the order of the operator in
 float32; it is multiplied by the scale of the weights behind it. Recurrent ones round once a
 step, as with weights of float32.
+
+Gemm and MatMul may have weights of -8 to 7 with a scale for each block of elements along the depth:
+the attribute `block_size`; the scales are the last input, of the weights' axes.
 """
 
 from __future__ import annotations
@@ -17,6 +20,9 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.operators import conv, gemm, recurrent
 from mcu_deploy.operators.base import Call, Operator
+
+# The attribute of weights of blocks, and the place of their scales among the inputs.
+BLOCK, SCALES = "block_size", 3
 
 
 def output_axis(op: str, attributes: Mapping[str, Any], rank: int) -> int:
@@ -38,6 +44,10 @@ def _conv(call: Call) -> list[Array]:
 
 
 def _gemm(call: Call) -> list[Array]:
+    if BLOCK in call.attributes:
+        depth = 1 - output_axis(call.op, call.attributes, 2)
+        scales = np.repeat(call.value(SCALES), call.attributes[BLOCK], depth)
+        return [gemm.real_product(call, call.value(0), call.value(1).astype(np.float32) * scales)]
     weights, scale = _weights(call)
     return [gemm.real_product(call, call.value(0), weights, scale)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mcu_deploy.errors import RequestError, UsageError
+from mcu_deploy.errors import UsageError
 from mcu_deploy.options.checked import Checked
 from mcu_deploy.options.flags import option
 
@@ -15,8 +15,8 @@ BORDERS = ("int8", "uint8", "int16", "float")
 class Quantizing(Checked):
     """io: the type of the new inputs and outputs. sensitivity: whether to measure what each layer
     gains in float32; budget: which layers stay so ("35dB", "1%", "200000cycles"). weights_only:
-    "int8" leaves all computing in float32. int16_activations: whether tensors have 16 bits wherever
-    builds compute that.
+    "int8" or "int4" leaves all computing in float32. int16_activations: whether tensors have 16
+    bits wherever builds compute that.
     """
 
     io: str = option(
@@ -32,8 +32,8 @@ class Quantizing(Checked):
         "top-1 that may be lost; 200000cycles, on --board.",
     )  # fmt: skip
     weights_only: str | None = option(
-        None, "--weights-only", "int8: quantize the weights alone, and compute in float32, for "
-        "cores with an FPU.",
+        None, "--weights-only", "int8 or int4: quantize the weights alone, of dense layers to so "
+        "many bits, and compute in float32, for cores with an FPU.",
     )  # fmt: skip
     int16_activations: bool = option(
         False, "--int16-activations", "Activations of int16 where builds have kernels for it: more "
@@ -49,13 +49,10 @@ class Quantizing(Checked):
                 "--weights-only leaves activations in float32, and --int16-activations makes them "
                 "integers. Leave one out."
             )
-        if self.weights_only == "int4":
-            raise RequestError(
-                "--weights-only int4 cannot be built: builds keep ONNX weights of 8 bits at least. "
-                "Give --weights-only int8."
+        if self.weights_only not in (None, "int8", "int4"):
+            raise UsageError(
+                f"--weights-only {self.weights_only} is not known; it is int8 or int4."
             )
-        if self.weights_only not in (None, "int8"):
-            raise UsageError(f"--weights-only {self.weights_only} is not known; it is int8.")
         if self.weights_only is not None and (self.sensitivity or self.budget is not None):
             raise UsageError(
                 "--weights-only leaves every layer in float32, and --sensitivity and --budget ask "

@@ -2,16 +2,20 @@
 
 A DequantizeLinear of constant weights before a Conv, Gemm or MatMul of float32 becomes part of that
 layer (`operators/weight_only.py`): its weights take a byte each, and no float32 copy is made of
-them. So do those of both matrices of an LSTM, a GRU or an RNN.
+them. So do those of both matrices of an LSTM, a GRU or an RNN; and of a Gemm or MatMul those of 4
+bits with a scale for each block along the depth, of which two take a byte.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from mcu_deploy import operators
-from mcu_deploy.ir import DType, Graph, GraphEditor, Node
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.ir import DType, Graph, GraphEditor, Node, TensorType
 from mcu_deploy.operators import recurrent
-from mcu_deploy.operators.weight_only import output_axis
-from mcu_deploy.passes.quantization import BYTES, dequantizer
+from mcu_deploy.operators.weight_only import BLOCK, SCALES, output_axis
+from mcu_deploy.passes.quantization import BYTES, converts, dequantizer
 
 
 def keep(graph: Graph) -> Graph:
@@ -20,7 +24,8 @@ def keep(graph: Graph) -> Graph:
     for node in graph.nodes:
         operator = operators.find(node.domain, node.op)
         if operator is not None and operator.has_weights:
-            _keep_one(editor, node)
+            if not _keep_blocks(editor, node):
+                _keep_one(editor, node)
         elif node.op in recurrent.GATES and not node.domain:
             _keep_recurrent(editor, node)
     return editor.finish()
@@ -69,3 +74,51 @@ def _keep_recurrent(graph: GraphEditor, node: Node) -> None:
         [node.id], node.op, inputs, node.outputs, graph.attributes(node.id), node.name,
         sources, "mcu",
     )  # fmt: skip
+
+
+def _keep_blocks(graph: GraphEditor, node: Node) -> bool:
+    """Of weights that a build has widened to bytes; whether there was anything to keep."""
+    source = graph.producer(node.input(1))
+    found = None if source is None else _blocks(graph, node, source)
+    x, bias = node.input(0), node.inputs[2] if len(node.inputs) > 2 else None
+    if source is None or found is None or graph.type(x).dtype is not DType.FLOAT32:
+        return False
+    if bias is not None and graph.constant(bias) is None:
+        return False
+    integers, scales, block = found
+    name = graph.edge_name(source.input(0))
+    weights = graph.add_constant(name, integers, TensorType(DType.INT8, integers.shape))
+    scale = graph.add_constant(f"{name} scales", scales, TensorType(DType.FLOAT32, scales.shape))
+    attributes = {**graph.attributes(node.id), BLOCK: block}
+    graph.fuse(
+        [node.id], node.op, [x, weights, bias, scale], node.outputs, attributes, node.name,
+        [source.id], "mcu",
+    )  # fmt: skip
+    return True
+
+
+def _blocks(
+    graph: GraphEditor, node: Node, source: Node
+) -> tuple[Array, Array, int] | None:  # fmt: skip
+    """Integers of -8 to 7 without a zero point, their scales, and the elements of a block; None of
+    what is not that."""
+    if node.op not in ("Gemm", "MatMul") or not converts(source) or len(node.inputs) > SCALES:
+        return None
+    value, scales, zero = (graph.constant(e) for e in (*source.inputs, None)[:3])
+    if value is None or scales is None or value.ndim != 2 or scales.ndim != 2:
+        return None
+    if len(source.reads) > 2 and zero is None:
+        return None
+    if graph.attributes(node.id).get("transA", 0) or graph.type(node.input(0)).rank < 2:
+        return None
+    given = graph.attributes(source.id)
+    depth = 1 - output_axis(node.op, graph.attributes(node.id), 2)
+    count, block = value.shape[depth], int(given.get("block_size", 0))
+    if int(given.get("axis", 1)) % 2 != depth or not block or block % 2 or count % block:
+        return None
+    integers = value.astype(np.int32)
+    if zero is not None:
+        integers = integers - np.repeat(zero.astype(np.int32), block, depth)
+    if integers.min(initial=0) < -8 or integers.max(initial=0) > 7:
+        return None
+    return integers.astype(np.int8), scales.astype(np.float32), block

@@ -10,40 +10,17 @@ from collections.abc import Collection
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
 
 from mcu_deploy import operators
-from mcu_deploy.errors import RequestError, one_line
 from mcu_deploy.passes.qdq import OF_16_BITS
 from mcu_deploy.quantizing.decomposing import has_integer_form
 from mcu_deploy.quantizing.net import Net
 from mcu_deploy.quantizing.preparing import output_axis
 from mcu_deploy.quantizing.ranges import tied
 
-# From here on QuantizeLinear knows int16.
-OPSET = 21
 _CLAMPS = ("Relu", "Clip")
 # Of the magnitudes of a sum's weights: times 2**15 they leave an int32 a tenth for its bias.
 _MOST_WEIGHTS = 0.9 * 2**16
-
-
-def with_int16(net: Net) -> Net:
-    """The net for an opset whose QuantizeLinear knows int16. Raises RequestError where onnx cannot
-    convert it."""
-    if net.opset >= OPSET:
-        return net
-    try:
-        model = onnx.version_converter.convert_version(net.model(), OPSET)
-    except (RuntimeError, ValueError, IndexError) as error:
-        raise RequestError(
-            f"Activations of 16 bits exist from ONNX opset {OPSET} on, and onnx cannot convert "
-            f"this model to it ({one_line(str(error), 200)}). Export it for that opset."
-        ) from error
-    made = Net(model)
-    for node in [n for n in made.nodes if n.op_type == "Constant"]:
-        made.constants[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
-        made.nodes = [other for other in made.nodes if other is not node]
-    return made.with_shapes()
 
 
 def wide_tensors(net: Net, layers: Collection[str], borders: bool) -> frozenset[str]:

@@ -1,7 +1,9 @@
-"""Weights of 8 bits and everything else in float32: a quarter of the flash, for cores with an FPU.
+"""Weights of 8 or 4 bits and everything else in float32: less flash, for cores with an FPU.
 
 What builds keep as bytes: Conv, Gemm and MatMul with constant weights, and both matrices of LSTM,
 GRU and RNN. Each scale is of one output channel, or of one gate of one unit, without a zero point.
+Gemm and MatMul alone may have 4 bits, two of them in a byte: then each scale is of a block along
+the depth, as one for 4 bits of a whole row would lose too much.
 """
 
 from __future__ import annotations
@@ -12,17 +14,25 @@ import numpy as np
 import onnx
 
 from mcu_deploy.files.arrays import Array
+from mcu_deploy.ir import DType
 from mcu_deploy.operators import recurrent
 from mcu_deploy.operators.recurrent import GATES
 from mcu_deploy.quantizing.net import Net, attributes_of
 
 _LARGEST = 127
 _DENSE = ("Conv", "Gemm", "MatMul")
+# The elements of a block, as many as fit; and of the scale that holds the largest of them, the
+# parts that are tried.
+_BLOCKS = (32, 16, 8)
+_PARTS = np.linspace(0.7, 1.15, 19)
 
 
-def weights_only(net: Net) -> onnx.ModelProto:
-    """The model with a DequantizeLinear before each such layer's weights."""
-    return _with_bytes(net.copy(), (*_DENSE, *GATES))
+def weights_only(net: Net, bits: int = 8) -> tuple[onnx.ModelProto, int]:
+    """The model with a DequantizeLinear before each such layer's weights, and the number of layers
+    whose weights have 4 bits. bits: 4, of a net whose opset has int4, for those that can."""
+    made = net.copy()
+    count = _with_halves(made) if bits == 4 else 0
+    return _with_bytes(made, (*_DENSE, *GATES)), count
 
 
 def recurrent_weights(model: onnx.ModelProto, besides: Collection[str] = ()) -> onnx.ModelProto:
@@ -63,6 +73,48 @@ def _with_bytes(
             )  # fmt: skip
         made.replace([node], [*before, copied])
     return made.model()
+
+
+def _with_halves(made: Net) -> int:
+    """Puts the DequantizeLinear of blocks before dense layers; how many have one."""
+    count = 0
+    for node in list(made.nodes):
+        if node.op_type not in ("Gemm", "MatMul") or attributes_of(node).get("transA", 0):
+            continue
+        for place, axis in _axes(made, node).items():
+            name = node.input[place]
+            weights, depth = made.constants[name], 1 - axis
+            block = next((b for b in _BLOCKS if weights.shape[depth] % b == 0), 0)
+            if not block:
+                continue
+            integers, scale = _rounded_blocks(weights, depth, block)
+            given = [
+                made.add_constant(name, integers), made.add_constant(f"{name}.scale", scale)
+            ]  # fmt: skip
+            node.input[place] = made.fresh(name)
+            before = made.node(
+                "DequantizeLinear", given, [node.input[place]], made.fresh(node.name),
+                axis=depth, block_size=block,
+            )  # fmt: skip
+            made.replace([node], [before, node])
+            count += 1
+    return count
+
+
+def _rounded_blocks(weights: Array, depth: int, block: int) -> tuple[Array, Array]:
+    """Of int4, and the scale of each block: that with the least squared error."""
+    turned = np.moveaxis(weights, depth, 1).astype(np.float64)
+    apart = turned.reshape(len(turned), -1, block, 1)
+    largest = np.abs(apart).max(axis=2, keepdims=True)
+    tried = np.where(largest > 0, largest / 7, 1.0) * _PARTS
+    tried = tried.astype(np.float32).astype(np.float64)
+    steps = np.clip(np.rint(apart / tried), -8, 7)
+    best = ((steps * tried - apart) ** 2).sum(axis=2, keepdims=True).argmin(axis=3, keepdims=True)
+    scale = np.take_along_axis(tried, best, axis=3)[..., 0, 0]
+    chosen = np.take_along_axis(steps, best, axis=3)[..., 0].reshape(turned.shape)
+    back = (np.moveaxis(each, 1, depth) for each in (chosen, scale))
+    integers, scales = (np.ascontiguousarray(each) for each in back)
+    return integers.astype(DType.INT4.numpy), scales.astype(np.float32)
 
 
 def _axes(net: Net, node: onnx.NodeProto) -> Mapping[int, int]:

@@ -11,11 +11,12 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
-from operators.lab import Case, check_cases, compile_case, make_model
+from operators.lab import Case, check_cases, check_oracle, compile_case, make_model
 from operators.test_lowering import lowered
 from operators.test_recurrent import recurrent
 
 from mcu_deploy import interpreter
+from mcu_deploy.ir import DType
 
 
 def _layer(
@@ -65,6 +66,74 @@ def _cases() -> Iterator[Case]:
     yield _layer("gemm transposed", "Gemm", (3, 8), (5, 8), 0, transB=1, alpha=0.5, beta=2.0)
     yield _layer("gemm of one scale", "Gemm", (1, 8), (5, 8), zero=9, transB=1, bias=False)
     yield _layer("matmul", "MatMul", (2, 3, 8), (8, 5), 1, bias=False)
+
+
+def _of_blocks(
+    name: str, op: str, x: tuple[int, ...], w: tuple[int, int], block: int, *,
+    dtype: str = "int4", zero: int = 0, bias: bool = True, clamp: bool = False, **attributes: Any,
+) -> Case:  # fmt: skip
+    """Weights of 4 bits with a scale for each block along the depth."""
+    rng = np.random.default_rng(len(name))
+    depth = 1 if attributes.get("transB") else 0
+    grid = tuple(-(-size // block) if axis == depth else size for axis, size in enumerate(w))
+    kind = DType(dtype).numpy
+    low, high = DType(dtype).range
+    constants: dict[str, Any] = {
+        "w": rng.integers(low, high + 1, w).astype(kind),
+        "s": rng.uniform(0.01, 0.2, grid).astype(np.float32),
+        "z": np.full(grid, zero).astype(kind),
+    }
+    along = {"axis": depth, "block_size": block}
+    nodes = [helper.make_node("DequantizeLinear", ["w", "s", "z"], ["real"], "dq", **along)]
+    arguments = ["x", "real", *(["b"] if bias else [])]
+    if bias:
+        constants["b"] = rng.standard_normal(w[1 - depth]).astype(np.float32)
+    nodes.append(helper.make_node(op, arguments, ["sum"], "layer", **attributes))
+    nodes.append(helper.make_node("Relu" if clamp else "Identity", ["sum"], ["y"], "end"))
+    model = make_model(nodes, {"x": ("float32", x)}, {"y": ("float32", None)}, constants, 21)
+    return Case(name, model, (rng.standard_normal(x).astype(np.float32),))
+
+
+def _block_cases() -> Iterator[Case]:
+    yield _of_blocks("blocks", "MatMul", (2, 3, 64), (64, 5), 32, bias=False)
+    yield _of_blocks("one block", "MatMul", (1, 16), (16, 3), 16, bias=False)
+    yield _of_blocks("blocks of two", "Gemm", (3, 8), (8, 5), 2, clamp=True)
+    yield _of_blocks("transposed", "Gemm", (3, 96), (5, 96), 32, transB=1, alpha=0.5, beta=2.0)
+    yield _of_blocks("of uint4", "Gemm", (1, 64), (7, 64), 16, dtype="uint4", zero=8, transB=1)
+    yield _of_blocks("one of each", "Gemm", (1, 2), (2, 1), 2)
+
+
+@pytest.mark.needs_host_gcc
+def test_weights_of_4_bits(tmp_path: Path) -> None:
+    check_cases(list(_block_cases()), tmp_path)
+
+
+def test_two_weights_of_4_bits_take_a_byte(tmp_path: Path) -> None:
+    for index, case in enumerate(_block_cases()):
+        network = compile_case(case, tmp_path, index).network
+        constants = [c for s in network.plan.steps for c in s.choice.workload.constants]
+        (weights,) = [c for c in constants if c.stem == "weights"]
+        (w,) = (t for t in case.model.graph.initializer if t.name == "w")
+        assert 2 * weights.value.nbytes == np.prod(w.dims), case.name
+        scales = [c.value.size for c in constants if c.stem == "scale"]
+        (s,) = (t for t in case.model.graph.initializer if t.name == "s")
+        assert scales == [np.prod(s.dims)]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        _of_blocks("odd", "MatMul", (2, 9), (9, 4), 3, bias=False),
+        _of_blocks("a rest", "MatMul", (2, 12), (12, 4), 8, bias=False),
+        _of_blocks("zero points", "MatMul", (2, 8), (8, 4), 4, zero=2, bias=False),
+    ],
+    ids=lambda case: case.name,
+)
+def test_blocks_of_another_form_become_float32(case: Case, tmp_path: Path) -> None:
+    graph = lowered(case, tmp_path)
+    (node,) = (n for n in graph.nodes if n.op == "MatMul")
+    assert node.domain == ""
+    check_oracle(case, interpreter.run(graph, list(case.inputs)))
 
 
 def _of_bytes(case: Case, each_row: bool = True, zero: int = 0) -> Case:

@@ -60,8 +60,7 @@ def test_json_has_all_that_is_printed(folder: Path) -> None:
     ("words", "code", "says"),
     [
         (["--int16-activations", "--weights-only", "int8"], 2, "Leave one out"),
-        (["--weights-only", "int4"], 1, "weights of 8 bits at least"),
-        (["--weights-only", "int2"], 2, "is not known; it is int8"),
+        (["--weights-only", "int2"], 2, "is not known; it is int8 or int4"),
         (["--weights-only", "int8", "--sensitivity"], 2, "Leave one out"),
         (["--io", "int16"], 2, "is for --int16-activations"),
         (["--budget", "lots"], 2, "--budget lots is none"),

@@ -19,10 +19,11 @@ from mcu_deploy.files.samples import open_samples
 from mcu_deploy.ir import DType
 from mcu_deploy.options import Options
 from mcu_deploy.options.quantizing import Quantizing
-from mcu_deploy.quantizing import preparing, sixteen_bits
+from mcu_deploy.quantizing import preparing
 from mcu_deploy.quantizing.budgets import Budget, within
 from mcu_deploy.quantizing.choosing import SAFE, Trials
 from mcu_deploy.quantizing.net import Net
+from mcu_deploy.quantizing.opset import with_more_types
 from mcu_deploy.quantizing.sensitivity import Sensitivity, with_more_bits
 from mcu_deploy.quantizing.sixteen_bits import wide_tensors
 
@@ -78,7 +79,7 @@ def test_a_clamp_of_16_bits_still_clamps(tmp_path: Path) -> None:
 
 
 def _net(model: onnx.ModelProto) -> Net:
-    return sixteen_bits.with_int16(Net(onnx.shape_inference.infer_shapes(model)))
+    return with_more_types(Net(onnx.shape_inference.infer_shapes(model)), "They")
 
 
 def _two_layers(between: str, depth: int = 8, spread: float = 1.0) -> Net:
@@ -117,7 +118,7 @@ def test_a_layer_whose_sums_have_no_room_keeps_bytes() -> None:
 def trials(tmp_path: Path) -> Trials:
     onnx.save(depthwise_net(spread=60), tmp_path / "m.onnx")
     np.savez(tmp_path / "s.npz", in0=samples(90))
-    net = sixteen_bits.with_int16(preparing.prepare(tmp_path / "m.onnx")[1])
+    net = with_more_types(preparing.prepare(tmp_path / "m.onnx")[1], "They")
     file = open_samples(tmp_path / "s.npz", formats.load(tmp_path / "m.onnx"))
     return Trials(net, file)
 

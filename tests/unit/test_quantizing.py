@@ -299,6 +299,42 @@ def test_weights_alone_are_a_quarter(tmp_path: Path) -> None:
     assert len(held) == 4
 
 
+@pytest.mark.parametrize("transposed", [False, True])
+def test_dense_layers_may_have_weights_of_4_bits(transposed: bool, tmp_path: Path) -> None:
+    """Blocks of 32 inputs, of 8, and none of 9; a convolution has 8 bits."""
+    random = np.random.default_rng(6)
+
+    def matrix(*shape: int) -> np.ndarray:
+        value = random.normal(size=shape) / shape[0] ** 0.5
+        return value.T if transposed else value
+
+    nodes = [
+        helper.make_node("Conv", ["x", "c"], ["a"], "conv"),
+        helper.make_node("Flatten", ["a"], ["f"]),
+        helper.make_node("Gemm", ["f", "w0"], ["b"], "by32", transB=int(transposed)),
+        helper.make_node("Gemm", ["b", "w1"], ["d"], "by8", transB=int(transposed)),
+        helper.make_node("Gemm", ["d", "w2"], ["y"], "by9", transB=int(transposed)),
+    ]
+    constants = {
+        "c": random.normal(size=(4, 2, 1, 1)), "w0": matrix(64, 24), "w1": matrix(24, 9),
+        "w2": matrix(9, 5),
+    }  # fmt: skip
+    model = model_of(nodes, constants, {"x": [1, 2, 4, 4]}, {"y": [1, 5]})
+    onnx.save(model, tmp_path / "m.onnx")
+    np.savez(tmp_path / "s.npz", in0=samples(4, (1, 2, 4, 4)))
+    made = quantize(
+        tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx",
+        options=Quantizing(weights_only="int4"),
+    )  # fmt: skip
+    assert made.accuracy[-1].judged.mean_sqnr > 18
+    assert made.notes[0].startswith("2 dense layers have weights of 4 bits;")
+    graph = passes.run(formats.load(tmp_path / "q.onnx"))
+    blocks = {n.name: graph.attributes(n.id).get("block_size") for n in graph.nodes}
+    held = {name: blocks[name] for name in ("conv", "by32", "by8", "by9")}
+    assert held == {"conv": None, "by32": 32, "by8": 8, "by9": None}
+    assert {n.domain for n in graph.nodes if n.name in held} == {"mcu"}
+
+
 def test_top1_is_that_of_the_classes(tmp_path: Path) -> None:
     model, values = depthwise_net(), samples(12)
     onnx.save(model, tmp_path / "m.onnx")

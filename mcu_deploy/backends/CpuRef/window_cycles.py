@@ -124,7 +124,7 @@ def arithmetic(layer: Layer) -> str:
     if layer.op == "HybridConv":
         return "hybrid"
     if layer.domain == "mcu":
-        return "weights8"
+        return "weights8"  # those of 4 bits take as long
     if not layer.output.type.is_quantized:
         return "float"
     return "tflite" if layer.domain == "tflite" else "quantized"

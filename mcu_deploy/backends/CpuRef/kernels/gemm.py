@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from mcu_deploy.arithmetic import multiplier
-from mcu_deploy.backends.CpuRef.kernels import product_any, sums
+from mcu_deploy.backends.CpuRef.kernels import gemm_blocks, product_any, sums
 from mcu_deploy.backends.CpuRef.kernels.base import (
     QUANTIZED,
     Kernel,
@@ -176,6 +176,16 @@ def _matmul(layer: Layer) -> Workload:
     )  # fmt: skip
 
 
+def _supports_bytes(layer: Layer) -> Support:
+    """Of weights with fewer bits than float32."""
+    blocks = gemm_blocks.has_blocks(layer)
+    return gemm_blocks.supports(layer) if blocks else supports(layer)
+
+
+def _bytes(layer: Layer) -> Workload:
+    return gemm_blocks.create(layer) if gemm_blocks.has_blocks(layer) else create(layer)
+
+
 KERNELS = (
     either(
         Kernel("Gemm", supports, create),
@@ -185,6 +195,5 @@ KERNELS = (
         Kernel("MatMul", _supports_matmul, _matmul),
         Kernel("MatMul", product_any.supports, product_any.matmul),
     ),
-    Kernel("Gemm", supports, create, domain="mcu"),
-    Kernel("MatMul", supports, create, domain="mcu"),
+    *(Kernel(op, _supports_bytes, _bytes, domain="mcu") for op in ("Gemm", "MatMul")),
 )
