@@ -19,6 +19,7 @@ from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.mve import byte_lanes
 from mcu_deploy.backends.quantized.vector_dense import GROUP, NARROWED, VectorDense
 from mcu_deploy.backends.quantized.vector_product import TILE, VectorProduct
+from mcu_deploy.backends.quantized.vector_rounding import VectorRounding
 
 # What adds an instruction.
 Step = Callable[[], None]
@@ -30,22 +31,48 @@ def add_steps(steps: Sequence[Step]) -> None:
         step()
 
 
-class Rounding:
+class Narrowing:
+    """What makes elements of vectors of integers. zero_point: in all lanes, or in a core
+    register."""
+
+    def __init__(self, code: Assembly, of: VectorRounding, zero_point: Register) -> None:
+        self._code, self._of, self._zero_point = code, of, zero_point
+        self._is_plain = not of.layer.leaves_halfwords
+
+    def to_halfwords(self, vectors: Sequence[Register]) -> list[Step]:
+        """Integers that may be none become the nearest."""
+        if self._is_plain:
+            return []
+        return [functools.partial(self._code.vqmovnb_s32, of, of) for of in vectors]
+
+    def with_zero(self, vectors: Sequence[Register]) -> list[Step]:
+        """Halfwords with the zero point, where integers were without it."""
+        if not self._of.adds_zero:
+            return []
+        add = self._code.vadd_i16 if self._is_plain else self._code.vqadd_s16
+        return [functools.partial(add, of, of, self._zero_point) for of in vectors]
+
+    def to_bytes(self, vectors: Sequence[Register]) -> list[Step]:
+        """The elements."""
+        narrow = byte_lanes.saturate(self._code, self._of.layer.y.dtype)
+        return [functools.partial(narrow, of, of) for of in vectors]
+
+
+class Rounding(Narrowing):
     """What makes elements of vectors of sums, with their biases.
 
     factor: those of the vectors' filters, or a core register with that of all; number: the
-    product's `rounding_number`; zero_point: in all lanes, or in a core register; sign: a vector
-    that is free while products are shifted; shifts: where `packed_shifts` are loaded to.
+    product's `rounding_number`; sign: a vector that is free while products are shifted; shifts:
+    where `packed_shifts` are loaded to.
     """
 
     def __init__(
         self, code: Assembly, product: VectorProduct, factor: Register, number: Register,
         zero_point: Register, sign: Register, shifts: Register,
     ) -> None:  # fmt: skip
-        self._code, self._product = code, product
-        self._factor, self._number, self._zero_point = factor, number, zero_point
+        super().__init__(code, product, zero_point)
+        self._product, self._factor, self._number = product, factor, number
         self._sign, self._shifts = sign, shifts
-        self._is_plain = not product.layer.leaves_halfwords
 
     def integers(
         self, vectors: Sequence[Register], load_factors: Sequence[Step], load_shifts: Step
@@ -79,24 +106,6 @@ class Rounding:
             shifts = self._shifts
             steps.append(load_shifts)
         return steps + [step(code.vrshl_s32, of, of, shifts) for of in vectors]
-
-    def to_halfwords(self, vectors: Sequence[Register]) -> list[Step]:
-        """Integers that may be none become the nearest."""
-        if self._is_plain:
-            return []
-        return [functools.partial(self._code.vqmovnb_s32, of, of) for of in vectors]
-
-    def with_zero(self, vectors: Sequence[Register]) -> list[Step]:
-        """Halfwords with the zero point, where integers were without it."""
-        if not self._product.adds_zero:
-            return []
-        add = self._code.vadd_i16 if self._is_plain else self._code.vqadd_s16
-        return [functools.partial(add, of, of, self._zero_point) for of in vectors]
-
-    def to_bytes(self, vectors: Sequence[Register]) -> list[Step]:
-        """The elements."""
-        narrow = byte_lanes.saturate(self._code, self._product.layer.y.dtype)
-        return [functools.partial(narrow, of, of) for of in vectors]
 
 
 class RowRounding(Rounding):

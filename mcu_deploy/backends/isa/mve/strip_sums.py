@@ -14,7 +14,7 @@ import itertools
 from collections.abc import Callable, Sequence
 
 from mcu_deploy.backends.isa import Assembly, Kind, Register
-from mcu_deploy.backends.isa.mve import byte_lanes
+from mcu_deploy.backends.isa.mve.rounding import Narrowing
 from mcu_deploy.backends.isa.mve.strip_frame import Frame
 from mcu_deploy.backends.isa.mve.tiles import add_number
 from mcu_deploy.backends.quantized.strips import PAIR_BYTES, WORDS, Strips
@@ -37,6 +37,7 @@ class Sums:
         self._taps = code.register("taps", region="weights")
         self._bias, self._factor, self._less = code.registers("bias factor less")
         self._number, self._zero_point = code.registers("rounding zero_point")
+        self._narrowing = Narrowing(code, of, self._zero_point)
         self._shift = code.register("shift")
         self.output, self._window = (
             code.register("output"),
@@ -209,16 +210,13 @@ class Sums:
         add(3, code.vldrw_u32, free, self._frame.offsets(1 + offsets))
         if self._fixed is not None:
             add(4, code.vrshl_s32, y, y, self._shift)
-            if not self._is_plain:
-                add(5, code.vqmovnb_s32, y, y)
         elif self._is_plain:
             add(4, code.vadd_f32, y, y, self._number)
         else:
             add(4, code.vcvtn_s32_f32, y, y)
-            add(5, code.vqmovnb_s32, y, y)
-        if self._of.adds_zero:
-            add(5, code.vadd_i16 if self._is_plain else code.vqadd_s16, y, y, self._zero_point)
-        add(6, byte_lanes.saturate(code, of.layer.y.dtype), y, y)
+        narrow = self._narrowing
+        steps += [(5, step) for step in (*narrow.to_halfwords([y]), *narrow.with_zero([y]))]
+        steps += [(6, step) for step in narrow.to_bytes([y])]
         if moved:
             add(8, add_number, code, self.output, moved)
         add(8, code.vstrb_32, y, self.output[free])
