@@ -18,7 +18,7 @@ from mcu_deploy.api.validating import validate
 from mcu_deploy.device.counting import count_instructions
 from mcu_deploy.errors import DeviceError
 
-HOST = pytest.param("host", marks=pytest.mark.needs_host_gcc)
+HOST = pytest.param("host", marks=[pytest.mark.needs_host_gcc])
 BOARD = pytest.param("mps2-an386", marks=[pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu])
 
 
@@ -28,7 +28,9 @@ def built(case: Case, board: str, folder: Path) -> BuildFolder:
     return as_folder(build(model, board, folder / "build", name="n"))
 
 
-@pytest.mark.parametrize("board", [HOST, BOARD])
+@pytest.mark.parametrize(
+    "board", [pytest.param("host", marks=[*HOST.marks, pytest.mark.matrix]), BOARD]
+)
 def test_an_lstm_that_a_loop_unrolls_is_onnxruntimes(board: str, tmp_path: Path) -> None:
     folder = built(models.lstm_by_loop(), board, tmp_path)
     result = validate(folder, layers=True)
