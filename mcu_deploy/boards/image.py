@@ -7,7 +7,6 @@ from pathlib import Path
 from mcu_deploy import resources
 from mcu_deploy.boards.model import SERIAL_BUFFER_BYTES, Board, SetupStep
 from mcu_deploy.errors import BoardError
-from mcu_deploy.files import templates
 
 
 def common() -> Path:
@@ -99,5 +98,7 @@ def render_linker_script(board: Board, reset: str = "") -> str:
     BoardError for the host, whose own linker needs none."""
     if board.is_host:
         raise BoardError(f"board {board.name} is linked by the machine's own gcc without a script")
+    from mcu_deploy.files import templates  # slow to import, and all that know boards import this
+
     template = templates.environment(common()).get_template("link.ld.j2")
     return template.render(board=board, reset=reset)

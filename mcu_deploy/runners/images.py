@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from mcu_deploy.elf.reader import load_elf
 from mcu_deploy.errors import RequestError
 
 _DATA, _END, _ADDRESS = 0, 1, 4
@@ -15,6 +14,8 @@ _WIDEST = 64 << 20  # no flash of a microcontroller is as large
 
 def loadable(elf: Path) -> tuple[tuple[int, bytes], ...]:
     """(load address, bytes) of each segment, in the order of addresses. ToolError for no ELF."""
+    from mcu_deploy.elf.reader import load_elf  # slow to import, and every board file names runners
+
     image = load_elf(elf)
     return tuple(
         sorted(
