@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import pytest
+
 import mcu_deploy
 
 ROOT = Path(mcu_deploy.__file__).parent
@@ -43,6 +45,12 @@ def _graph(root: Path) -> dict[str, set[str]]:
     return graph
 
 
+@pytest.fixture(scope="module")
+def graph() -> dict[str, set[str]]:
+    """Of mcu-deploy."""
+    return _graph(ROOT)
+
+
 def _circle(graph: Mapping[str, set[str]]) -> list[str]:
     try:
         TopologicalSorter(graph).prepare()
@@ -51,9 +59,8 @@ def _circle(graph: Mapping[str, set[str]]) -> list[str]:
     return []
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
+def test_no_modules_import_each_other_in_a_circle(graph: dict[str, set[str]]) -> None:
     """Counted are imports in functions and for type checkers, too: they hide circles."""
-    graph = _graph(ROOT)
     assert "mcu_deploy.ir.graph" in graph["mcu_deploy.ir"]
     assert _circle(graph) == []
 
@@ -87,8 +94,7 @@ def _upwards(
     ]
 
 
-def test_nothing_imports_what_stands_above_it() -> None:
-    graph = _graph(ROOT)
+def test_nothing_imports_what_stands_above_it(graph: dict[str, set[str]]) -> None:
     rooms, backends = _layers()
     assert _upwards(graph, "mcu_deploy", rooms) == []
     assert _upwards(graph, "mcu_deploy.backends", backends) == []
