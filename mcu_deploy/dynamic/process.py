@@ -9,19 +9,17 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import signal
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from mcu_deploy.dynamic import declarations, wire
 from mcu_deploy.dynamic.warden_client import WorkerEnd, WorkerProcess
 from mcu_deploy.dynamic.wire import Blob, Closed, Declined, Stream, TimedOut, WireError
 from mcu_deploy.errors import BackendFault, McuDeployError, one_line
-from mcu_deploy.processes.programs import Limits
+from mcu_deploy.processes.programs import Limits, signal_name
 
 # How long a worker whose socket is at its end may take to end, before it counts as one that lives.
 _GRACE = 2.0
@@ -92,12 +90,7 @@ class WorkerPool:
     def __enter__(self) -> WorkerPool:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
 
@@ -316,18 +309,11 @@ def _obituary(end: WorkerEnd | None, what: str) -> str:
     if end.killed:
         text = f"closed its connection in {what}"
     elif os.WIFSIGNALED(end.status):
-        text = f"crashed in {what} ({_signal_name(os.WTERMSIG(end.status))})"
+        text = f"crashed in {what} ({signal_name(os.WTERMSIG(end.status))})"
     else:
         text = f"ended its process in {what} with exit({os.waitstatus_to_exitcode(end.status)})"
     said = _essence(end.said)
     return f"{text} and said: {said}" if said else text
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _essence(said: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
 import time
 import weakref
@@ -110,7 +109,7 @@ class ChildProcess:
         if code is None:
             end = "is still running"
         elif code < 0:
-            end = f"was ended by {_signal_name(-code)}"
+            end = f"was ended by {programs.signal_name(-code)}"
         else:
             end = f"ended with exit code {code}"
         said = _essence(self.stderr()) or _essence(self.stdout())
@@ -133,13 +132,6 @@ class ChildProcess:
 def _text(descriptor: int) -> str:
     """What is in a file; its offset, which the writer shares with us, stays where it is."""
     return os.pread(descriptor, os.fstat(descriptor).st_size, 0).decode(errors="replace")
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _essence(text: str) -> str:

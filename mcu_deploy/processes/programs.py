@@ -274,3 +274,11 @@ def _number(variable: str, standard: float) -> float:
         if 0 < number < 1e9:
             return number
     raise UsageError(f"{variable} is {text!r}; give a number above 0, or unset it.")
+
+
+def signal_name(number: int) -> str:
+    """SIGSEGV of 11; "signal 99" of one that has no name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
