@@ -101,6 +101,36 @@ def test_a_pad_that_is_none_of_a_convolution_stays(
     assert ops(folded(graph)) == ops(graph)
 
 
+def test_a_pad_before_an_average_is_folded_where_that_counts_it() -> None:
+    after = folded(padded(Bytes(), SPATIAL, -3, "AveragePool"))
+    (pool,) = after.nodes
+    attributes = after.attributes(pool.id)
+    assert attributes["pads"] == (1, 0, 2, 1) and attributes["count_include_pad"] == 1
+    own = {"pads": (1, 0, 0, 0)}
+    assert ops(folded(padded(Bytes(), SPATIAL, -3, "AveragePool", **own))) == ["Pad", "AveragePool"]
+
+
+def relued(kernel: tuple[int, int], amounts: Sequence[int]) -> Graph:
+    """A Relu, a Pad of zeros and a MaxPool."""
+    net = Net()
+    x = net.op("Relu", [net.input(1, 2, 5, 4)], (1, 2, 5, 4))
+    constants = [net.constant(np.array(amounts, np.int64)), net.constant(np.float32(0))]
+    size = [n + a + b for n, a, b in zip((1, 2, 5, 4), amounts[:4], amounts[4:], strict=True)]
+    image = net.op("Pad", [x, *constants], size)
+    result = (1, 2, *(n - k + 1 for n, k in zip(size[2:], kernel, strict=True)))
+    return net.finish(net.op("MaxPool", [image], result, kernel_shape=kernel))
+
+
+def test_a_pad_of_zeros_before_a_maximum_is_folded_where_nothing_is_less() -> None:
+    after = folded(relued((3, 2), (0, 0, 2, 1, 0, 0, 1, 0)))
+    relu, pool = after.nodes
+    assert (relu.op, pool.op) == ("Relu", "MaxPool")
+    assert after.attributes(pool.id)["pads"] == (2, 1, 1, 0)
+    # A window of padding alone has no maximum; nor are zeros the least where elements are less.
+    assert "Pad" in ops(folded(relued((2, 2), (0, 0, 2, 1, 0, 0, 1, 0))))
+    assert ops(folded(padded(Net(), SPATIAL, 0.0, "MaxPool"))) == ["Pad", "MaxPool"]
+
+
 def test_a_pad_that_is_read_elsewhere_stays() -> None:
     editor = GraphEditor(padded(Bytes(), SPATIAL, -3))
     (pad,) = (node for node in editor.nodes.values() if node.op == "Pad")

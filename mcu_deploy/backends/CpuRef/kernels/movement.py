@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.CpuRef.kernels import positioned, shape_checks
+from mcu_deploy.backends.CpuRef.kernels import padding, positioned, shape_checks
 from mcu_deploy.backends.CpuRef.kernels.base import (
     Kernel,
     call,
@@ -128,6 +128,8 @@ def _pad(layer: Layer) -> Workload:
     if layer.attributes.get("mode", "constant") != "constant":
         positions = [at.tolist() for at in pad_positions(layer.call)]
         return positioned.positioned(layer, "pad", positions)
+    if (lines := padding.lines(layer)) is not None:
+        return lines
     pads = pad_amounts(layer.call)
     order = y.type.order
     strides = memory_strides(x.type)
