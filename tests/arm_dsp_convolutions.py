@@ -16,7 +16,8 @@ from onnx import helper, numpy_helper
 class Case:
     """shape: channels, rows, columns of the input; without rows all is of one axis. zeros: the zero
     points of input and output; scale: of the output, against a middling one; weights: the values
-    that are drawn from, or "normal"; dtypes: of input and output."""
+    that are drawn from, or "normal"; dtypes: of input and output; middle: the zero point of weights
+    of uint8, whose values are drawn without it; None for those of int8."""
 
     shape: tuple[int, ...]
     filters: int
@@ -30,6 +31,7 @@ class Case:
     dtypes: tuple[str, str] = ("int8", "int8")
     group: int = 1
     batch: int = 1
+    middle: int | None = None
 
 
 # Of the model for keyword spotting, and of the one for image classification.
@@ -96,6 +98,38 @@ GROUPS = (
     Case((20, 4, 41), 15, (2, 3), (1, 1), (1, 1, 0, 1), group=5, zeros=(-5, 6)),
     Case((64, 18), 64, (7,), (1,), (3, 3), (1,), group=4, weights=(-128, 127), scale=9),
 )
+# Weights of uint8, which are int8 only around a zero point in the middle: others have the sums of
+# one tap, of 128, of more, of an odd number of them; or wide words.
+UNSIGNED = (
+    Case((64, 6, 5), 8, (1, 1), (1, 1), _NONE, middle=120, zeros=(-128, 3)),
+    Case((64, 6, 5), 8, (1, 1), (1, 1), _NONE, middle=128, weights=(-128, 127)),
+    Case((64, 6, 5), 6, (1, 1), (1, 1), _NONE, middle=0, weights=(0, 255), zeros=(127, 3), scale=8),
+    Case((160, 3, 4), 4, (1, 1), (1, 1), _NONE, middle=3, weights=(-3, 252), scale=9),
+    Case((8, 6, 5), 5, (1, 1), (2, 2), _NONE, dtypes=_BYTES, middle=250, zeros=(255, 3)),
+    Case((16, 5, 5), 16, (1, 1), (1, 1), _NONE, middle=131, weights=(-131, 124)),
+    Case((1, 11, 4), 6, (10, 4), (1, 1), (0, 3, 0, 0), middle=200, zeros=(3, -128)),
+    Case((3, 9, 9), 4, (3, 3), (2, 2), (0, 0, 1, 1), middle=64, zeros=(-128, -128)),
+    Case((1, 6, 6), 3, middle=90, dtypes=_BYTES, zeros=(0, 128)),
+    Case((16, 6, 7), 8, middle=100, weights=(-100, 155), zeros=(127, 3), scale=4),
+    Case((16, 6, 6), 8, middle=139, dtypes=_BYTES, weights=(-139, 0, 116), zeros=(255, 3), scale=4),
+    Case((32, 4, 5), 4, middle=1, weights=(254,), zeros=(-128, 3), scale=90),
+    Case((57, 4, 3), 2, middle=30, weights=(-30, 225), zeros=(3, 127), scale=8),
+    Case((80, 3, 3), 2, middle=30, zeros=(3, 0)),
+    Case((8, 6, 5), 8, group=2, middle=99),
+    Case((8, 21), 4, (5,), (2,), (2, 2), (1,), middle=156, dtypes=_BYTES, zeros=(9, 3)),
+    Case((8, 7, 6), 8, group=8, middle=100, zeros=(-128, 4)),
+    Case((4, 7, 6), 4, (3, 3), (2, 2), group=4, middle=3, weights=(-3, 252), scale=5),
+    Case((4, 6, 6), 4, group=4, middle=255, weights=(-255, -30, 0), dtypes=_BYTES, zeros=(255, 3)),
+    Case((4, 6, 6), 4, group=4, middle=128, weights=(-128, 127), zeros=(127, -128)),
+)
+UNSIGNED_REFUSED = {
+    Case((4, 5, 6), 4, group=4, middle=0, weights=(0, 255)): (
+        "its weights, without their zero point, are no int8"
+    ),
+    Case((4, 9, 8), 4, (5, 5), (1, 1), (2, 2, 2, 2), group=4, middle=9, weights=(-9, 246)): (
+        "its weights, without their zero point, are no int8"
+    ),
+}
 REFUSED = {
     Case((4, 5, 5), 4, batch=2): "it convolves one image, and the batch has 2",
 }
@@ -118,16 +152,19 @@ class _Model:
             if case.weights == "normal"
             else random.choice(np.array(case.weights), shape)
         )
+        w_type, middle = (np.int8, 0) if case.middle is None else (np.uint8, case.middle)
+        if case.middle is not None:
+            weights = np.clip(weights + middle, 0, 255)
         x_type, y_type = (np.dtype(dtype).type for dtype in case.dtypes)
         y = f"y{index}"
         operands = [
             f"x{index}", self.constant(f"{y}_x_scale", np.float32(1)),
             self.constant(f"{y}_x_zero", x_type(case.zeros[0])),
-            self.constant(f"{y}_w", weights.astype(np.int8)),
+            self.constant(f"{y}_w", weights.astype(w_type)),
             self.constant(
                 f"{y}_w_scale", random.uniform(0.5, 2, case.filters).astype(np.float32)
             ),
-            self.constant(f"{y}_w_zero", np.zeros(case.filters, np.int8)),
+            self.constant(f"{y}_w_zero", np.full(case.filters, middle, w_type)),
             self.constant(f"{y}_scale", np.float32(case.scale * 40 * np.sqrt(np.prod(shape[1:])))),
             self.constant(f"{y}_zero", y_type(case.zeros[1])),
             self.constant(f"{y}_b", random.integers(-8000, 8000, case.filters).astype(np.int32)),

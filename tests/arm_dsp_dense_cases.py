@@ -15,7 +15,8 @@ from quantized_layers import LayersModel, Quantized
 class Dense:
     """zeros: the zero points of input and output; scale: of the output, against a middling one;
     is_extreme: weights of -127 and 127 only; is_matmul: without bias, and with a batch; plane and
-    kernel: of a convolution, whose kernel is its image or one pixel."""
+    kernel: of a convolution, whose kernel is its image or one pixel; middle: the zero point of
+    weights of uint8, None for those of int8."""
 
     rows: int
     taps: int
@@ -29,6 +30,7 @@ class Dense:
     lowest_weight: int = -127
     plane: tuple[int, ...] = ()
     kernel: tuple[int, ...] = ()
+    middle: int | None = None
 
     @property
     def macs(self) -> int:
@@ -45,7 +47,10 @@ class Dense:
             random.uniform(0.5, 2, self.outputs)
         )  # fmt: skip
         product = self.scale * 40 * np.sqrt(self.taps)
-        shape, kept = (self.rows, self.taps), weights.astype(np.int8)
+        w_type, middle = ("int8", 0) if self.middle is None else ("uint8", self.middle)
+        if self.middle is not None:
+            weights = np.clip(weights + middle, 0, 255)
+        shape, kept = (self.rows, self.taps), weights.astype(w_type)
         if self.is_matmul:
             shape, kept = (2, self.rows // 2, self.taps), kept.T
         if self.plane:
@@ -56,7 +61,7 @@ class Dense:
         w = model.dequantized(
             model.constant(np.ascontiguousarray(kept)),
             scales if self.is_per_channel else scales[0],
-            np.zeros(self.outputs if self.is_per_channel else ()), "int8",
+            np.full(self.outputs if self.is_per_channel else (), middle), w_type,
             axis=1 if self.is_matmul else 0,
         )  # fmt: skip
         if self.is_matmul:
@@ -97,14 +102,18 @@ TAKEN = (
     Dense(2, 10, 7, dtype="uint8", zeros=(9, 200), plane=(1, 2), kernel=(1, 1)),
     Dense(1, 60, 5, is_per_channel=True, plane=(3, 4), kernel=(3, 4)),
     Dense(3, 48, 6, zeros=(127, -128), plane=(4, 2), kernel=(4, 2)),
+    # Taken apart four times, and with wide words: of too few taps for that, of -128, of uint8.
+    Dense(1, 2000, 2, is_extreme=True, scale=50),
+    Dense(2, 2056, 5, is_extreme=True, is_per_channel=True, dtype="uint8", zeros=(255, 9), scale=8),
+    Dense(1, 1021, 6, is_extreme=True, scale=50, zeros=(-128, 0)),
+    Dense(1, 16, 4, lowest_weight=-128),
+    Dense(2, 21, 7, is_per_channel=True, middle=100),
+    Dense(1, 130, 9, is_extreme=True, middle=130, scale=4, zeros=(-128, 127)),
+    Dense(1, 40, 8, dtype="uint8", middle=3, zeros=(9, 200)),
+    Dense(1, 136, 9, is_per_channel=True, middle=130, zeros=(-128, 127)),
+    Dense(12, 40, 8, middle=30),
 )
 REFUSED = {
-    Dense(1, 2000, 2, is_extreme=True, scale=50): (
-        "half a sum of its weights could leave the 24 bits of two channels in one word"
-    ),
-    Dense(1, 16, 4, lowest_weight=-128): (
-        "a weight of -128 stands beside a negative one, which one word cannot hold"
-    ),
     Dense(1, 16, 4, scale=0.001): "its factors are too large for a 31-bit scale",
 }
 

@@ -93,5 +93,8 @@ def test_a_row_lies_in_the_scratch_as_close_behind_its_start_as_may_be(
     for layer in mine:
         x, (scratch, *_) = layer.inputs[0], layer.scratch
         assert x is not None and x.offset is not None and scratch.offset is not None
+        if not any(fact.output is None for fact in layer.overlaps):
+            assert scratch.bytes < 32  # the row stays as it lies
+            continue
         assert layer.overlaps[1].output is None
         assert x.offset - scratch.offset == aligned(layer.overlaps[1].distance)

@@ -3,8 +3,8 @@
  *   source model  layers, SHA-256
  *                 aeec470440dd992f9c812afb573edd862066cb48cedf7b8e6ab3396a42837151
  *   constants     924 bytes, as a file: SHA-256
- *                 e05a407ac43c60efc8c1180aa594896e4c9eb267145f6091da0008814b8da925
- *   workspace     176 bytes
+ *                 a665bdd1707ebf4fee963d93a408e1a440e2255018e1102c4b7e0539a374859e
+ *   workspace     112 bytes
  *   layers        1 with 768 multiply-accumulates
  *
  * Everything is static but the descriptor _mcu_network_dsp_dense, at the end. To compile this file
@@ -17,9 +17,9 @@
  * The workspace: what lies where, in bytes, and from which layer to which it is needed.
  *
  *   offset  bytes   from      to  holds
- *       64     64  input       0  int8
- *        0    156      0       0  scratch of dense_1
- *      160     12      0  output  int8_y
+ *        0     64  input       0  int8
+ *       64     12      0  output  int8_y
+ *       80     28      0       0  scratch of dense_1
  *
  * Shapes have the model's order of axes. NHWC and the like behind a shape say in which order its
  * axes lie in memory, where that is another one.
@@ -66,84 +66,78 @@ MCU_CONSTANT(_mcu_dsp_dense_dense_1_weights, uint32_t, 231, 0, 924);
  * w[c], four words, taps in the order 0 2 1 3 4 6 5 7; scale[a], addend[a], scale[b], addend[b],
  * scale[c], addend[c], scale[d], addend[d]. If scale[a] is 0, their factors, float32, those of b
  * and d 256 times too small, stand behind it instead.
- * scratch: a row, two taps in a word; what its outputs need. */
-MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
-                                         const uint32_t *weights MCU_UNUSED,
-                                         uint8_t *scratch MCU_UNUSED) {
+ * scratch: what its outputs need. */
+MCU_KERNEL void _mcu_dsp_dense_dense_direct_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
+                                                const uint32_t *weights MCU_UNUSED,
+                                                uint8_t *scratch MCU_UNUSED) {
     /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             "    vmov s0, r0\n"                     /* row_x, x */
-            "    vmov s8, r3\n"                     /* row_begin, scratch */
+            "    vmov s8, r0\n"                     /* row_begin, x */
+            "    vmov s9, r3\n"                     /* state, scratch */
             "    mov r9, r2\n"                      /* stream, weights */
-            "    ldmia r9!, {r0, r4, r5}\n"         /* stream!, {row_bytes, skipped, outputs} */
-            "    add r0, r3, r0\n"                  /* row_end, scratch, row_bytes */
-            "    vmov s9, r0\n"                     /* end_of_row, row_end */
+            "    ldmia r9!, {r2-r4}\n"              /* stream!, {row_bytes, skipped, outputs} */
+            "    add r0, r0, r2\n"                  /* row_end, x, row_bytes */
+            "    vmov s10, r0\n"                    /* end_of_row, row_end */
             "    mov r0, r1\n"                      /* out, y */
-            "    add r1, r1, r5\n"                  /* out_end, y, outputs */
+            "    add r1, r1, r4\n"                  /* out_end, y, outputs */
             "    adr.w r2, 1f\n"                    /* entry, 1 */
-            "    add r2, r2, r4\n"                  /* entry, entry, skipped */
+            "    add r2, r2, r3\n"                  /* entry, entry, skipped */
             "    orr r2, r2, #1\n"                  /* entry, entry, #1 */
-            "    vmov s1, r9\n"                     /* stream_begin, stream */
-            /* A row, widened to int16, in front of what outputs need to be stored. */
-            "    vmov r12, s0\n"                    /* source, row_x */
-            "    vmov r7, s8\n"                     /* into, row_begin */
-            "    vmov lr, s9\n"                     /* into_end, end_of_row */
-            "2:\n"
-            "    ldmia r12!, {r3, r5}\n"            /* source!, {x0123, x4567} */
-            "    sxtb16 r4, r3, ror #8\n"           /* x13, x0123, ror #8 */
-            "    sxtb16 r3, r3\n"                   /* x02, x0123 */
-            "    sxtb16 r6, r5, ror #8\n"           /* x57, x4567, ror #8 */
-            "    sxtb16 r5, r5\n"                   /* x46, x4567 */
-            "    stmia r7!, {r3-r6}\n"              /* into!, {x02, x13, x46, x57} */
-            "    cmp r7, lr\n"                      /* into, into_end */
-            "    bne 2b\n"
-            "    stmia r7, {r0-r2}\n"               /* into, {out, out_end, entry} */
-            "    vmov r9, s1\n"                     /* stream, stream_begin */
+            "    vmov s0, r9\n"                     /* stream_begin, stream */
+            "    vmov r3, s9\n"                     /* state_begin, state */
+            "    stmia r3, {r0-r2}\n"               /* state_begin, {out, out_end, entry} */
+            "    vmov r9, s0\n"                     /* stream, stream_begin */
             "    vmov r10, s8\n"                    /* taps, row_begin */
             "    ldmia r9!, {r4, r6, r12, lr}\n"    /* stream!, {even0, odd0, even1, odd1} */
             "    bx r2\n"                           /* entry */
-            "_mcu_dsp_dense_dense_dsp.to1:\n"
+            "_mcu_dsp_dense_dense_direct_dsp.to1:\n"
             "1:\n"
             /* Four outputs, eight taps at a time. A word of weights has 256 odd + even, */
             /* twice; by SXTB16 it has the even ones. */
-            "6:\n"
-            "    ldmia.w r10!, {r0, r2, r5, r8}\n"  /* taps!, {x02, x13, x46, x57} */
-            "    ldmia.w r9!, {r1, r3, r7, r11}\n"  /* stream!, {w02, w13, w46, w57} */
-            "    smlad r6, r1, r0, r6\n"            /* odd0, w02, x02, odd0 */
-            "    smlad r6, r3, r2, r6\n"            /* odd0, w13, x13, odd0 */
-            "    smlad r6, r7, r5, r6\n"            /* odd0, w46, x46, odd0 */
-            "    smlad r6, r11, r8, r6\n"           /* odd0, w57, x57, odd0 */
-            "    sxtb16 r1, r1\n"                   /* w02, w02 */
-            "    sxtb16 r3, r3\n"                   /* w13, w13 */
-            "    sxtb16 r7, r7\n"                   /* w46, w46 */
-            "    sxtb16 r11, r11\n"                 /* w57, w57 */
-            "    smlad r4, r1, r0, r4\n"            /* even0, w02, x02, even0 */
-            "    smlad r4, r3, r2, r4\n"            /* even0, w13, x13, even0 */
-            "    smlad r4, r7, r5, r4\n"            /* even0, w46, x46, even0 */
-            "    smlad r4, r11, r8, r4\n"           /* even0, w57, x57, even0 */
-            "    ldmia.w r9!, {r1, r3, r7, r11}\n"  /* stream!, {w02, w13, w46, w57} */
-            "    smlad lr, r1, r0, lr\n"            /* odd1, w02, x02, odd1 */
-            "    smlad lr, r3, r2, lr\n"            /* odd1, w13, x13, odd1 */
-            "    smlad lr, r7, r5, lr\n"            /* odd1, w46, x46, odd1 */
-            "    smlad lr, r11, r8, lr\n"           /* odd1, w57, x57, odd1 */
-            "    sxtb16 r1, r1\n"                   /* w02, w02 */
-            "    sxtb16 r3, r3\n"                   /* w13, w13 */
-            "    sxtb16 r7, r7\n"                   /* w46, w46 */
-            "    sxtb16 r11, r11\n"                 /* w57, w57 */
-            "    smlad r12, r1, r0, r12\n"          /* even1, w02, x02, even1 */
-            "    smlad r12, r3, r2, r12\n"          /* even1, w13, x13, even1 */
-            "    smlad r12, r7, r5, r12\n"          /* even1, w46, x46, even1 */
-            "    smlad r12, r11, r8, r12\n"         /* even1, w57, x57, even1 */
-            "    vmov r0, s9\n"                     /* limit, end_of_row */
+            "5:\n"
+            "    ldmia.w r10!, {r2, r5}\n"          /* taps!, {x02, x46} */
+            "    sxtb16 r8, r2, ror #8\n"           /* x13, x02, ror #8 */
+            "    sxtb16 r2, r2\n"                   /* x02, x02 */
+            "    sxtb16 r11, r5, ror #8\n"          /* x57, x46, ror #8 */
+            "    sxtb16 r5, r5\n"                   /* x46, x46 */
+            "    ldmia.w r9!, {r0, r1, r3, r7}\n"   /* stream!, {w02, w13, w46, w57} */
+            "    smlad r6, r0, r2, r6\n"            /* odd0, w02, x02, odd0 */
+            "    smlad r6, r1, r8, r6\n"            /* odd0, w13, x13, odd0 */
+            "    smlad r6, r3, r5, r6\n"            /* odd0, w46, x46, odd0 */
+            "    smlad r6, r7, r11, r6\n"           /* odd0, w57, x57, odd0 */
+            "    sxtb16 r0, r0\n"                   /* w02, w02 */
+            "    sxtb16 r1, r1\n"                   /* w13, w13 */
+            "    sxtb16 r3, r3\n"                   /* w46, w46 */
+            "    sxtb16 r7, r7\n"                   /* w57, w57 */
+            "    smlad r4, r0, r2, r4\n"            /* even0, w02, x02, even0 */
+            "    smlad r4, r1, r8, r4\n"            /* even0, w13, x13, even0 */
+            "    smlad r4, r3, r5, r4\n"            /* even0, w46, x46, even0 */
+            "    smlad r4, r7, r11, r4\n"           /* even0, w57, x57, even0 */
+            "    ldmia.w r9!, {r0, r1, r3, r7}\n"   /* stream!, {w02, w13, w46, w57} */
+            "    smlad lr, r0, r2, lr\n"            /* odd1, w02, x02, odd1 */
+            "    smlad lr, r1, r8, lr\n"            /* odd1, w13, x13, odd1 */
+            "    smlad lr, r3, r5, lr\n"            /* odd1, w46, x46, odd1 */
+            "    smlad lr, r7, r11, lr\n"           /* odd1, w57, x57, odd1 */
+            "    sxtb16 r0, r0\n"                   /* w02, w02 */
+            "    sxtb16 r1, r1\n"                   /* w13, w13 */
+            "    sxtb16 r3, r3\n"                   /* w46, w46 */
+            "    sxtb16 r7, r7\n"                   /* w57, w57 */
+            "    smlad r12, r0, r2, r12\n"          /* even1, w02, x02, even1 */
+            "    smlad r12, r1, r8, r12\n"          /* even1, w13, x13, even1 */
+            "    smlad r12, r3, r5, r12\n"          /* even1, w46, x46, even1 */
+            "    smlad r12, r7, r11, r12\n"         /* even1, w57, x57, even1 */
+            "    vmov r0, s10\n"                    /* limit, end_of_row */
             "    cmp r10, r0\n"                     /* taps, limit */
-            "    bne 6b\n"
+            "    bne 5b\n"
             "    sub r6, r6, r4\n"                  /* odd0, odd0, even0 */
             "    sub lr, lr, r12\n"                 /* odd1, odd1, even1 */
             /* To elements of the output. */
+            "    vmov r10, s9\n"                    /* taps, state */
             /* stream!, {scale0, addend0, scale1, addend1, scale2, addend2, scale3, addend3} */
             "    ldmia r9!, {r0-r3, r5, r7, r8, r11}\n"
-            "    cbz r0, 3f\n"                      /* scale0, 3 */
+            "    cbz r0, 2f\n"                      /* scale0, 2 */
             "    smmla r4, r4, r0, r1\n"            /* even0, even0, scale0, addend0 */
             "    smmla r6, r6, r2, r3\n"            /* odd0, odd0, scale1, addend1 */
             "    smmla r12, r12, r5, r7\n"          /* even1, even1, scale2, addend2 */
@@ -152,7 +146,7 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    ssat r6, #8, r6, asr #12\n"        /* odd0, #8, odd0, asr #12 */
             "    ssat r12, #8, r12, asr #4\n"       /* even1, #8, even1, asr #4 */
             "    ssat lr, #8, lr, asr #12\n"        /* odd1, #8, odd1, asr #12 */
-            "4:\n"
+            "3:\n"
             "    ldmia r10, {r0-r2}\n"              /* taps, {out, out_end, entry} */
             "    strb r4, [r0], #4\n"               /* even0, [out], #4 */
             "    cmp r0, r1\n"                      /* out, out_end */
@@ -160,11 +154,11 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    strb r12, [r0, #-2]\n"             /* even1, [out, #-2] */
             "    strb lr, [r0, #-1]\n"              /* odd1, [out, #-1] */
             "    str r0, [r10]\n"                   /* out, [taps] */
-            "    beq 5f\n"
+            "    beq 4f\n"
             "    vmov r10, s8\n"                    /* taps, row_begin */
             "    ldmia r9!, {r4, r6, r12, lr}\n"    /* stream!, {even0, odd0, even1, odd1} */
             "    bx r2\n"                           /* entry */
-            "3:\n"
+            "2:\n"
             /* No integers round these outputs at once. */
             "    vmov d0, r4, r6\n"                 /* pair0, even0, odd0 */
             "    vmov d1, r12, lr\n"                /* pair1, even1, odd1 */
@@ -192,8 +186,8 @@ MCU_KERNEL void _mcu_dsp_dense_dense_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    ssat r12, #8, r12\n"               /* even1, #8, even1 */
             "    sub lr, lr, #5\n"                  /* odd1, odd1, #5 */
             "    ssat lr, #8, lr\n"                 /* odd1, #8, odd1 */
-            "    b 4b\n"
-            "5:\n"
+            "    b 3b\n"
+            "4:\n"
             "    pop {r4-r11, pc}\n");
     /* clang-format on */
 }
@@ -205,11 +199,11 @@ static void _mcu_dsp_dense_layers(mcu_instance_t *instance) {
     uint8_t *const ws = instance->workspace;
 
     /* dense_1: Gemm, gemm_5_11 (5 nodes): int8[1,64] -> int8[1,12]; 768 MACs */
-    int8_t *const int8 = (int8_t *)(ws + 64);
-    int8_t *const dense_1 = (int8_t *)(ws + 160);
-    uint8_t *const dense_1_scratch = (uint8_t *)(ws + 0);
-    MCU_LAYER(0, _mcu_dsp_dense_dense_dsp(int8, dense_1, _mcu_dsp_dense_dense_1_weights,
-                                          dense_1_scratch));
+    int8_t *const int8 = (int8_t *)(ws + 0);
+    int8_t *const dense_1 = (int8_t *)(ws + 64);
+    uint8_t *const dense_1_scratch = (uint8_t *)(ws + 80);
+    MCU_LAYER(0, _mcu_dsp_dense_dense_direct_dsp(int8, dense_1, _mcu_dsp_dense_dense_1_weights,
+                                                 dense_1_scratch));
 }
 
 /* clang-format on */
@@ -236,7 +230,7 @@ static const mcu_tensor_info_t _mcu_dsp_dense_inputs[1] = {
     {
         .name = "int8",
         .shape = _mcu_dsp_dense_input0_shape,
-        .place = {64, 0, 64},
+        .place = {0, 0, 64},
         .scale = 1.0e+0F,
         .zero_point = 3,
         .ndim = 1,
@@ -249,7 +243,7 @@ static const mcu_tensor_info_t _mcu_dsp_dense_outputs[1] = {
     {
         .name = "int8_y",
         .shape = _mcu_dsp_dense_output0_shape,
-        .place = {160, 0, 12},
+        .place = {64, 0, 12},
         .scale = 3.2e+2F,
         .zero_point = -5,
         .ndim = 1,
@@ -260,7 +254,7 @@ static const mcu_tensor_info_t _mcu_dsp_dense_outputs[1] = {
 /* clang-format off */
 /* Where the outputs of each layer lie when it has run: offset, pool and bytes. */
 static const mcu_region_t _mcu_dsp_dense_regions[1] = {
-    {160, 0, 12}, /* 0 */
+    {64, 0, 12}, /* 0 */
 };
 
 /* Of each layer: its first output in the table above, and how many it has. */

@@ -130,7 +130,20 @@ def test_layers_of_other_depths_and_counts_share_the_unrolled_code(tmp_path: Pat
 
 
 def test_one_small_layer_is_not_worth_the_unrolled_code(tmp_path: Path) -> None:
-    assert [p.title for p in proposed([SMALL], tmp_path).proposals] == ["dense"]
+    titles = [p.title for p in proposed([SMALL], tmp_path).proposals]
+    assert titles == ["dense", "dense, bytes as they lie"]
+
+
+def test_a_row_of_few_outputs_may_stay_as_it_lies(tmp_path: Path) -> None:
+    """Then it needs no scratch but words, and may be written over where it is read once."""
+    for case, in_place in (
+        (Dense(1, 64, 4), (InPlace(0, 0, -64),)), (Dense(1, 64, 5), ()), (Dense(1, 64, 17), None),
+        (Dense(1, 63, 4), None), (Dense(2, 64, 4), None),
+    ):  # fmt: skip
+        found = proposed([case], tmp_path).proposals
+        direct = [p for p in found if "as they lie" in p.title]
+        assert [p.price.scratch_bytes for p in direct] == [28] * (in_place is not None)
+        assert [p.price.in_place for p in direct] == [in_place] * len(direct)
 
 
 def test_where_loops_must_be_short_the_function_has_as_many_blocks_as_fit(tmp_path: Path) -> None:
@@ -152,7 +165,8 @@ def test_the_price_is_near_what_the_timings_of_counted_instructions_say(
     case: Dense, cycles: int, tmp_path: Path
 ) -> None:
     """cycles: of the kernel's addresses counted in QEMU, by Arm's timings for the Cortex-M4."""
-    priced = min(p.price.costs.cycles or 0 for p in proposed([case], tmp_path).proposals)
+    found = proposed([case], tmp_path).proposals
+    priced = min(p.price.costs.cycles or 0 for p in found if "as they lie" not in p.title)
     assert priced == pytest.approx(cycles, rel=0.1)
 
 
@@ -182,6 +196,8 @@ def test_the_scratch_follows_the_row_that_is_read(
     shape: tuple[int, int, int], distance: int, tmp_path: Path
 ) -> None:
     for proposal in proposed([Dense(*shape)], tmp_path).proposals:
+        if "as they lie" in proposal.title:
+            continue
         assert proposal.price.in_place[1] == InPlace(0, None, distance)
 
 

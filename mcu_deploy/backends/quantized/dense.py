@@ -8,17 +8,19 @@ are pixels.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.interface import Layer
+from mcu_deploy.backends.quantized.dense_product import halves
 from mcu_deploy.backends.quantized.dense_product import words as words_of_pairs
-from mcu_deploy.backends.quantized.layers import Linear, linear
+from mcu_deploy.backends.quantized.layers import Linear, bytes_refusal, centred, linear
 from mcu_deploy.backends.quantized.layers import read as read_convolution
 from mcu_deploy.backends.quantized.layers import refusal as refusal_of_types
 from mcu_deploy.backends.quantized.requantization import accumulate, reach, shift_of
@@ -30,6 +32,7 @@ LANES = 256  # of the odd output's sum
 TAPS, OUTPUTS = 2 * ROW.of_row, ROW.filters  # of a block, of a group
 IN_WORDS = (0, 2, 1, 3)  # of four taps those in the first word, in the second one
 BLOCKS = 16  # of the long form
+_MOST_GROUPS = 4  # whose row is widened for each
 _PIXELS = 2  # of a 1x1 convolution at most: its own kernels take more, three at a time
 # Tried first of an output's scale, so that layers mostly share a function. It is the least with
 # which the half that rounds is an addend.
@@ -39,7 +42,20 @@ _LARGEST_SHIFT = 22  # that leaves a zero point in 32 bits, with room for sums
 
 @dataclass(frozen=True)
 class Dense(Linear):
-    """weights: [output, tap]."""
+    """weights: [output, tap]. is_direct: its row is widened anew for each group of outputs, and not
+    once, in the scratch."""
+
+    is_direct: bool = field(default=False, kw_only=True)
+
+    @property
+    def may_be_direct(self) -> bool:
+        """Whether that is worth a try: it takes less scratch, and little longer for few outputs."""
+        return self.rows == 1 and self.x.shape[-1] % TAPS == 0 and self.groups <= _MOST_GROUPS
+
+    @property
+    def block_bytes(self) -> int:
+        """Of a row, as its blocks read it."""
+        return TAPS if self.is_direct else 2 * TAPS
 
     @property
     def rows(self) -> int:
@@ -53,21 +69,51 @@ class Dense(Linear):
     def groups(self) -> int:
         return math.ceil(self.y.shape[-1] / OUTPUTS)
 
+    @functools.cached_property
+    def parts(self) -> int:
+        """In how many parts of a row the sums are taken apart, so that they stay in the 24 bits
+        that two outputs in one word have; 0 where no such words hold the weights or the sums."""
+        if bytes_refusal(self) or weights_refusal(self.weights):
+            return 0
+        if not leave(self.reach):
+            return 1
+        most = self.blocks // BLOCKS
+        return next((n for n in range(2, most + 1) if not self._leave_in(n)), 0)
+
+    def _leave_in(self, parts: int) -> bool:
+        """Whether sums of so many parts leave them."""
+        ends, bias = self.x.dtype.range, self.bias
+        step = TAPS * self.part_blocks(parts)
+        end = TAPS * self.blocks - (parts - 1) * step
+        for begin in (0, *range(end, TAPS * self.blocks, step)):
+            if leave(reach(self.weights[:, begin:end], bias, *ends)):
+                return True
+            end, bias = end + step, 0 * bias
+        return False
+
+    def part_blocks(self, parts: int) -> int:
+        """Blocks of each of so many parts but the first: a multiple of the unrolled ones."""
+        return BLOCKS * (self.blocks // (parts * BLOCKS))
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether a word of weights is two taps of one output, not of two."""
+        return not self.parts
+
     @property
     def is_long(self) -> bool:
-        """Whether sums leave the 24 bits that two outputs in one word have, so that these are taken
-        apart in the middle, too."""
-        return leave(self.reach)
+        """Whether sums are taken apart before a row's end, too."""
+        return self.parts > 1
 
     @property
     def middle(self) -> int:
-        """Blocks before a long row's middle: behind it is a multiple of the unrolled ones."""
-        return self.blocks - BLOCKS * (self.blocks // (2 * BLOCKS))
+        """Blocks before sums of a long row are first taken apart."""
+        return self.blocks - (self.parts - 1) * self.part_blocks(self.parts)
 
     @property
     def lanes(self) -> int:
         """Of the odd outputs' sums, as they are rounded."""
-        return 1 if self.is_long else LANES
+        return 1 if self.is_long or self.is_wide else LANES
 
 
 def leave(ends: tuple[Array, Array]) -> bool:
@@ -76,17 +122,20 @@ def leave(ends: tuple[Array, Array]) -> bool:
     return bool(max(-ends[0].min(), ends[1].max()) >= 2**23 - 2**15)
 
 
-def words(weights: Array, at_once: int) -> Array:
+def words(weights: Array, at_once: int, is_wide: bool = False) -> Array:
     """Weights [output, tap] as kernels read them: uint32 [group, word], of each group of outputs,
-    of so many taps at once and of each two outputs the words of these, in the order of the
-    activations. Zeros fill groups and taps."""
+    of so many taps at once and of each two outputs, or each one (is_wide), the words of these, in
+    the order of the activations. Zeros fill groups and taps."""
     outputs, taps = weights.shape
     groups, blocks = math.ceil(outputs / OUTPUTS), math.ceil(taps / at_once)
     padded = np.zeros((OUTPUTS * groups, at_once * blocks), np.int64)
     padded[:outputs, :taps] = weights
     rows = padded.reshape(-1, 4)[:, IN_WORDS].reshape(padded.shape)
-    packed = words_of_pairs(rows[::2], rows[1::2], is_wide=False)
-    return packed.reshape(groups, 2, blocks, -1).swapaxes(1, 2).reshape(groups, -1)
+    if is_wide:
+        packed = halves(rows.reshape(len(rows), -1, 2))
+    else:
+        packed = words_of_pairs(rows[::2], rows[1::2], is_wide=False)
+    return packed.reshape(groups, -1, blocks, at_once // 2).swapaxes(1, 2).reshape(groups, -1)
 
 
 def weights_refusal(weights: Array) -> str:
@@ -129,10 +178,9 @@ def read(layer: Layer) -> Dense | str:
         return reason
     if w.type.rank != 2 or x.type.rank < 2 or layer.attributes.get("transA", 0):
         return "it multiplies rows with one matrix"
-    assert w.constant is not None
     is_transposed = layer.op == "FullyConnected" or layer.attributes.get("transB", 0)
-    weights = w.constant if is_transposed else w.constant.T
-    found = linear(layer, weights.astype(np.int64))
+    weights = centred(w)
+    found = linear(layer, weights if is_transposed else weights.T)
     return found if isinstance(found, str) else Dense(**vars(found))
 
 
@@ -159,13 +207,7 @@ def refusal(layer: Dense) -> str:
     low, high = layer.reach
     if (np.maximum(-low, high) * layer.factors.astype(np.float64) >= 2**31 - 2**10).any():
         return "a sum of it times its factor could leave 32 bits"  # that VCVT gives
-    if layer.is_long:
-        middle, ends = TAPS * layer.middle, layer.x.dtype.range
-        first = reach(layer.weights[:, :middle], layer.bias, *ends)
-        second = reach(layer.weights[:, middle:], 0 * layer.bias, *ends)
-        if leave(first) or leave(second):
-            return "half a sum of its weights could leave the 24 bits of two channels in one word"
-    return weights_refusal(layer.weights)
+    return ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,16 +240,18 @@ class RowProduct:
 
     @property
     def row_bytes(self) -> int:
-        """Of a row that is widened to int16."""
-        return 2 * TAPS * self.layer.blocks
+        """Of a row as its blocks read it: widened to int16, or as it lies."""
+        return self.layer.block_bytes * self.layer.blocks
 
     def pack(self, block_bytes: int) -> Array:
         """The words that the kernel reads, as `description` has them; where outputs differ, behind
         each group what `round_group` has for it. block_bytes: of a block's code."""
         layer = self.layer
-        packed = words(layer.weights, TAPS)
+        packed = words(layer.weights, TAPS, layer.is_wide)
         stream = [self.row_bytes, self.skipped * block_bytes, len(layer.weights)]
-        stream += [2 * TAPS * layer.middle] if layer.is_long else []
+        stream += [layer.block_bytes * layer.middle] if layer.is_long else []
+        part = layer.block_bytes * layer.part_blocks(layer.parts) if layer.parts > 2 else 0
+        stream += [part] if part else []
         stream += [] if self.common is None else self.common.words
         bias = np.resize(layer.bias, OUTPUTS * layer.groups).reshape(-1, OUTPUTS)
         for group in range(layer.groups):
@@ -216,34 +260,41 @@ class RowProduct:
                 moves, ends = round_group(layer, group, self.shift)
             else:
                 moves = [*self.common.moves] * 2
-            starts = bias[group] * [1, LANES, 1, LANES]
-            starts += moves * np.array([1, LANES // layer.lanes] * 2)
-            starts[1::2] += starts[::2]
+            if layer.is_wide:
+                starts = bias[group] + moves
+            else:
+                starts = bias[group] * [1, LANES, 1, LANES]
+                starts += moves * np.array([1, LANES // layer.lanes] * 2)
+                starts[1::2] += starts[::2]
             stream += [*starts.tolist(), *packed[group].tolist(), *ends]
         return (np.array(stream, np.int64) & 0xFFFFFFFF).astype(np.uint32)
 
     def description(self) -> Iterator[str]:
         """For the head of a kernel: what it computes, and the words of its stream."""
-        is_long = self.layer.is_long
+        layer = self.layer
         formula, more, own = "sat((sum * scale >> 32) + addend >> shift)", "", ""
         if self.common is None:
             own = "; " + ", ".join(f"scale[{k}], addend[{k}]" for k in "abcd")
-            if self.layer.fixed is None:
-                part = "" if is_long else ", those of b and d 256 times too small"
+            if layer.fixed is None:
+                part = "" if layer.lanes == 1 else ", those of b and d 256 times too small"
                 own += f". If scale[a] is 0, their factors, float32{part}, stand behind it instead"
         elif self.common.is_twice:
             formula = "sat((2 * sum * multiplier >> 32, rounded) + addend - (sum < 0) >> shift)"
             more = "; multiplier, addend, shift, nothing"
         else:
             more = "; even outputs' scale and addend, odd ones'"
-        middle = "; bytes of it before the middle" if is_long else ""
+        middle = "; bytes of it before the middle" if layer.is_long else ""
+        middle += "; bytes of each part behind it" if layer.parts > 2 else ""
+        starts = "start[a]; 256 start[b] + start[a]; start[c]; 256 start[d] + start[c]"
+        taps = "halves 256 w[b] + w[a], four words, 256 w[d] + w[c], four words"
+        if layer.is_wide:
+            starts = "start[a]; start[b]; start[c]; start[d]"
+            taps = "halves w[a], four words, then so of w[b], w[c], w[d]"
         yield f"y[r][k] = {formula}, with sum = start[k] + sum of x[r] * w[k]."
         yield (
             "weights: bytes of a widened row; of code that the first blocks skip; count of outputs"
-            f"{middle}{more}. Then of each four outputs a, b, c and d: start[a]; "
-            "256 start[b] + start[a]; start[c]; 256 start[d] + start[c]; of each eight taps, two a "
-            "word, in halves 256 w[b] + w[a], four words, 256 w[d] + w[c], four words, taps in the "
-            f"order 0 2 1 3 4 6 5 7{own}."
+            f"{middle}{more}. Then of each four outputs a, b, c and d: {starts}; of each eight "
+            f"taps, two a word, in {taps}, taps in the order 0 2 1 3 4 6 5 7{own}."
         )
 
 

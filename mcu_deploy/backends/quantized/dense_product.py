@@ -11,7 +11,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.quantized.filter_pairs import Pair, in_float, pairs_of
-from mcu_deploy.backends.quantized.layers import Convolution
+from mcu_deploy.backends.quantized.layers import Convolution, bytes_refusal
 from mcu_deploy.backends.quantized.requantization import LARGEST_SHIFT, shift_of
 
 _LANES = 256  # of the odd filter's accumulator, where the weights are narrow
@@ -58,6 +58,7 @@ class DenseProduct:
     is_in_turn: they are multiplied with one after the other, the words of a round at a time.
     table: uint8 [256], what a function behind the layer makes of each byte.
     room: bytes of code that a loop over taps leaves for what is around that over filters.
+    summed: taps whose sums are taps behind them (moved_weights.py); 0 where there are no such.
     """
 
     layer: Convolution
@@ -73,6 +74,7 @@ class DenseProduct:
     is_in_turn: bool = False
     table: Array | None = None
     room: int = 0
+    summed: int = 0
 
     @property
     def filters(self) -> int:
@@ -223,6 +225,8 @@ class DenseProduct:
         """Why two filters do not fit into one word, a clause; empty where they do."""
         if self.is_wide:
             return ""
+        if not self.summed and (reason := bytes_refusal(self.layer)):
+            return reason
         low, high = self.layer.reach
         if max(-low.min(), high.max()) >= 2**23 - _MOVED:
             return "a sum of its weights could leave the 24 bits that two filters in one word have"
@@ -285,7 +289,8 @@ class DenseProduct:
         rounding takes other ways."""
         ways = (getattr(self, field.name) for field in fields(self) if field.type == "bool")
         return (
-            self.layer.form, self.weights.shape, *ways, self.table is not None, self.room,
+            self.layer.form, self.weights.shape, self.summed, *ways, self.table is not None,
+            self.room,
             self.shift, self.late, self.unsolved,
         )  # fmt: skip
 
@@ -323,6 +328,8 @@ class DenseProduct:
             yield ("bias[f]; bias[g]; for each two taps one of w[f], one of w[g], in halves.")
         else:
             yield ("bias[f]; 256 bias[g] + bias[f]; for two taps one, in halves 256 w[g] + w[f].")
+        if self.summed:
+            yield ("Behind the taps are sums of 128 of them, which meet what is less in w[f][t].")
         if self.layer.groups > 1:
             yield ("The streams of groups follow each other.")
         if self.is_double:
@@ -378,8 +385,11 @@ def words(even: Array, odd: Array, is_wide: bool) -> Array:
     count = even.shape[0]
     if is_wide:
         pairs = np.stack([even, odd], 1).reshape(count, 2, -1, 2)
-        halves = pairs.swapaxes(1, 2).reshape(count, -1, 2)
-    else:
-        halves = (_LANES * odd + even).reshape(count, -1, 2)
-    assert halves.min() >= -(2**15) and halves.max() < 2**15
-    return ((halves[..., 0] & 0xFFFF) | (halves[..., 1] & 0xFFFF) << 16).astype(np.uint32)
+        return halves(pairs.swapaxes(1, 2).reshape(count, -1, 2))
+    return halves((_LANES * odd + even).reshape(count, -1, 2))
+
+
+def halves(pairs: Array) -> Array:
+    """Words of two int16 each, [..., 2], the lower half first: uint32 [...]."""
+    assert pairs.min() >= -(2**15) and pairs.max() < 2**15
+    return ((pairs[..., 0] & 0xFFFF) | (pairs[..., 1] & 0xFFFF) << 16).astype(np.uint32)

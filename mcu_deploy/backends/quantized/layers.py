@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.arithmetic import Array, activation_bounds, multiplier, tflite
-from mcu_deploy.backends.interface import Layer, Target
+from mcu_deploy.backends.interface import Layer, Operand, Target
 from mcu_deploy.backends.layer import HOST, kept
 from mcu_deploy.backends.quantized import requantization
 from mcu_deploy.backends.quantized.loops import loop_bytes, waits_for_weights
@@ -34,9 +34,10 @@ def saturate(y: TensorType) -> str:
 @dataclass(frozen=True, eq=False)
 class Linear:
     """weights: of each filter, which is an output of a fully connected layer, and of each of its
-    taps. bias: of sums of the input's elements as they are, or without their zero point
-    (depthwise). factors: float32 of each filter. reach: the least and greatest sum of each. fixed:
-    [filter, 2], TFLite's multipliers and shifts, which say what the factors do; None for ONNX.
+    taps, without their zero point. bias: of sums of the input's elements as they are, or without
+    theirs (depthwise). factors: float32 of each filter. reach: the least and greatest sum of each.
+    fixed: [filter, 2], TFLite's multipliers and shifts, which say what the factors do; None for
+    ONNX.
     target: what its kernels run on.
 
     A filter whose output is the same for all inputs has weights of 0: networks that were trained
@@ -151,7 +152,7 @@ def read(layer: Layer) -> Convolution | str:
     is_depthwise = depth == 1 and group == x.type.shape[1] and group > 1
     is_small = {*window.kernel, *window.strides} == {1} and not window.padded
     is_pixelwise = is_small and not is_depthwise
-    weights = w.constant.astype(np.int64).reshape(*w.type.shape[:2], *window.kernel)
+    weights = centred(w).reshape(*w.type.shape[:2], *window.kernel)
     found = linear(layer, weights, is_centred=is_depthwise)
     if isinstance(found, str):
         return found
@@ -183,9 +184,8 @@ def refusal(layer: Layer) -> str:
         return "its weights or its bias are computed at run time"
     if reason := types_refusal(x.type, y.type):
         return reason
-    wq = w.type.quantization
-    if w.type.dtype is not DType.INT8 or wq is None or any(wq.zero_point):
-        return "it takes weights of int8 with the zero point 0"
+    if w.type.dtype not in BYTES or w.type.quantization is None:
+        return f"it takes weights of int8 and uint8 that have a scale, not {w.type}"
     return clamp_refusal(layer)
 
 
@@ -195,6 +195,22 @@ def image_refusal(layer: Convolution) -> str:
         return f"it convolves one image, and the batch has {layer.x.shape[0]}"
     if min(*layer.window.begin, *layer.window.end) < 0:
         return "its padding is negative"
+    return ""
+
+
+def centred(weights: Operand) -> Array:
+    """Constant weights without their zero points, int64."""
+    assert weights.constant is not None
+    _, zeros = weights.type.scaling.broadcast(weights.type.rank)
+    return weights.constant.astype(np.int64) - zeros
+
+
+def bytes_refusal(layer: Linear) -> str:
+    """Why no kernel takes a layer whose words have a byte for each weight, a clause; empty where
+    one may. Those of uint8 need a bit more, unless their zero point is about the middle."""
+    low, high = DType.INT8.range
+    if layer.weights.min(initial=0) < low or layer.weights.max(initial=0) > high:
+        return "its weights, without their zero point, are no int8"
     return ""
 
 

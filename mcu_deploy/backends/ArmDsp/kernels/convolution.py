@@ -24,7 +24,7 @@ from mcu_deploy.backends.ArmDsp.kernels import pointwise
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, ID, proposal
 from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Register
-from mcu_deploy.backends.isa.dsp import frames, nests, window_groups
+from mcu_deploy.backends.isa.dsp import frames, nests, tap_sums, window_groups
 from mcu_deploy.backends.isa.dsp.bordered import Bordered
 from mcu_deploy.backends.isa.dsp.frames import Kernel, numbers
 from mcu_deploy.backends.isa.dsp.gather import Gather, SharedGather
@@ -112,6 +112,7 @@ def _proposal(part: SubgraphView, kernel: Kernel, image: Bordered | None = None)
     title = f"conv{rows}x{columns}"
     stem = "conv_dsp" if kernel.is_common else f"{title}_dsp"
     title += ", shared columns" * kernel.is_shared + ", wide weights" * product.is_wide
+    title += ", moved weights" * (product.summed > 0)
     title += ", filters of this layer" * product.holds_ends
     title += (
         ", four a round" * product.is_double
@@ -217,6 +218,7 @@ def _tile(code: Assembly, kernel: Kernel, names: Registers) -> None:
         into = code.register("into")
         code.vmov(into, names.activations)
         kernel.gather.assemble(code, windows, into)
+        _sum_taps(code, kernel, names)
         code.vmov(tile.stream, names.stream)
         _multiply(code, kernel, names)
     if kernel.product.holds_ends:
@@ -287,6 +289,14 @@ def _multiply(code: Assembly, kernel: Kernel, names: Registers) -> None:
     nests.one_tile(names.tile, begin, compare)
 
 
+def _sum_taps(code: Assembly, kernel: Kernel, names: Registers) -> None:
+    """Where weights are moved."""
+    if kernel.product.summed:
+        begin = code.register("first_taps")
+        code.vmov(begin, names.activations)
+        tap_sums.append(code, begin, kernel.product.summed)
+
+
 def _groups(code: Assembly, kernel: Kernel, names: Registers) -> None:
     """The windows of a tile, one group's channels after the other's. The frame has what leads to
     the windows of the next."""
@@ -302,6 +312,7 @@ def _groups(code: Assembly, kernel: Kernel, names: Registers) -> None:
         code.add(at, tile.taps, frame.downs)
         code.ldmia(at, windows.begun)
         kernel.gather.assemble(code, windows, into)
+        _sum_taps(code, kernel, names)
         code.vmov(tile.stream, names.group)
         _multiply(code, kernel, names)
         code.note("The next group: its stream, channels and filters.")

@@ -7,14 +7,14 @@ and reads all weights anew for the next.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from mcu_deploy.backends.ArmDsp.kernels import pointwise, pointwise_shared
 from mcu_deploy.backends.interface import Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa.workloads import NATURAL
 from mcu_deploy.backends.quantized import dense
 from mcu_deploy.backends.quantized.dense import Dense
-from mcu_deploy.backends.quantized.layers import Convolution
+from mcu_deploy.backends.quantized.layers import Convolution, Linear, bytes_refusal
 from mcu_deploy.operators.windows import Window
 
 OPERATORS = ("Gemm", "MatMul", "tflite::FullyConnected")
@@ -29,10 +29,9 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if pointwise.refusal(layer):
         return ""
     part = view.part([node.node.id])
-    proposals = (
-        *pointwise.proposals(part, layer),
-        *pointwise_shared.proposals(part, layer),
-    )
+    proposals = [*pointwise.proposals(part, layer)]
+    if not bytes_refusal(layer):
+        proposals += pointwise_shared.proposals(part, layer)
     return [replace(proposal, layouts=NATURAL) for proposal in proposals]
 
 
@@ -44,8 +43,9 @@ def of_pixels(layer: Dense) -> Convolution:
         replace(type_, shape=(1, channels, *size))
         for type_, channels in ((layer.x, taps), (layer.y, outputs))
     )
+    given = {field.name: getattr(layer, field.name) for field in fields(Linear)}
     return Convolution(
-        **{**vars(layer), "weights": layer.weights.reshape(outputs, taps, 1, 1), "x": x, "y": y},
+        **{**given, "weights": layer.weights.reshape(outputs, taps, 1, 1), "x": x, "y": y},
         window=Window(ones, ones, ones, (0, 0), (0, 0), size, size),
         is_depthwise=False, is_pixelwise=True, groups=1,
     )  # fmt: skip

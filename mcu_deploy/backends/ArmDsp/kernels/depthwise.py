@@ -5,7 +5,8 @@ that a word is two neighbours of a line and padding is 0. A line is a row of the
 whichever is cheaper: long lines have few ends. A row (w0, w1, w2) of the kernel lies in two
 registers, (w0, w1) and (w1, w2), and serves two outputs with four SMLADs, whichever of its taps the
 words begin at. The sum is left 91 to 255 times as large (the gain), so that what rounds it fits
-into its bias, and SMMUL and SSAT make the output. The assembler is in planes.py.
+into its bias, and SMMUL and SSAT make the output. Weights that are no int8, as those of uint8 are
+without their zero point, are some that are, moved by as much. The assembler is in planes.py.
 
 The planes hold all lines of a small image, and each output line has code for the kernel's rows that
 are inside of it. Of a larger one they hold a band of lines, with zeros around the image. All input
@@ -51,6 +52,7 @@ OPERATORS = ("Conv", "tflite::Conv")
 _LEAST_GAIN, _MOST_GAIN = plane_lines.LEAST_GAIN, 255
 _FEW = 8  # gains that are tried with late sums
 _GAINS = 24  # that are tried at a time
+_MOST_MOVED = 127  # in a byte
 _LATE_AT_ONCE = 16  # channels, with that many gains each
 _MARGIN = 2**20  # of an accumulator, for what rounds it
 TAP_WORDS = 5  # of a channel
@@ -70,6 +72,8 @@ def refusal(layer: Convolution) -> str:
         return f"it takes channels by {LANES}, and there are {channels}"
     if not any(BareLines.of(layer, transposed).is_reachable for transposed in (False, True)):
         return f"{channels} channels of {window.input} pixels are out of the reach of its offsets"
+    if np.abs(plane_lines.moves(layer)).max() > _MOST_MOVED:
+        return "a filter of it has weights of 0 and of 255 from its zero point"
     if plane_lines.shift(layer) < 0:
         return "its factors are too large for a 31-bit scale"
     low, high = layer.reach
@@ -267,6 +271,8 @@ def _describe(code: Assembly, layer: Convolution, lines: BareLines, has_late: bo
         "has the bias times the gain, and the zero point of y and a half, which become its units "
         f"by the scale. Lines i are {'columns' if lines.is_transposed else 'rows'} of the image."
     )  # fmt: skip
+    is_moved = plane_lines.is_moved(layer)
+    move = "m, which is missing from the bytes of all nine" if is_moved else "0"
     code.note(
         "x and y: [row][column][channel]."
         + " In front of taps is a word, how many channels." * lines.is_any
@@ -275,7 +281,7 @@ def _describe(code: Assembly, layer: Convolution, lines: BareLines, has_late: bo
         "taps, words, those in brackets by their bytes from the lowest on: "
         "(w[0][0], w[0][1], w[0][2], gain), "
         "(w[1][0], w[1][1], w[1][2], number of the channel's first late sum or 0), "
-        "(w[2][0], w[2][1], w[2][2], 0), start, scale."
+        f"(w[2][0], w[2][1], w[2][2], {move}), start, scale."
         + " Behind those of all channels are late sums, whose output is one too small: that "
         "output, with 256 where another one of the channel follows, and the sum of products."
         * has_late
@@ -318,19 +324,25 @@ def may_be_late(view: SubgraphView, layer: Convolution, target: Target) -> bool:
 def roundings(layer: Convolution) -> list[Rounding]:
     """Of each channel; empty where one has none."""
     channels = [layer.channel(n) for n in range(len(layer.bias))]
-    found = round_channels(channels, layer.bias.tolist(), plane_lines.shift(layer))
+    largest = np.abs(layer.weights).max(axis=(1, 2, 3))
+    most = np.minimum(_MOST_GAIN, (2**15 - 1) // np.maximum(largest, 1))
+    found = round_channels(channels, layer.bias.tolist(), plane_lines.shift(layer), most)
     return [how for how in found if how is not None] if None not in found else []
 
 
 def round_channels(
-    channels: Sequence[Channel], biases: Sequence[int], shift: int
+    channels: Sequence[Channel],
+    biases: Sequence[int],
+    shift: int,
+    largest: Array | int = _MOST_GAIN,
 ) -> list[Rounding | None]:
     """What rounds channels of one output; None from the first one on of which integers leave too
-    many sums late. Of TFLite's they leave most, or none."""
+    many sums late. Of TFLite's they leave most, or none. largest: gain that leaves a channel's
+    weights in 16 bits."""
     stairs = Staircases.of(channels)
     ends = np.array([channel.reach for channel in channels], np.int64)
     spans = np.maximum(np.maximum(-ends[:, 0], ends[:, 1]), 1)
-    most = np.minimum(_MOST_GAIN, (2**31 - _MARGIN) // spans)
+    most = np.minimum(largest, (2**31 - _MARGIN) // spans)
     found = _exact(stairs, biases, spans, most, shift)
     left = [n for n, how in enumerate(found) if how is None]
     for first in range(0, len(left), _LATE_AT_ONCE):
@@ -399,10 +411,12 @@ def _late(
 def pack(layer: Convolution, roundings: Sequence[Rounding], is_transposed: bool) -> Array:
     """Of each channel 5 words: a row of weights in three bytes each; bias, scale. The first word's
     top byte is the gain. The second's is 0, or says which late sum is the channel's first, from 1
-    on. Behind all channels late sums have two words: the output, with a bit above it where another
-    one of the channel follows; and the sum."""
+    on. The third's is what the weights are moved by. Behind all channels late sums have two words:
+    the output, with a bit above it where another one of the channel follows; and the sum."""
     weights = layer.weights[:, 0].transpose(0, 2, 1) if is_transposed else layer.weights[:, 0]
-    taps = ((weights & 0xFF) << np.array([0, 8, 16])).sum(axis=2)
+    moved = plane_lines.moves(layer)
+    taps = (((weights - moved[:, None, None]) & 0xFF) << np.array([0, 8, 16])).sum(axis=2)
+    taps[:, 2] |= (moved & 0xFF) << 24
     stream: list[int] = []
     late: list[int] = []
     for (first, second, third), how in zip(taps.tolist(), roundings, strict=True):

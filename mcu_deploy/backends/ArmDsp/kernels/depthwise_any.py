@@ -21,7 +21,12 @@ from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, Su
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.dsp.blocks import HEADER, NUMBERS, Blocks
 from mcu_deploy.backends.quantized.dense_product import shift
-from mcu_deploy.backends.quantized.layers import Convolution, image_refusal, read
+from mcu_deploy.backends.quantized.layers import (
+    Convolution,
+    bytes_refusal,
+    image_refusal,
+    read,
+)
 from mcu_deploy.backends.quantized.lines import Lines
 from mcu_deploy.backends.quantized.requantization import accumulations
 from mcu_deploy.backends.quantized.staircases import Staircases
@@ -44,7 +49,7 @@ def refusal(layer: Convolution) -> str:
     low, high = layer.reach
     if max(-low.min(), high.max()) + _MARGIN >= 2**30:
         return "twice a sum of its weights could leave 32 bits"
-    return ""
+    return bytes_refusal(layer)
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:

@@ -62,7 +62,9 @@ from mcu_deploy.operators import label
 
 OPERATORS = ("Gemm", "MatMul", "tflite::FullyConnected", "Conv", "tflite::Conv")
 
-BLOCK_CODE = 4 * 27  # bytes: all of its instructions are wide
+# Bytes of a block, all of whose instructions are wide; of one with wide words; and what a block has
+# more that widens its taps.
+BLOCK_CODE, _WIDE_BLOCK_CODE, _WIDENING = 4 * 27, 4 * 21, 4 * 4
 # Bytes behind the activations: output pointer, its end, where the blocks are entered, the scales of
 # all.
 _TAIL = 28
@@ -78,11 +80,21 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return layer
     if reason := refusal(layer):
         return reason
-    product = row_product(layer)
-    most = unrolled_blocks(product, loop_bytes(node.target))
-    # Of those that cost the same cycles the first is taken: the code that others need anyway.
-    unrolled = (most, 1) if most > 1 and _pays(view, node, most) else (1,)
-    return [_proposal(view, node, replace(product, unrolled=n)) for n in unrolled]
+    products = [row_product(layer)]
+    if layer.may_be_direct:
+        products.append(replace(products[0], layer=replace(layer, is_direct=True)))
+    found: list[Proposal] = []
+    for product in products:
+        most = unrolled_blocks(product, loop_bytes(node.target))
+        # Of those that cost the same cycles the first is taken: the code that others need anyway.
+        unrolled = (most, 1) if most > 1 and _pays(view, node, most) else (1,)
+        found += [_proposal(view, node, replace(product, unrolled=n)) for n in unrolled]
+    return found
+
+
+def block_code(layer: Dense) -> int:
+    """The bytes of a block."""
+    return (_WIDE_BLOCK_CODE if layer.is_wide else BLOCK_CODE) + _WIDENING * layer.is_direct
 
 
 def unrolled_blocks(product: RowProduct, most_bytes: int | None) -> int:
@@ -90,10 +102,10 @@ def unrolled_blocks(product: RowProduct, most_bytes: int | None) -> int:
     most_bytes: a row's widening, which runs once, would else take lines of the weights' loop."""
     if most_bytes is None:
         return BLOCKS
-    # Behind a long row's middle is a multiple of BLOCKS.
+    # What follows where a long row is taken apart is a multiple of BLOCKS.
     counts = (16, 8, 4, 2) if product.layer.is_long else range(BLOCKS, 1, -1)
     for count in counts:
-        is_near = count * BLOCK_CODE < most_bytes
+        is_near = count * block_code(product.layer) < most_bytes
         if is_near and assemble(replace(product, unrolled=count)).bytes <= most_bytes:
             return count
     return 1
@@ -121,21 +133,25 @@ def _pays(view: SubgraphView, node: Layer, unrolled: int) -> bool:
 def _proposal(view: SubgraphView, node: Layer, product: RowProduct) -> Proposal:
     layer, is_unrolled = product.layer, product.unrolled > 1
     outputs, taps = layer.weights.shape
-    stem = f"dense{'_long' * layer.is_long}{'_unrolled' * is_unrolled}_dsp"
+    stem = "dense" + "_direct" * layer.is_direct + "_wide" * layer.is_wide
+    stem += "_long" * layer.is_long + "_unrolled" * is_unrolled + "_dsp"
     # A row is read before it is written.
     rows = layer.rows - 1 if outputs > taps else 1
     distance = rows * (outputs - taps) if layer.rows > 1 else -layer.x.bytes
+    in_place = [InPlace(0, 0, max(distance, -layer.x.bytes))]
+    if layer.is_direct:
+        in_place = in_place if layer.groups == 1 else []
+    else:
+        in_place.append(InPlace(0, None, max(scratch_distance(layer), -layer.x.bytes)))
     return proposal(
         view.part([node.node.id]), node.target, stem,
         assemble(product, enters(node.target, product.unrolled)),
-        [Constant("weights", product.pack(BLOCK_CODE))],
-        "dense" + ", unrolled" * is_unrolled,
+        [Constant("weights", product.pack(block_code(layer)))],
+        "dense" + ", unrolled" * is_unrolled + ", wide weights" * layer.is_wide
+        + ", bytes as they lie" * layer.is_direct,
         macs=layer.rows * outputs * taps,
-        scratch_bytes=product.row_bytes + _TAIL,
-        in_place=(
-            InPlace(0, 0, max(distance, -layer.x.bytes)),
-            InPlace(0, None, max(scratch_distance(layer), -layer.x.bytes)),
-        ),
+        scratch_bytes=_TAIL + (0 if layer.is_direct else product.row_bytes),
+        in_place=in_place,
         layouts=CHANNELS_LAST if node.op == "Conv" else (LayoutRule.NATURAL,),
     )  # fmt: skip
 
@@ -157,9 +173,10 @@ def scratch_distance(layer: Dense) -> int:
 class _Kernel:
     """A kernel and its registers.
 
-    In the FPU's, row_begin, row_end, middle and limit: of the widened row, where it begins and
-    ends, and of a long one where its middle is and where the blocks end next; before: its odd
-    outputs' sums before the middle; stream_begin: the packed stream; next_x, next_y: of the next
+    In the FPU's, row_begin, row_end, middle, part and limit: of the row, widened or as it lies,
+    where it begins and ends, and of a long one where its middle is, the bytes of a part behind
+    that, and where the blocks end next; before: its odd outputs' sums before; state: what outputs
+    need, where the row lies elsewhere; stream_begin: the packed stream; next_x, next_y: of the next
     row; outputs: the bytes of a row of y; rows: that are left.
 
     sums: of four outputs, even, odd, even, odd. ends: where y goes, where the row of y ends, where
@@ -173,8 +190,8 @@ class _Kernel:
         self.row_begin, self.row_end, self.stream_begin, self.next_x, self.next_y = code.registers(
             "row_begin end_of_row stream_begin row_x row_y", kind=Kind.SINGLE
         )
-        self.outputs, self.rows, self.limit, self.middle = code.registers(
-            "outputs rows_left next_limit middle_of_row", kind=Kind.SINGLE
+        self.outputs, self.rows, self.limit, self.middle, self.part, self.state = code.registers(
+            "outputs rows_left next_limit middle_of_row bytes_of_part state", kind=Kind.SINGLE
         )
         # Pinned, for the flow does not tell that a row's middle writes it before its end reads it.
         self.before = code.register("odds_before_middle", "d5")
@@ -207,7 +224,8 @@ def assemble(product: RowProduct, is_entered: bool = True) -> Assembly:
     k = _Kernel(code, product, is_entered)
     for line in product.description():
         code.note(line)
-    code.note("scratch: a row, two taps in a word; what its outputs need.")
+    row = "" if layer.is_direct else "a row, two taps in a word; "
+    code.note(f"scratch: {row}what its outputs need.")
     _begin(k)
     with counted(code, k.rows, layer.rows):
         if layer.rows > 1:
@@ -217,8 +235,12 @@ def assemble(product: RowProduct, is_entered: bool = True) -> Assembly:
             code.vmov(k.next_y, k.end)
         if product.surplus:
             code.add(k.end, k.end, product.surplus)
-        code.note("A row, widened to int16, in front of what outputs need to be stored.")
-        end = _widen_row(k)
+        if layer.is_direct:
+            end = code.register("state_begin")
+            code.vmov(end, k.state)
+        else:
+            code.note("A row, widened to int16, in front of what outputs need to be stored.")
+            end = _widen_row(k)
         code.stmia(end, [*k.ends, *k.common])
         code.vmov(k.stream, k.stream_begin)
         _groups(k)
@@ -229,17 +251,27 @@ def _begin(k: _Kernel) -> None:
     """The head of the stream, and what is kept of it."""
     code, layer = k.code, k.layer
     x, y, weights, scratch = code.arguments("x y weights scratch")
-    row_bytes, skipped, outputs, middle = code.registers("row_bytes skipped outputs middle")
+    row_bytes, skipped, outputs, *of_long = code.registers("row_bytes skipped outputs middle part")
     stream, row_end = k.stream, code.register("row_end")
     code.vmov(k.next_x, x)
-    code.vmov(k.row_begin, scratch)
+    row = x if layer.is_direct else scratch
+    code.vmov(k.row_begin, row)
+    if layer.is_direct:
+        code.vmov(k.state, scratch)
     code.mov(stream, weights)
-    code.ldmia(stream.moving, [row_bytes, skipped, outputs, *([middle] if layer.is_long else [])])
+    of_long = of_long[: min(layer.parts - 1, 2)] if layer.is_long else []
+    code.ldmia(stream.moving, [row_bytes, skipped, outputs, *of_long])
+    if layer.parts > 2:
+        none = code.register("none")
+        code.vmov(k.part, of_long[1])
+        code.mov(none, 0)
+        code.vmov(k.before, none, none)
     if layer.is_long:
-        code.add(middle, middle, scratch)
+        middle = of_long[0]
+        code.add(middle, middle, row)
         code.vmov(k.middle, middle)
         code.vmov(k.limit, middle)
-    code.add(row_end, scratch, row_bytes)
+    code.add(row_end, row, row_bytes)
     code.vmov(k.row_end, row_end)
     if layer.rows > 1:
         code.vmov(k.next_y, y)
@@ -284,20 +316,29 @@ def _groups(k: _Kernel) -> None:
     _begin_group(k)
     code.place(k.blocks[0])
     with code.times(layer.groups):
-        code.note("Four outputs, eight taps at a time. A word of weights has 256 odd + even,")
-        code.note("twice; by SXTB16 it has the even ones.")
+        if layer.is_wide:
+            code.note("Four outputs, eight taps at a time.")
+        else:
+            code.note("Four outputs, eight taps at a time. A word of weights has 256 odd + even,")
+            code.note("twice; by SXTB16 it has the even ones.")
         with code.repeat(product.passes):
             for n, block in enumerate(k.blocks):
                 if n:
                     code.place(block)
                 with code.times((product.passes - (n < product.skipped)) / product.passes):
-                    multiply_row(code, k.taps, k.stream, k.sums, k.x, k.words)
+                    multiply_row(
+                        code, k.taps, k.stream, k.sums, k.x, k.words, layer.is_wide,
+                        layer.extend if layer.is_direct else "",
+                    )  # fmt: skip
             code.vmov(k.taps_end, k.limit if layer.is_long else k.row_end)
             code.cmp(k.taps, k.taps_end)
-        take_apart(code, pairs(k.sums))
+        if not layer.is_wide:
+            take_apart(code, pairs(k.sums))
         if layer.is_long:
-            _add_halves(k)
+            _add_parts(k)
         code.note("To elements of the output.")
+        if layer.is_direct:
+            code.vmov(k.taps, k.state)
         _round(k, unsolved, store)
         _store(k)
         code.beq(last)
@@ -320,27 +361,41 @@ def _begin_group(k: _Kernel) -> None:
         k.code.bx(k.entry, to=k.blocks)
 
 
-def _add_halves(k: _Kernel) -> None:
-    """The odd outputs' sums, which are 256-fold: in the middle of the row they wait, and the sums
-    begin again with the even ones' as they are; at its end both are added."""
+def _add_parts(k: _Kernel) -> None:
+    """The odd outputs' sums, which are 256-fold: behind a part of the row they wait, and the sums
+    begin again with the even ones' as they are; at its end all are added."""
     code, end = k.code, k.code.label()
     evens, odds = k.sums[::2], k.sums[1::2]
     row_end, middle = code.registers("row_end middle")
     before = code.registers("before0 before1")
+    has_many = k.layer.parts > 2
+
+    def add() -> None:
+        code.vmov(*before, k.before)
+        for odd, part in zip(odds, before, strict=True):
+            code.add(odd, odd, part)
+
     for odd in odds:
         code.asr(odd, odd, 8)
+    if has_many:
+        add()
     code.vmov(row_end, k.row_end)
     code.cmp(k.taps_end, row_end)
     code.beq(end)
     code.vmov(k.before, *odds)
     for even, odd in zip(evens, odds, strict=True):
         code.mov(odd, even)
+    if has_many:
+        code.vmov(row_end, k.part)
+        code.add(row_end, row_end, k.taps_end)
     code.vmov(k.limit, row_end)
     code.b(k.blocks[0])
     code.place(end)
-    code.vmov(*before, k.before)
-    for odd, half in zip(odds, before, strict=True):
-        code.add(odd, odd, half)
+    if has_many:
+        code.mov(middle, 0)
+        code.vmov(k.before, middle, middle)
+    else:
+        add()
     code.vmov(middle, k.middle)
     code.vmov(k.limit, middle)
 

@@ -13,7 +13,7 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, ID, proposal
 from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Register
-from mcu_deploy.backends.isa.dsp import nests
+from mcu_deploy.backends.isa.dsp import nests, tap_sums
 from mcu_deploy.backends.isa.dsp.core import Tile
 from mcu_deploy.backends.isa.dsp.pixel_groups import PixelGroups
 from mcu_deploy.backends.isa.dsp.pixels import PixelWalk, copy_halfwords
@@ -22,6 +22,7 @@ from mcu_deploy.backends.layer import kept
 from mcu_deploy.backends.quantized.chains import fused
 from mcu_deploy.backends.quantized.dense_product import DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.moved_weights import in_bytes
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -98,10 +99,11 @@ def product(
     is_grouped = layer.is_waited_for
     taps = order(channels, by=4 if is_grouped else 8)
     weights = layer.weights.reshape(filters, channels)[:, taps]
-    return DenseProduct(
+    whole = DenseProduct(
         layer, weights, unrolls_all=True, holds_ends=True, is_double=is_double, table=table,
         is_grouped=is_grouped,
     )  # fmt: skip
+    return in_bytes(whole)
 
 
 @kept
@@ -131,15 +133,15 @@ class PixelTiles(PixelWalk):
 
     @property
     def scratch_bytes(self) -> int:
-        return 6 * self.channels + _LAST + 3 * self.filters
+        return self.product.tile_bytes + _LAST + 3 * self.filters
 
     @property
     def count_at(self) -> int:
-        return 6 * self.channels + _TILES
+        return self.product.tile_bytes + _TILES
 
     def assemble(self, code: Assembly) -> None:
         taken, channels, filters, rest = self.product, self.channels, self.filters, self.rest
-        tiles, tile_bytes, tile = self.all_tiles, 6 * channels, Tile(code, taken)
+        tiles, tile_bytes, tile = self.all_tiles, taken.tile_bytes, Tile(code, taken)
         pixels, output, weights, scratch = code.arguments("x y weights scratch")
         state, into = tile.taps, tile.stream
         self.describe(
@@ -166,6 +168,9 @@ class PixelTiles(PixelWalk):
             code.sub(into, state, tile_bytes)
             code.ldr(source, state[_INPUT])
             _widen(code, source, into, channels, self.layer.extend)
+            if taken.summed:
+                code.sub(into, into, 6 * channels)
+                tap_sums.append(code, into, taken.summed)
             code.mov(state, into)
             code.ldr(tile.stream, state[_WEIGHTS])
             nests.one_tile(tile, lambda: code.sub(tile.taps, tile.taps, tile_bytes))

@@ -27,7 +27,7 @@ from mcu_deploy.backends.isa.dsp.core import Tile
 from mcu_deploy.backends.isa.dsp.entered_loop import STEP_BYTES, EnteredLoop, Steps
 from mcu_deploy.backends.isa.dsp.pixels import AnyPixels, PixelWalk
 from mcu_deploy.backends.isa.dsp.sized_groups import SizedGroups
-from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.layers import Convolution, bytes_refusal, read
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -49,6 +49,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     layer = read(node)
     if isinstance(layer, str) or not layer.is_pixelwise or pointwise.refusal(layer):
         return ""
+    if reason := bytes_refusal(layer):
+        return reason
     return proposals(view.part([node.node.id]), layer)
 
 

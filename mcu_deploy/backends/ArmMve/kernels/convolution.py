@@ -15,7 +15,7 @@ from mcu_deploy.backends.isa import Assembly, Register
 from mcu_deploy.backends.isa.mve.band import Band, Gather
 from mcu_deploy.backends.isa.mve.runs import FRAME, FRAME_BYTES, Runs
 from mcu_deploy.backends.isa.mve.tiles import Tile, add_number, add_to
-from mcu_deploy.backends.quantized.layers import read
+from mcu_deploy.backends.quantized.layers import bytes_refusal, read
 from mcu_deploy.backends.quantized.vector_windows import Windows, forms
 from mcu_deploy.ir import DType
 
@@ -35,6 +35,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     is_of_pixels = layer.is_pixelwise and layer.groups == 1 and layer.x.dtype is DType.INT8
     if layer.is_depthwise or is_of_pixels:
         return ""
+    if reason := bytes_refusal(layer):
+        return reason
     all_ = forms(layer, _BAND_BYTES)
     if reason := all_[0].refusal():
         return reason

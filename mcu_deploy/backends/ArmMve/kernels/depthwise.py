@@ -8,7 +8,7 @@ from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, assembly, propos
 from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.mve.strips import Depthwise, scratch_bytes
-from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.layers import Convolution, bytes_refusal, read
 from mcu_deploy.backends.quantized.strips import Strips
 
 OPERATORS = ("Conv", "tflite::Conv")
@@ -63,7 +63,7 @@ def refusal(layer: Convolution) -> str:
         return "of depthwise convolutions it takes those of one image"
     if layer.weights.shape[0] != layer.x.shape[1]:
         return "of depthwise convolutions it takes one filter a channel"
-    return ""
+    return bytes_refusal(layer)
 
 
 def assemble(strips: Strips) -> Assembly:

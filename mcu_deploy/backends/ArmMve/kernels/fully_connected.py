@@ -12,6 +12,7 @@ from mcu_deploy.backends.isa import Assembly, Kind
 from mcu_deploy.backends.isa.mve.rounding import RowRounding
 from mcu_deploy.backends.isa.mve.row import Row
 from mcu_deploy.backends.quantized.dense import read
+from mcu_deploy.backends.quantized.layers import bytes_refusal
 from mcu_deploy.backends.quantized.vector_dense import FILTERS, VectorDense
 from mcu_deploy.ir import DType
 
@@ -24,6 +25,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     layer = read(node)
     if isinstance(layer, str):
         return layer
+    if reason := bytes_refusal(layer):
+        return reason
     outputs, taps = layer.weights.shape
     if not layer.rows * outputs * taps:
         return "there is nothing to compute"

@@ -15,7 +15,7 @@ from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.mve.runs import FRAME, FRAME_BYTES, Runs
 from mcu_deploy.backends.isa.mve.tiles import Tile
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.quantized.layers import Linear, read
+from mcu_deploy.backends.quantized.layers import Linear, bytes_refusal, read
 from mcu_deploy.backends.quantized.vector_tiles import PixelRun, VectorTiles
 from mcu_deploy.ir import DType
 
@@ -31,6 +31,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return ""
     if layer.x.dtype is DType.UINT8 or layer.groups > 1:
         return ""  # convolution.py's
+    if reason := bytes_refusal(layer):
+        return reason
     filters, channels = layer.weights.shape[:2]
     pixels = Pixels.of(layer, layer.weights.reshape(filters, 1, channels), layer.pixels)
     return [proposal(view, node, pixels, f"conv1x1_{channels}x{filters}_mve", "conv1x1, vectors")]

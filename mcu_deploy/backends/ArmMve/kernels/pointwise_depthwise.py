@@ -20,7 +20,7 @@ from mcu_deploy.backends.isa.mve.strips import scratch_bytes as strips_bytes
 from mcu_deploy.backends.isa.mve.tiles import Tile, add_number, add_to
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.quantized.chains import followed, fused
-from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.layers import Convolution, bytes_refusal, read
 from mcu_deploy.backends.quantized.strips import CHANNELS, Strips
 from mcu_deploy.backends.quantized.vector_tiles import PixelRun, VectorTiles
 from mcu_deploy.ir import DType
@@ -36,7 +36,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     before = read(node)
     if isinstance(before, str) or not before.is_pixelwise or before.groups > 1:
         return ""
-    if before.x.dtype is not DType.INT8 or before.x.shape[0] != 1:
+    if before.x.dtype is not DType.INT8 or before.x.shape[0] != 1 or bytes_refusal(before):
         return ""
     found = followed(view, node)
     if found is None or not found[0].is_depthwise or depthwise.refusal(found[0]):

@@ -19,6 +19,7 @@ from mcu_deploy.backends.isa.operands import Memory
 from mcu_deploy.backends.quantized.dense_product import STATE, DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution
 from mcu_deploy.backends.quantized.loops import kept_bytes
+from mcu_deploy.backends.quantized.moved_weights import in_bytes
 from mcu_deploy.backends.quantized.tiles import Tiles
 
 # What lies behind a tile's activations: what the core needs, what a tile begins with, what a window
@@ -76,6 +77,8 @@ class Kernel:
             layer, weights, is_wide, is_shared=is_shared, is_common=is_common,
             holds_ends=holds_ends, is_double=is_double, table=table, room=room,
         )  # fmt: skip
+        if not (is_wide or is_shared or is_common):
+            self.product = in_bytes(self.product)
         # Of a group; 1 where there is none.
         self.tiles_together = 1
         if layer.is_waited_for and not (is_common or holds_ends):

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.isa import Assembly, Kind
 from mcu_deploy.backends.isa.dsp.fours import Fours
 from mcu_deploy.backends.isa.dsp.planes import MOST_UNROLLED, unrolled
@@ -65,7 +68,7 @@ def convolve(
 ) -> None:
     """A channel's output lines of a band, by its taps."""
     of = _Convolving(code, fours, unrolling)
-    _take_weights(code, lines, of)
+    _take_weights(code, lines, of, is_moved(layer))
     alike = groupby(range(lines.band), lines.rows_inside)
     segments = [(inside, len([*those])) for inside, those in alike]
     has_edges = segments[0] == ((1, 2), 1) and segments[-1] == ((0, 1), 1)
@@ -88,18 +91,37 @@ def convolve(
         _edges(code, layer, lines, of)
 
 
-def _take_weights(code: Assembly, lines: BareLines, of: _Convolving) -> None:
+def moves(layer: Convolution) -> Array:
+    """Of each filter the least that makes int8 of its weights where it is taken from them."""
+    low, high = (of(layer.weights, axis=(1, 2, 3)) for of in (np.min, np.max))
+    least: Array = np.maximum(np.minimum(low + 128, 0), high - 127)
+    return least
+
+
+def is_moved(layer: Convolution) -> bool:
+    """Whether a filter of a layer is moved so."""
+    return bool(moves(layer).any())
+
+
+def _take_weights(code: Assembly, lines: BareLines, of: _Convolving, is_moved: bool) -> None:
     code.note("The weights times their gain: of each row w0 w1 and w1 w2.")
     words = code.registers("taps0 taps1 taps2")
-    gain, outer, inner = code.registers("gain w0_w2 w1")
+    gain, outer, inner, move = code.registers("gain w0_w2 w1 move")
     code.ldmia(of.taps, [*words, of.start, of.scale])
     if lines.is_whole:
         code.offset(of.plane, -lines.before[0] * lines.line_bytes, of.amount)
     code.vmov(of.starts, of.start, of.start)
+    if is_moved:
+        code.asr(move, words[2], 24)
+        code.pkhbt(move, move, move.lsl(16))
     code.lsr(gain, words[0], 24)
     for word, (first, second) in zip(words, of.weights, strict=True):
-        code.sxtb16(outer, word)
-        code.sxtb16(inner, word.ror(8))
+        if is_moved:
+            code.sxtab16(outer, move, word)
+            code.sxtab16(inner, move, word.ror(8))
+        else:
+            code.sxtb16(outer, word)
+            code.sxtb16(inner, word.ror(8))
         code.smulbb(inner, inner, gain)
         code.smulbb(first, outer, gain)
         code.smultb(second, outer, gain)

@@ -125,11 +125,21 @@ def multiply_row(
     sums: Sequence[Register],
     x: Sequence[Register],
     words: Sequence[Register],
+    is_wide: bool = False,
+    extend: str = "",
 ) -> None:
-    """One row times filters, two taps for each register of x, by narrow words. sums: of an even
-    filter, and 256 times that of an odd one with the even one's."""
-    code.ldmia_w(taps.moving, x)
-    steps = [WordStep(([even], [odd]), [row]) for even, odd in pairs(sums) for row in x]
+    """One row times filters, two taps for each register of x. sums: by narrow words of an even
+    filter, and 256 times that of an odd one with the even one's; by wide ones of each. extend: what
+    widens the row, where it lies in bytes."""
+    if extend:
+        code.ldmia_w(taps.moving, x[::2])
+        for word, other in pairs(x):
+            getattr(code, extend)(other, word.ror(8))
+            getattr(code, extend)(word, word)
+    else:
+        code.ldmia_w(taps.moving, x)
+    of_words = [[sum_] for sum_ in sums] if is_wide else pairs(sums)
+    steps = [WordStep([[acc] for acc in of], [row]) for of in of_words for row in x]
     for at in range(0, len(steps), len(words)):
         code.ldmia_w(stream.moving, words)
         multiply_words(code, words, steps[at : at + len(words)])
