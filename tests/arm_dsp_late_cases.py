@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from quantized_layers import LayersModel, Quantized
 
-from mcu_deploy.backends.ArmDsp.kernels import depthwise
+from mcu_deploy.backends.quantized import gains
 from mcu_deploy.backends.quantized.requantization import accumulate_late
 from mcu_deploy.backends.quantized.staircases import Channel
 
@@ -80,7 +80,7 @@ def _depthwise(made: LayersModel, given: Sequence[float], image: np.ndarray) -> 
     for plane, factor in zip(image, given, strict=True):
         taps = int(weights[0].sum())
         whole = replace(channel(factor), reach=(-128 * taps, 127 * taps))
-        (found,) = depthwise.round_channels([whole], [0], SHIFT + 4)
+        (found,) = gains.round_channels([whole], [0], SHIFT + 4)
         assert found is not None
         hit = [sum_ + by for sum_, _ in found.late for by in (-1, 0, 1)]
         for (row, column), sum_ in zip(places, hit, strict=False):

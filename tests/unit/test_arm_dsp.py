@@ -16,10 +16,9 @@ from sampling import examples
 from mcu_deploy import formats, passes
 from mcu_deploy.arithmetic import tflite
 from mcu_deploy.backends.ArmDsp import ArmDsp
-from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
+from mcu_deploy.backends.ArmDsp.kernels import pointwise
 from mcu_deploy.backends.interface import Proposals, Target
-from mcu_deploy.backends.isa.dsp.plane_lines import LEAST_GAIN
-from mcu_deploy.backends.quantized import requantization
+from mcu_deploy.backends.quantized import gains, requantization
 from mcu_deploy.backends.quantized.dense_product import words as packed_words
 from mcu_deploy.backends.quantized.staircases import Channel, Staircases, steps_of
 from mcu_deploy.backends.registry import Registry
@@ -155,8 +154,8 @@ def test_a_channel_of_a_depthwise_convolution_is_right_but_for_its_late_sums(
     """Factors near simple fractions, whose products lie on ties, are those without integers."""
     factor = np.float32(1 / (half / 256 + nudge * 2.0**-40))
     channel = Channel(factor, zero, (-128, 127), (-span, span))
-    shift = requantization.shift_of(np.array([factor]), LEAST_GAIN, 8)
-    found = depthwise.round_channels([channel], [7], shift)[0]
+    shift = requantization.shift_of(np.array([factor]), gains.LEAST_GAIN, 8)
+    found = gains.round_channels([channel], [7], shift)[0]
     assume(found is not None)
     assert found is not None
     sums = np.arange(-span, span + 1, dtype=np.int64)
@@ -172,8 +171,8 @@ def test_a_channel_of_a_depthwise_convolution_is_right_but_for_its_late_sums(
 def test_a_channel_without_integers_has_some_for_most_sums() -> None:
     """Of keyword spotting: 13 of its steps are on ties of float32, which it rounds to even."""
     channel = Channel(np.float32(0.007498026825487614), -128, (-128, 127), (-74450, 33670))
-    shift = requantization.shift_of(np.array([channel.factor]), LEAST_GAIN, 8)
-    found = depthwise.round_channels([channel], [0], shift)[0]
+    shift = requantization.shift_of(np.array([channel.factor]), gains.LEAST_GAIN, 8)
+    found = gains.round_channels([channel], [0], shift)[0]
     assert found is not None
     assert len(found.late) == 6
 

@@ -20,6 +20,7 @@ from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.ArmDsp.kernels import fully_connected
 from mcu_deploy.backends.interface import InPlace, Proposals, Target
+from mcu_deploy.backends.isa.dsp import dense_row
 from mcu_deploy.backends.isa.encoding import addresses
 from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.kit import overlap
@@ -111,7 +112,7 @@ def test_the_jump_into_the_unrolled_blocks_finds_each_at_its_distance(
 ) -> None:
     layer = a_layer(np.random.default_rng(1), 8, 40, np.full(8, 0.01))
     product = dense.RowProduct(layer, 4, common, dense.BLOCKS)
-    items = fully_connected.assemble(product).items
+    items = dense_row.assemble(product).items
     places = dict(zip(items, addresses(items)[:-1], strict=True))
     jumps = [i for i in items if isinstance(i, Instruction) and i.name == "bx"]
     first, *others = blocks = [places[label] for label in jumps[0].targets]

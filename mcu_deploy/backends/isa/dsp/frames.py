@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.isa import Register
+from mcu_deploy.backends.isa import Assembly, Register
 from mcu_deploy.backends.isa.dsp import nests
 from mcu_deploy.backends.isa.dsp.gather import Gather, SharedGather
 from mcu_deploy.backends.isa.dsp.outputs import SLOT_BYTES
@@ -266,3 +266,44 @@ class Frame:
 
     def at(self, name: str) -> int:
         return self._at[name]
+
+
+def describe(code: Assembly, kernel: Kernel) -> None:
+    """The kernel's header: its stream, tensors and scratch."""
+    for line in kernel.product.description():
+        code.note(line)
+    first, *others = kernel.names[2:]
+    size = "a word each" if are_words(kernel.stated) else "a halfword each"
+    code.note(kernel.gather.order)
+    code.note(
+        "x and y: [row][column][channel]. In front of the stream are numbers of the layer: a word "
+        f"of the bytes of a tile's taps; {size}, to a whole word, those of the frame from "
+        f"`{first}` on."
+    )
+    code.note(
+        f"scratch: {_taps_of(kernel)}; the frame, a word each: "
+        + ", ".join((*kernel.names[:2], first, *others))
+        + "; a word of each window: what leads down its rows, its begin, its patch; bytes for "
+        "outputs of no pixel; patches, with the zero point where there is no image."
+    )
+    if kernel.is_of_rows:
+        code.note(
+            "Some rows of y: the scratch begins with the rows of the image that the windows of the "
+            "first of them, and those of the one behind the last, begin at."
+        )
+    together = "tile" if kernel.tiles_together == 1 else "group"
+    code.note(f"In place: a {together}'s windows are read before its outputs are written.")
+
+
+def _taps_of(kernel: Kernel) -> str:
+    if kernel.tiles_together == 1:
+        return "the taps of a tile"
+    if kernel.is_in_order:
+        return f"the taps of {kernel.tiles_together} tiles, whose outputs follow each other"
+    taps = (
+        f"of {kernel.tiles_together} tiles the taps and three words, where the next element of the "
+        "first pixel goes and how far the next but one of the second and of the third are behind"
+    )
+    if kernel.product.is_in_turn:
+        taps = f"two stacks of tiles that wait, their six sums and where their taps go on; {taps}"
+    return taps

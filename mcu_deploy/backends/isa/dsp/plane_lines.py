@@ -12,11 +12,10 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.isa import Assembly, Kind
 from mcu_deploy.backends.isa.dsp.fours import Fours
 from mcu_deploy.backends.isa.dsp.planes import MOST_UNROLLED, unrolled
+from mcu_deploy.backends.quantized.gains import LEAST_GAIN
 from mcu_deploy.backends.quantized.layers import Convolution
 from mcu_deploy.backends.quantized.lines import PAIR, REACH, BareLines
 from mcu_deploy.backends.quantized.requantization import shift_of
-
-LEAST_GAIN = 91
 
 
 class Unrolling(NamedTuple):
