@@ -94,12 +94,12 @@ def choices(model: onnx.ModelProto, folder: Path) -> list[Choice]:
 
 
 def choices_of(model: Path) -> list[Choice]:
-    """The same of a model file."""
+    """The same of a model file; those of the graphs in its graph are among them."""
     backends = [Registry.builtin().create("CpuRef")]
     graph = passes.run(formats.load(model))
     graph, assignment = choose.assign(graph, backends, HOST, choose.Choosing())
     graph = layouts.assign(graph, assignment)
-    chosen = selection.select(graph, assignment, backends, HOST).choices
+    chosen = selection.choices_within(selection.select(graph, assignment, backends, HOST).choices)
     return [choice for choice in chosen if not choice.workload.is_view]
 
 
