@@ -17,7 +17,7 @@ from mcu_deploy.api.sending import SentBoard
 from mcu_deploy.backends import measured as measured_costs
 from mcu_deploy.backends.cost import Cost, Known, Unit
 from mcu_deploy.backends.interface import CreationOptions
-from mcu_deploy.backends.isa.timing import TIMINGS
+from mcu_deploy.backends.isa.models import MODELS
 from mcu_deploy.backends.measured import NOT_MEASURED, MeasuredCosts
 from mcu_deploy.boards import Board, list_boards, load_board
 from mcu_deploy.choose.target import target_of
@@ -366,7 +366,7 @@ def _require_cycles(board: Board, connection: Connection, load: Load | None) -> 
         return
     if board.is_host:
         reason = "nothing counts cycles on the host"
-    elif board.core not in TIMINGS:
+    elif board.core not in MODELS:
         reason = f"there are no timings of the {board.core}"
     else:
         launcher = _counter(board, connection.emulator)
@@ -377,7 +377,7 @@ def _require_cycles(board: Board, connection: Connection, load: Load | None) -> 
     of_board = target_of(board, Options())
     others = [
         b.name for b in list_boards()
-        if b.core in TIMINGS and of_board.has_the_core_of(target_of(b, Options()))
+        if b.core in MODELS and of_board.has_the_core_of(target_of(b, Options()))
         and any(launcher.counts_addresses for launcher in launchers_for(b))
     ]  # fmt: skip
     raise RequestError(

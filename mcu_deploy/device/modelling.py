@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcu_deploy.backends.isa.blocks import Blocks
+from mcu_deploy.backends.isa.models import MODELS
 from mcu_deploy.backends.isa.single_blocks import SingleBlocks
-from mcu_deploy.backends.isa.timing import TIMINGS, TimedProgram
+from mcu_deploy.backends.isa.table_blocks import TableBlocks
+from mcu_deploy.backends.isa.table_pipeline import COLUMNS
 from mcu_deploy.backends.isa.vector_blocks import VectorBlocks
 from mcu_deploy.boards import Board
 from mcu_deploy.device.counting import Counts, Waiting
 from mcu_deploy.elf.disassembly import code_ranges, disassemble
 from mcu_deploy.elf.reader import Elf, load_elf
+
+_BLOCKS: tuple[type[Blocks], ...] = Blocks, SingleBlocks, VectorBlocks
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class ModelledTime:
 
 def model_cycles(board: Board, bench_elf: Path, counts: Counts) -> ModelledCycles | str:
     """The cycles of what was counted on bench.elf; or a clause that says why there are none."""
-    if board.core not in TIMINGS:
+    if board.core not in MODELS:
         return f"there are no timings of the {board.core}"
     if not counts.by_address:
         return f"{counts.emulator} does not count by address"
@@ -75,17 +79,15 @@ def model_cycles(board: Board, bench_elf: Path, counts: Counts) -> ModelledCycle
         return str(error)
 
 
-def program_of(core: str, elf: Elf) -> TimedProgram | Blocks:
-    """The code of an image, by the timings of a core that has some."""
+def program_of(core: str, elf: Elf) -> Blocks:
+    """The code of an image, by the model of a core that has one."""
     ranges, _ = code_ranges(elf)
     thumb = [piece for piece in ranges if piece.state == "t"]
     code = (instruction for _, instruction in disassemble(thumb))
-    if core == Blocks.core:
-        return Blocks(code)
-    if core == SingleBlocks.core:
-        return SingleBlocks(code)
-    timings = TIMINGS[core]
-    return VectorBlocks(code) if timings.has_vectors else TimedProgram(timings, code)
+    if core in COLUMNS:
+        return TableBlocks(core, code)
+    of = next(kind for kind in _BLOCKS if kind.core == MODELS[core].core)
+    return of(code)
 
 
 def model_time(

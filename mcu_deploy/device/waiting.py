@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from mcu_deploy.backends.isa.timing import TIMINGS
+from mcu_deploy.backends.isa.models import MODELS
 from mcu_deploy.boards import Board, Memory
 from mcu_deploy.boards.memory_timing import Cache, MemoryTiming
 from mcu_deploy.device.modelling import program_of
@@ -67,7 +67,7 @@ def memory_lines(board: Board, bench_elf: Path) -> str:
         for memory in used_memories(board, elf)
         if memory.rated_timing is not None and not memory.rated_timing.answers_at_once
     )
-    if not waiting or board.core not in TIMINGS:
+    if not waiting or board.core not in MODELS:
         return ""
     program = program_of(board.core, elf)
     costs = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mcu_deploy.backends.isa.timing import TIMINGS
+from mcu_deploy.backends.isa.models import MODELS
 from mcu_deploy.boards import Board, Processor
 from mcu_deploy.compiled import Network
 from mcu_deploy.plan import hot_code
@@ -45,7 +45,7 @@ def _unpriced(board: Processor, network: Network) -> str:
         return "no board is named, whose clock and memories would be known"
     if board.is_host:
         return "nothing is modelled of the host"
-    if board.core not in TIMINGS:
+    if board.core not in MODELS:
         return f"there are no timings of the {board.core}"
     if not board.dsp or board.fpu == "none":
         # CpuRef's are of a Cortex-M4F, and give no more than the order of layers elsewhere.

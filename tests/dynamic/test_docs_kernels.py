@@ -22,7 +22,7 @@ from mcu_deploy.backends.interface import Parameter, Target, layer_of
 from mcu_deploy.backends.isa import Assembly, Kind, Label, kernel, meaning
 from mcu_deploy.backends.isa.interpreter import Data, Fault, call
 from mcu_deploy.backends.isa.meaning import Meaning
-from mcu_deploy.backends.isa.timing import TIMINGS
+from mcu_deploy.backends.isa.models import MODELS
 from mcu_deploy.interpreter import run_all
 from mcu_deploy.ir import view_of_all
 
@@ -193,7 +193,7 @@ def test_the_row_that_it_adds(
 
 
 def _code(core: str = "cortex-m3") -> Assembly:
-    return Assembly(TIMINGS[core])
+    return Assembly(MODELS[core])
 
 
 def _smlad() -> None:

@@ -14,8 +14,10 @@ from mcu_deploy.backends.isa.dsp.kept import counted, move
 from mcu_deploy.backends.isa.function import framed
 from mcu_deploy.backends.isa.instruction import parsed, printed
 from mcu_deploy.backends.isa.interpreter import Data, call
+from mcu_deploy.backends.isa.models import MODELS
 from mcu_deploy.backends.isa.table import split
-from mcu_deploy.backends.isa.timing import TIMINGS, TimedProgram, cycles, cycles_of
+from mcu_deploy.backends.isa.table_blocks import TableBlocks
+from mcu_deploy.backends.isa.table_pipeline import COLUMNS, timed_text
 from mcu_deploy.elf.disassembly import Disassembled
 
 
@@ -51,14 +53,19 @@ from mcu_deploy.elf.disassembly import Disassembled
 def test_cycles(
     statement: str, before: str, taken: float, m0plus: float | None, m3: float | None, m4: float
 ) -> None:
+    """Of a statement behind another one, as a kernel has them and as objdump prints them."""
     mnemonic, _, operands = statement.partition(" ")
     for core, wanted in (("cortex-m0plus", m0plus), ("cortex-m3", m3), ("cortex-m4", m4)):
+        model = MODELS[core]
         if wanted is None:
             with pytest.raises(ValueError, match=f"no cycles of '{mnemonic}' on {core}"):
-                cycles(TIMINGS[core], mnemonic, operands, before, taken)
-        else:
-            assert cycles(TIMINGS[core], mnemonic, operands, before, taken) == wanted
-            assert cycles_of(TIMINGS[core], parsed(statement), before, taken) == wanted
+                model.issue_of(parsed(statement))
+            continue
+        issue = model.issue_of(parsed(statement))
+        assert timed_text(COLUMNS[core], mnemonic, operands) == issue
+        ahead = [model.issue_of(parsed(f"{before} r5, [r6]"))] if before else []
+        alone = model.cycles([*ahead, issue], False) - model.cycles(ahead, False)
+        assert alone + taken * model.taken == wanted
 
 
 def test_conditions_and_flags_are_told_from_names() -> None:
@@ -130,11 +137,34 @@ def test_a_loop_may_be_counted_in_a_register_of_the_fpu(times: int) -> None:
 def test_branches_are_taken_where_what_is_behind_them_runs_less_often() -> None:
     texts = ("movs r0, #10", "subs r0, #1", "bne 0x2", "ldr r1, [r2]", "bx lr")
     code = [Disassembled(2 * i, "0000", *text.split(" ", 1)) for i, text in enumerate(texts)]
-    program = TimedProgram(TIMINGS["cortex-m4"], reversed(code))
     counts = {0: 1, 2: 10, 4: 10, 6: 1, 8: 1}
-    assert program.cycles(counts) == 1 + 10 + (9 * 3 + 1) + 2 + 3
-    with pytest.raises(ValueError, match="no known instruction at 0x20"):
-        program.cycles({0x20: 1})
+    for core, branch in (("cortex-m4", 3), ("cortex-m3", 3), ("cortex-m0plus", 2)):
+        program = TableBlocks(core, reversed(code))
+        assert program.cycles(counts) == 1 + 10 + (9 * branch + 1) + 2 + branch
+        each = {address: (stays, more) for address, stays, more in program.costs()}
+        assert each[4] == (1, branch - 1) and each[8] == (branch, 0)
+        with pytest.raises(ValueError, match="no known instruction at 0x20"):
+            program.cycles({0x20: 1})
+
+
+def test_an_instruction_without_cycles_is_told_of_where_it_runs() -> None:
+    code = [Disassembled(0, "00000000", "smlad", "r0, r1, r2, r3"),
+            Disassembled(4, "0000", "bx", "lr")]  # fmt: skip
+    program = TableBlocks("cortex-m3", code)
+    assert [address for address, *_ in program.costs()] == [4]
+    assert program.cycles({4: 2}) == 6
+    with pytest.raises(ValueError, match="no cycles of 'smlad' on cortex-m3"):
+        program.cycles({0: 1, 4: 1})
+
+
+def test_a_load_behind_a_load_takes_one_cycle_where_no_block_begins() -> None:
+    """But on the Cortex-M0+."""
+    texts = ("ldr r0, [r1]", "ldr r2, [r1, #4]", "ldrb r3, [r1, #8]")
+    code = [Disassembled(2 * i, "0000", *text.split(" ", 1)) for i, text in enumerate(texts)]
+    every = {0: 1, 2: 1, 4: 1}
+    assert TableBlocks("cortex-m3", code).cycles(every) == 4
+    assert TableBlocks("cortex-m0plus", code).cycles(every) == 6
+    assert TableBlocks("cortex-m3", code).cycles({0: 1, 2: 1, 4: 2}) == 2 + 1 + 2 * 2
 
 
 # What kernels are written of, short and long.

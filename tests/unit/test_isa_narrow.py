@@ -13,14 +13,14 @@ from mcu_deploy.backends.isa.allocation import AllocationError
 from mcu_deploy.backends.isa.function import framed
 from mcu_deploy.backends.isa.instruction import Instruction, Item, printed
 from mcu_deploy.backends.isa.interpreter import Data, call
+from mcu_deploy.backends.isa.models import MODELS
 from mcu_deploy.backends.isa.operands import Kind
-from mcu_deploy.backends.isa.timing import TIMINGS
 
 _FILTERS, _TAPS = 2, 6
 
 
 def _assembly() -> Assembly:
-    return Assembly(TIMINGS["cortex-m0plus"])
+    return Assembly(MODELS["cortex-m0plus"])
 
 
 def _products() -> list[Item]:

@@ -19,14 +19,14 @@ from mcu_deploy.backends.isa import Assembly, Kind
 from mcu_deploy.backends.isa.function import framed
 from mcu_deploy.backends.isa.instruction import Instruction, parsed
 from mcu_deploy.backends.isa.interpreter import CoreState, Data, Fault, Program, call
+from mcu_deploy.backends.isa.models import MODELS
 from mcu_deploy.backends.isa.same import do_the_same
 from mcu_deploy.backends.isa.schedule import scheduled
-from mcu_deploy.backends.isa.timing import TIMINGS
 from mcu_deploy.backends.isa.vector_pipeline import M55, cycles, issue_of
 
 _LAB = Path(__file__).parents[3] / "shared" / "lab" / "m55"
 _DATA = 0x2000_0000
-_M55 = TIMINGS["cortex-m55"]
+_M55 = MODELS["cortex-m55"]
 
 _q = st.sampled_from([f"q{n}" for n in range(4)])
 _r = st.sampled_from(["r1", "r3", "r5", "r7"])

@@ -338,4 +338,4 @@ def test_windows_that_are_gathered_one_after_the_other_wait_for_their_code_once(
     kernel = Kernel(_layer(Case((3, 24, 24), 16, zeros=(-128, -128)), tmp_path))
     assert kernel.tiles_together > 4
     code = convolution.assemble(kernel)
-    assert code.waited_for_code(FLASH) < 0.08 * code.cycles
+    assert code.waited_for_code(LATE) < 0.08 * code.cycles

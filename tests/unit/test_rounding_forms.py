@@ -8,7 +8,7 @@ from isa_statements import written
 
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.interpreter import CoreState, Data, Program
-from mcu_deploy.backends.isa.timing import TIMINGS
+from mcu_deploy.backends.isa.models import MODELS
 from mcu_deploy.backends.quantized.requantization import accumulations, reach, shift_of
 from mcu_deploy.backends.quantized.rounding_forms import DOUBLED, LOWER, UPPER, UPPER_ADDED
 from mcu_deploy.backends.quantized.staircases import Channel, Staircases
@@ -26,7 +26,7 @@ _CODE = {
 @pytest.mark.parametrize(("name", "core"), _CODE)
 def test_a_form_is_what_the_instructions_compute(name: str, core: str) -> None:
     """Of Helium's there are no instructions here yet: its test is its definition, below."""
-    code = Assembly(TIMINGS[core])
+    code = Assembly(MODELS[core])
     written(code, *_CODE[name, core].split("|"))
     program, form = Program(code.items), FORMS[name]
     random = np.random.default_rng(4)

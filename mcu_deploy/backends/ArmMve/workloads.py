@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mcu_deploy.backends.isa import Assembly
-from mcu_deploy.backends.isa.timing import TIMINGS
+from mcu_deploy.backends.isa.models import MODELS
 from mcu_deploy.backends.isa.workloads import CHANNELS_LAST, NATURAL, Kernels
 
 __all__ = ["CHANNELS_LAST", "ID", "NATURAL", "assembly", "proposal", "workload"]
@@ -15,4 +15,4 @@ proposal, workload = _KERNELS.proposal, _KERNELS.workload
 
 def assembly() -> Assembly:
     """Of a kernel to write."""
-    return Assembly(TIMINGS["cortex-m55"])
+    return Assembly(MODELS["cortex-m55"])

@@ -19,13 +19,13 @@ from typing import Any, TypeVar
 from mcu_deploy.backends.isa.allocation import allocated
 from mcu_deploy.backends.isa.encoding import addresses, size
 from mcu_deploy.backends.isa.instruction import Instruction, Item, Note, printed
+from mcu_deploy.backends.isa.model import Model
 from mcu_deploy.backends.isa.models import MODELS
 from mcu_deploy.backends.isa.operands import Kind, Label, Operand, Register, Registers, physical
-from mcu_deploy.backends.isa.schedule import estimated
-from mcu_deploy.backends.isa.timing import TIMINGS, Timings, cycles_of
+from mcu_deploy.backends.isa.pricing import estimated, shares
+from mcu_deploy.backends.isa.table import row_of
 from mcu_deploy.backends.isa.waiting import Executed, Loop, Reads, waiting
 from mcu_deploy.backends.layer import Target
-from mcu_deploy.boards import MemoryTiming
 
 T = TypeVar("T")
 
@@ -34,24 +34,22 @@ _ARGUMENTS = ("r0", "r1", "r2", "r3", "r12")
 
 
 class Assembly:
-    """Instructions, labels and notes. `cycles` are of all that was added, on a core whose timings
-    they are.
+    """Instructions, labels and notes, for cores that have what the one of `model` has.
 
-    An instruction that the table does not have is a ValueError.
+    An instruction that the table does not have for it is a ValueError.
     """
 
-    def __init__(self, timings: Timings = TIMINGS["cortex-m4"]) -> None:
+    def __init__(self, model: Model = MODELS["cortex-m4"]) -> None:
         self._items: list[Item] = []
-        self._runs: list[tuple[float, float]] = []  # of each item how often, and its cycles
+        self._times: list[float] = []  # that each item runs
+        self._taken: list[float] = []  # of that, times that a branch with a condition is taken
         self._loops: list[Loop] = []  # by items
         self._rows: list[Loop] = []  # parts of loops, by items
         self._reads: list[Reads] = []
-        self._timings = timings
-        self._times = 1.0
-        self._before = ""
+        self._model = model
+        self._often = 1.0
         self._found: dict[tuple[str, int], Any] = {}
         self._labels = self._names = 0
-        self.cycles = 0.0
 
     def registers(
         self, names: str, *places: str, kind: Kind = Kind.CORE, region: str = ""
@@ -102,25 +100,31 @@ class Assembly:
         self._add(Note(text))
 
     def add_instruction(self, instruction: Instruction, taken: float = 0.0) -> None:
-        """taken: of a branch, in which share of its executions it is taken."""
-        cost = cycles_of(self._timings, instruction, self._before, taken)
-        self.cycles += self._times * cost
-        self._before = instruction.mnemonic
-        self._items.append(instruction)
-        self._runs.append((self._times, cost))
+        """taken: of a branch with a condition, in which share of its executions it is taken."""
+        row_of(instruction.mnemonic, self._model.core, self._model.column)
+        self._add(instruction, taken)
 
-    def _add(self, item: Item) -> None:
+    def _add(self, item: Item, taken: float = 0.0) -> None:
         self._items.append(item)
-        self._runs.append((self._times, 0.0))
+        self._times.append(self._often)
+        self._taken.append(taken)
 
     def reads(self, constant_bytes: int) -> None:
         """Here a run reads so many bytes of constants, in their order. For the price alone."""
-        self._reads.append(Reads(constant_bytes, self._times))
+        self._reads.append(Reads(constant_bytes, self._often))
 
     def time(self, target: Target) -> int:
         """The cycles of a run on a target, with those that it waits for the memory that code and
-        constants lie in. Those of a core without a column in the table are the Cortex-M4's."""
-        return round(self._issued(target) + self._waits_on(target))
+        constants lie in. Where nobody knows the core's time, it is that of `model`."""
+        return round(self._issued(self._model_of(target)) + self._waits_on(target))
+
+    @property
+    def cycles(self) -> float:
+        """Of a run on the core of `model`, all memory answering at once."""
+        return self._issued(self._model)
+
+    def _model_of(self, target: Target) -> Model:
+        return MODELS.get(target.core, self._model)
 
     def _waits_on(self, target: Target) -> float:
         """The cycles that it waits, for no code where that lies in RAM."""
@@ -129,18 +133,17 @@ class Assembly:
             return 0.0
         if target.hot is None or (target.hot and self.digest in target.hot):
             return waiting((), (), self._reads, memory)
-        return self._waited(memory, self._reads)
+        return self._waited(target, self._reads)
 
-    def waited_for_code(self, memory: MemoryTiming | None) -> float:
-        """The cycles of a run in which it waits for its own code in such a memory."""
-        return self._waited(memory, ())
+    def waited_for_code(self, target: Target) -> float:
+        """The cycles of a run in which it waits for its own code in a target's memory."""
+        return self._waited(target, ())
 
-    def _issued(self, target: Target) -> float:
-        model = MODELS.get(target.core)
-        if model is None:
-            return self.cycles
-        times = tuple(times for times, _ in self._runs)
-        total = estimated(self.items, times, model)
+    def _issued(self, model: Model) -> float:
+        if model.ordering is None:
+            each = self._each(model)
+            return sum(cost * often for cost, often in zip(each, self._times, strict=True))
+        total = estimated(self.items, tuple(self._times), model)
         for loop in self._loops:
             last = self._items[loop.last]
             is_counted = isinstance(last, Instruction) and last.name in ("le", "letp")
@@ -148,14 +151,21 @@ class Assembly:
             total += 0 if is_counted else loop.entries * (loop.times - 1) * model.taken
         return total
 
-    def _waited(self, memory: MemoryTiming | None, reads: Sequence[Reads]) -> float:
+    def _each(self, model: Model) -> list[float]:
+        """The cycles of each item, with those of a branch that is taken by a condition."""
+        found = shares(self.items, model)
+        return [cost + model.taken * taken for cost, taken in zip(found, self._taken, strict=True)]
+
+    def _waited(self, target: Target, reads: Sequence[Reads]) -> float:
+        memory = target.memory
         if memory is None or memory.answers_at_once:
             return 0.0
         items = self.items
         at = addresses(items)
         of = [*itertools.accumulate((isinstance(i, Instruction) for i in items), initial=0)]
+        each = self._each(self._model_of(target))
         code = [
-            Executed(at[n], at[n + 1] - at[n], *self._runs[n])
+            Executed(at[n], at[n + 1] - at[n], self._times[n], each[n])
             for n, item in enumerate(items) if isinstance(item, Instruction)
         ]  # fmt: skip
         loops = [
@@ -185,7 +195,7 @@ class Assembly:
     @property
     def items(self) -> tuple[Item, ...]:
         """Instructions, whose registers all have their places, labels and notes."""
-        narrow = self._timings.is_narrow
+        narrow = self._model.is_narrow
         return self._once("items", lambda: _bound(tuple(self._items), narrow))
 
     def _once(self, what: str, find: Callable[[], T]) -> T:
@@ -213,14 +223,15 @@ class Assembly:
     def repeat(self, times: float, again: str = "bne") -> Iterator[None]:
         """A loop, which runs so often, or does on average. Its instructions end with what sets the
         flags; the branch is added."""
-        label, first, entries = self.label(), len(self._items), self._times
+        label, first, entries = self.label(), len(self._items), self._often
         self.place(label)
-        self._times *= times
+        self._often *= times
         yield
-        # The branch is taken but for the last time.
-        self.add_instruction(Instruction(again, (label,)), (times - 1) / times)
+        branch = Instruction(again, (label,))
+        # It is taken but for the last time; one without a condition always is.
+        self.add_instruction(branch, (times - 1) / times if branch.condition else 0.0)
         self._loops.append(Loop(first, len(self._items) - 1, entries, times))
-        self._times = entries
+        self._often = entries
 
     @contextmanager
     def counted(self, times: float, count: Register | int, elements: int = 0) -> Iterator[None]:
@@ -233,13 +244,13 @@ class Assembly:
             self.number(left, count)
             count = left
         self.add_instruction(Instruction(begin, (left, count)))
-        first, entries = len(self._items), self._times
+        first, entries = len(self._items), self._often
         self.place(label)
-        self._times *= times
+        self._often *= times
         yield
         self.add_instruction(Instruction("letp" if elements else "le", (left, label)))
         self._loops.append(Loop(first, len(self._items) - 1, entries, times))
-        self._times = entries
+        self._often = entries
 
     def unroll(
         self, times: int, most: int, body: Callable[[], None], again: Callable[[], None]
@@ -260,12 +271,12 @@ class Assembly:
     def times(self, times: float) -> Iterator[None]:
         """Instructions that run so often for each run of those around them, by their own
         branches."""
-        outside, first = self._times, len(self._items)
-        self._times *= times
+        outside, first = self._often, len(self._items)
+        self._often *= times
         yield
         if times > 1 and len(self._items) > first:
             self._loops.append(Loop(first, len(self._items) - 1, outside, times))
-        self._times = outside
+        self._often = outside
 
     @contextmanager
     def in_row(self, times: float) -> Iterator[None]:
@@ -273,7 +284,7 @@ class Assembly:
         the loop has runs once. For the price alone, which then knows that they wait once."""
         first = len(self._items)
         yield
-        self._rows.append(Loop(first, len(self._items) - 1, self._times / times, times))
+        self._rows.append(Loop(first, len(self._items) - 1, self._often / times, times))
 
     @contextmanager
     def rarely(self) -> Iterator[None]:
@@ -289,7 +300,6 @@ class Assembly:
     def place(self, label: Label | str) -> None:
         """The label is here: branches to it go on with what follows."""
         self._add(Label(label))
-        self._before = ""
 
     @property
     def digest(self) -> str:

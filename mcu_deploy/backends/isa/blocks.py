@@ -30,7 +30,7 @@ _NAMES = {"sl": "r10", "fp": "r11", "ip": "r12", "sb": "r9"}
 _NAME = re.compile(r"\b(?:sl|fp|ip|sb)\b")
 _WORD = re.compile(r"\b[a-z]+\d*\b")
 _JUMPS = re.compile(r"b(?:x|l|lx|[a-z]{2})?$|cbn?z$|tb[bh]$|letp$|le$|wls(?:tp)?$")
-_CONDITIONAL = re.compile(r"b[a-z]{2}$|cbn?z$")
+_CONDITIONAL = re.compile(r"bx?(?!lx)[a-z]{2}$|cbn?z$")
 _TARGET = re.compile(r"0x([0-9a-f]+)$")
 
 
@@ -46,17 +46,21 @@ class Blocks:
 
     def cycles(self, counts: Mapping[int, int]) -> int:
         """Of a run that executed each address so often."""
-        total = 0
+        total = 0.0
         for block in self._blocks(counts):
             total += counts[block[0].address] * self._once(block)
         for instruction in self._code:
             taken = counts.get(instruction.address, 0)
-            if taken and _CONDITIONAL.match(bare(instruction)):
+            if taken and self._may_jump(instruction):
                 behind = min(taken, counts.get(instruction.next, 0))
                 total += self._jumped(taken, behind)
-        return total
+        return round(total)
 
-    def _once(self, block: Sequence[disassembly.Disassembled]) -> int:
+    def _may_jump(self, instruction: disassembly.Disassembled) -> bool:
+        """Whether it is a branch that is taken by a condition."""
+        return _CONDITIONAL.match(bare(instruction)) is not None
+
+    def _once(self, block: Sequence[disassembly.Disassembled]) -> float:
         """The cycles of one run of a block."""
         is_loop = target_of(block[-1]) == block[0].address
         return cycles([issue_of_two(instruction) for instruction in block], is_loop=is_loop)
@@ -71,9 +75,7 @@ class Blocks:
         for block in self._blocks(dict.fromkeys((i.address for i in self._code), 1)):
             share = self._once(block) / len(block)
             jumps = self._jumped(1, 0)
-            yield from (
-                (i.address, share, jumps * bool(_CONDITIONAL.match(bare(i)))) for i in block
-            )
+            yield from ((i.address, share, jumps * self._may_jump(i)) for i in block)
 
     def _blocks(self, counts: Mapping[int, int]) -> Iterator[list[disassembly.Disassembled]]:
         block: list[disassembly.Disassembled] = []

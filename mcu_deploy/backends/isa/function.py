@@ -65,7 +65,7 @@ def kernel(
     text = "\n".join(_strings(items))
     body = f'{{\n    __asm__(".syntax unified\\n"\n{text});\n}}'
     comment = tuple(line for text in above for line in textwrap.wrap(text, _WIDTH - 6))
-    waited = calls * round(code.waited_for_code(target.memory))
+    waited = calls * round(code.waited_for_code(target))
     fetched = Fetched(size(items), waited, code.digest) if waited else None
     return CFunction(
         stem, tuple(parameters), body, naked=True, comment=comment, fetched=fetched

@@ -1,5 +1,5 @@
-"""What is known of the pipeline of a core that issues in order, for who orders its instructions and
-counts their cycles."""
+"""What is known of a core that issues in order, for who counts the cycles of its instructions and
+puts them into an order."""
 
 from __future__ import annotations
 
@@ -35,31 +35,49 @@ class Issue(Protocol):
 
 
 class Pipeline(Protocol):
-    """A core while it issues."""
+    """A core while it issues: `cycle` is the present one."""
 
-    cycle: int
+    @property
+    def cycle(self) -> float: ...
+    def issue(self, issue: Any) -> None: ...
+
+
+class OrderedPipeline(Pipeline, Protocol):
+    """One that can be asked whether the present cycle may issue something."""
 
     def may(self, issue: Any) -> bool: ...
     def step(self) -> None: ...
-    def issue(self, issue: Any) -> None: ...
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """For a core whose kernels gain from another order than the one that they are written in; what
+    it issues are `Issue`s. delay(one, other, resource, need): how many cycles behind one the other
+    may issue that reads so what the first has written. splits_lists: whether two words are better
+    loaded by themselves than as a list."""
+
+    pipeline: Callable[[], OrderedPipeline]
+    delay: Callable[[Any, Any, Resource, Any], int]
+    splits_lists: bool
 
 
 @dataclass(frozen=True)
 class Model:
-    """core: whose timings they are. delay(one, other, resource, need): how many cycles behind one
-    the other may issue that reads so what the first has written. cycles(issues, is_loop): of a
-    straight piece. taken, left: the cycles of a branch of a loop each time that it is taken, and
-    when the loop is left; of a loop that LR counts (LE) `counted_left`. splits_lists: whether two
-    words are better loaded by themselves than as a list. orders: whether kernels gain from another
-    order than the one that they are written in."""
+    """core: whose timings they are. issue_of: an instruction as the core sees it; a ValueError, a
+    sentence, where nobody knows it. cycles(issues, is_loop): of a straight piece, alone or each
+    time where it runs again and again. taken, left: the cycles of a branch of a loop each time that
+    it is taken, and when the loop is left; of a loop that LR counts (LE) `counted_left`.
+    column: of the table, in which the instructions that kernels for it may have have cycles; None:
+    all that the table has. is_narrow: whether nearly all instructions have 16 bits, which name r0
+    to r7."""
 
     core: str
-    issue_of: Callable[[Instruction], Issue]
+    issue_of: Callable[[Instruction], Any]
     pipeline: Callable[[], Pipeline]
-    delay: Callable[[Any, Any, Resource, Any], int]
-    cycles: Callable[[Sequence[Any], bool], int]
-    splits_lists: bool
+    cycles: Callable[[Sequence[Any], bool], float]
     taken: int
     left: int
     counted_left: int
-    orders: bool = True
+    column: int | None
+    ordering: Ordering | None = None
+    is_narrow: bool = False

@@ -23,7 +23,7 @@ from enum import IntEnum
 
 from mcu_deploy.backends.isa.accesses import Resource, Span, accesses_of, resources_of
 from mcu_deploy.backends.isa.instruction import Instruction
-from mcu_deploy.backends.isa.model import Model
+from mcu_deploy.backends.isa.model import Model, Ordering
 from mcu_deploy.backends.isa.operands import Memory, Mode, Moving, Register, Registers, Shifted
 
 CORE = "cortex-m7"
@@ -347,6 +347,7 @@ def delay(one: Issue, _: Issue, resource: Resource, need: Need) -> int:
 
 
 M7 = Model(
-    CORE, issue_of, Pipeline, delay, lambda issues, is_loop: cycles(issues, is_loop=is_loop),
-    splits_lists=True, taken=0, left=MISPREDICTED, counted_left=0,
+    CORE, issue_of, Pipeline, lambda issues, is_loop: cycles(issues, is_loop=is_loop),
+    taken=0, left=MISPREDICTED, counted_left=0, column=2,
+    ordering=Ordering(Pipeline, delay, splits_lists=True),
 )  # fmt: skip

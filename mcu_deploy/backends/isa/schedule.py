@@ -16,7 +16,7 @@ from mcu_deploy.backends.isa.accesses import Resource
 from mcu_deploy.backends.isa.flow import begins
 from mcu_deploy.backends.isa.instruction import Instruction, Item, Note
 from mcu_deploy.backends.isa.lists import split
-from mcu_deploy.backends.isa.model import Issue, Model
+from mcu_deploy.backends.isa.model import Issue, Model, Ordering
 from mcu_deploy.backends.isa.operands import LR, Label
 from mcu_deploy.backends.isa.same import do_the_same
 
@@ -27,29 +27,13 @@ _STAYING = ("b", "bl", "bx", "cbz", "cbnz", "dlstp.8", "dlstp.16", "dlstp.32")
 @functools.lru_cache(1 << 6)  # kernels of layers that are alike are the same
 def scheduled(items: tuple[Item, ...], model: Model) -> Sequence[Item]:
     """The same items in another order; all registers have their places."""
-    if not model.orders:
+    if model.ordering is None:
         return items
     order = functools.partial(_fastest, model)
-    return [item for piece in _pieces(items, order, model) for item in piece]
+    return [item for piece in pieces(items, order, model) for item in piece]
 
 
-@functools.lru_cache(1 << 9)
-def estimated(items: tuple[Item, ...], times: tuple[float, ...], model: Model) -> float:
-    """The cycles of a kernel whose items run so often, in an order that is good, not the best."""
-    total = 0.0
-    pieces = _pieces(items, functools.partial(_good, model), model)
-    for (begin, end), piece in zip(_edges(items), pieces, strict=True):
-        code = [item for item in piece if isinstance(item, Instruction)]
-        often = max(times[begin:end], default=0.0)
-        if code and often:
-            is_loop = piece[0] in code[-1].jumps_to
-            # LE takes no time of its own.
-            counted = tuple([i for i in code if i.name not in ("le", "letp")])
-            total += often * _cycles(model, counted, is_loop)
-    return total
-
-
-def _edges(items: Sequence[Item]) -> list[tuple[int, int]]:
+def edges(items: Sequence[Item]) -> list[tuple[int, int]]:
     return [*itertools.pairwise([*begins(items), len(items)])]
 
 
@@ -57,10 +41,11 @@ def _edges(items: Sequence[Item]) -> list[tuple[int, int]]:
 Order = Callable[[tuple[Instruction, ...], bool], Sequence[Instruction] | None]
 
 
-def _pieces(items: Sequence[Item], order: Order, model: Model) -> Iterator[list[Item]]:
+def pieces(items: Sequence[Item], order: Order, model: Model) -> Iterator[list[Item]]:
     first, last = _measured(items)
-    for begin, end in _edges(items):
-        may_split = model.splits_lists and not first <= begin < last
+    for begin, end in edges(items):
+        splits = model.ordering is not None and model.ordering.splits_lists
+        may_split = splits and not first <= begin < last
         yield [*_piece(items[begin:end], order, may_split)]
 
 
@@ -114,9 +99,10 @@ def _fastest(
     model: Model, code: tuple[Instruction, ...], may_split: bool
 ) -> Sequence[Instruction] | None:
     """Of: as it is, in another order, and so with its lists split. What is found is proven."""
+    assert model.ordering is not None
     best, taken = None, _cost(model, code)
     for way in (code, split(code)) if may_split else (code,):
-        ready = _Ready(model, way)
+        ready = _Ready(model.issue_of, model.ordering, way)
         for rule in ready.rules:
             found = tuple([way[n] for n in ready.listed(rule)])
             cost = _cost(model, found)
@@ -128,25 +114,25 @@ def _fastest(
 
 
 @functools.lru_cache(1 << 12)
-def _good(
+def good(
     model: Model, code: tuple[Instruction, ...], may_split: bool
 ) -> Sequence[Instruction] | None:
-    if not model.orders:
+    if model.ordering is None:
         return None
     way = split(code) if may_split else code
-    ready = _Ready(model, way)
+    ready = _Ready(model.issue_of, model.ordering, way)
     # Kernels add vectors in the order of their cycles, which may be better than any other.
     rules = ready.rules[: 3 if ready.has_vectors else 1]
     orders = [tuple([way[n] for n in ready.listed(rule)]) for rule in rules]
     return min(orders, key=lambda order: _cost(model, order)) if len(orders) > 1 else orders[0]
 
 
-def _cost(model: Model, code: tuple[Instruction, ...]) -> int:
-    return _cycles(model, code, True) + _cycles(model, code, False)
+def _cost(model: Model, code: tuple[Instruction, ...]) -> float:
+    return cycles(model, code, True) + cycles(model, code, False)
 
 
 @functools.lru_cache(1 << 13)
-def _cycles(model: Model, code: tuple[Instruction, ...], is_loop: bool) -> int:
+def cycles(model: Model, code: tuple[Instruction, ...], is_loop: bool) -> float:
     return model.cycles([model.issue_of(instruction) for instruction in code], is_loop)
 
 
@@ -172,10 +158,13 @@ Rule = Callable[[int], tuple[object, ...]]
 class _Ready:
     """List scheduling of a straight run of instructions."""
 
-    def __init__(self, model: Model, code: Sequence[Instruction]) -> None:
-        self._model = model
-        self._issues = [model.issue_of(instruction) for instruction in code]
-        self._followers = dependences(self._issues, model)
+    def __init__(
+        self, issue_of: Callable[[Instruction], Issue], ordering: Ordering,
+        code: Sequence[Instruction],
+    ) -> None:  # fmt: skip
+        self._pipeline = ordering.pipeline
+        self._issues = [issue_of(instruction) for instruction in code]
+        self._followers = dependences(self._issues, ordering)
         self.has_vectors = any(instruction.is_vector for instruction in code)
         self._together = _together(code)
         # A VPST waits for what its instructions wait for.
@@ -226,7 +215,7 @@ class _Ready:
                 waits[n] += 1
         inside = self._inside
         ready = sorted((n for n, c in enumerate(waits) if not c and n not in inside), key=rule)
-        pipeline, order = self._model.pipeline(), list[int]()
+        pipeline, order = self._pipeline(), list[int]()
         while ready:
             found = next((n for n in ready if pipeline.may(self._issues[n])), None)
             if found is None:
@@ -251,7 +240,7 @@ def _together(code: Sequence[Instruction]) -> dict[int, int]:
     return {n: n + len(i.name) - 2 for n, i in enumerate(code) if i.name.startswith("vpst")}
 
 
-def dependences(issues: Sequence[Issue], model: Model) -> list[dict[int, int]]:
+def dependences(issues: Sequence[Issue], ordering: Ordering) -> list[dict[int, int]]:
     """Of each instruction those that have to stay behind it, and how many cycles behind it."""
     followers: list[dict[int, int]] = [{} for _ in issues]
     writer: dict[object, int] = {}
@@ -266,7 +255,7 @@ def dependences(issues: Sequence[Issue], model: Model) -> list[dict[int, int]]:
         for resource, need in issue.reads:
             if resource in writer:
                 one = writer[resource]
-                follow(one, n, model.delay(issues[one], issue, resource, need))
+                follow(one, n, ordering.delay(issues[one], issue, resource, need))
         for resource in issue.writes:
             if resource in writer:
                 follow(writer[resource], n, 1)

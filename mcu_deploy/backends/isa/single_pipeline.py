@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mcu_deploy.backends.isa import pipeline
-from mcu_deploy.backends.isa.accesses import Resource, Span
+from mcu_deploy.backends.isa.accesses import Resource
 from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.isa.model import Model
 from mcu_deploy.backends.isa.operands import Kind
@@ -46,12 +46,6 @@ class Issue:
     later: int
     sooner: int
     of_floats: int
-    is_product: bool
-    loads: bool
-    stores: bool
-    region: str
-    span: Span | None = None
-    advance: tuple[Resource, int] | None = None
 
 
 @functools.lru_cache(1 << 14)
@@ -85,10 +79,7 @@ def single(one: pipeline.Issue, name: str, is_taken: bool = False) -> Issue:
             held = 0
         case _:
             later = 2 if one.is_shifted else 1
-    return Issue(
-        one.reads, one.writes, one.moved, held, later, sooner, of_floats,
-        one.is_product, one.loads, one.stores, one.region,
-    )  # fmt: skip
+    return Issue(one.reads, one.writes, one.moved, held, later, sooner, of_floats)
 
 
 class Pipeline:
@@ -100,23 +91,14 @@ class Pipeline:
         self._ready: dict[Resource, tuple[int, int]] = {}
         self._floats = 0
 
-    def may(self, issue: Issue) -> bool:
-        """Whether the present cycle can issue it."""
-        if issue.of_floats and self._floats > self.cycle:
-            return False
-        return all(
-            self._ready[resource][need in (Need.ADDEND, Need.STORED)] <= self.cycle
-            for resource, need in issue.reads
-            if resource in self._ready
-        )
-
-    def step(self) -> None:
-        self.cycle += 1
-
     def issue(self, issue: Issue) -> None:
         """As soon as it can be."""
-        while not self.may(issue):
-            self.step()
+        if issue.of_floats:
+            self.cycle = max(self.cycle, self._floats)
+        for resource, need in issue.reads:
+            if resource in self._ready:
+                is_late = need in (Need.ADDEND, Need.STORED)
+                self.cycle = max(self.cycle, self._ready[resource][is_late])
         for resource in issue.writes:
             later, sooner = (issue.later, issue.sooner) if resource not in issue.moved else (1, 1)
             self._ready[resource] = self.cycle + later, self.cycle + sooner
@@ -136,14 +118,4 @@ def cycles(issues: Sequence[Issue], is_loop: bool) -> int:
     return core.cycle - before
 
 
-def delay(one: Issue, _: Issue, resource: Resource, need: Need) -> int:
-    """How many cycles behind one another may issue that needs so what it writes."""
-    if resource in one.moved:
-        return 1
-    return one.sooner if need in (Need.ADDEND, Need.STORED) else one.later
-
-
-M33 = Model(
-    CORE, issue_of, Pipeline, delay, cycles, splits_lists=False, taken=TAKEN, left=0,
-    counted_left=0, orders=False,
-)  # fmt: skip
+M33 = Model(CORE, issue_of, Pipeline, cycles, taken=TAKEN, left=0, counted_left=0, column=2)

@@ -1,8 +1,8 @@
 """The instructions of Cortex-M: what each needs of a core, and the cycles that it takes there.
 
-One table serves the price of a kernel (assembly.py), the modelled cycles of a run (timing.py), and
-the check of an object against a core (hygiene). Features are checked against GNU as by the tests;
-cycles are of Arm's manuals, with zero wait states:
+One table serves the time of cores (table_pipeline.py), what kernels may be written of
+(assembly.py), and the check of an object against a core (hygiene). Features are checked against GNU
+as by the tests; cycles are of Arm's manuals, with zero wait states:
 
 - Cortex-M0+: technical reference manual r0p1, table 3-1, with the fast multiplier;
 - Cortex-M3: technical reference manual r2p1, table 3-1; of a range (divisions, long
@@ -169,6 +169,19 @@ def split(mnemonic: str) -> tuple[str, str]:
         if name.endswith("s") and name[:-1] in TABLE:
             return name[:-1], rest
     return "", ""
+
+
+@cache
+def row_of(mnemonic: str, core: str, column: int | None) -> Row:
+    """The row of an instruction that a core has. column: of the row's cycles, which must be known
+    there, if it is one. ValueError, a sentence: there is none."""
+    row = TABLE.get(split(mnemonic)[0])
+    if row is None or (column is not None and row.cycles[column] is None):
+        raise ValueError(
+            f"the table of instructions has no cycles of {mnemonic!r} on {core}: "
+            "correct the mnemonic, or give it a row in backends/isa/table.py"
+        )
+    return row
 
 
 def needed_features(mnemonic: str, operands: str, wide: bool) -> Feature:

@@ -28,7 +28,7 @@ from enum import StrEnum
 
 from mcu_deploy.backends.isa.accesses import Resource, Span, accesses_of
 from mcu_deploy.backends.isa.instruction import Instruction
-from mcu_deploy.backends.isa.model import Model
+from mcu_deploy.backends.isa.model import Model, Ordering
 from mcu_deploy.backends.isa.operands import Kind, Lane, Memory, Register, Registers, Shifted
 
 
@@ -219,8 +219,8 @@ def cycles(issues: Sequence[Issue], is_loop: bool) -> int:
 
 
 M55 = Model(
-    "cortex-m55", issue_of, Pipeline, delay, cycles, splits_lists=False,
-    taken=2, left=0, counted_left=3,
+    "cortex-m55", issue_of, Pipeline, cycles, taken=2, left=0, counted_left=3, column=None,
+    ordering=Ordering(Pipeline, delay, splits_lists=False),
 )  # fmt: skip
 
 __all__ = ["M55", "BusyUnit", "Issue", "Pipeline", "cycles", "issue_of", "timing"]

@@ -85,7 +85,7 @@ def fitting(kernel: Kernel, image: Bordered | None = None) -> Kernel:
         return kernel
     code = assemble(kernel, image)
     room, time = code.longest_loop(kernel.tiles.count - 1) - limit, code.time(target)
-    if room <= 0 or code.waited_for_code(target.memory) < (1 - WORTH_IT) * time:
+    if room <= 0 or code.waited_for_code(target) < (1 - WORTH_IT) * time:
         return kernel
     short = kernel.leaving(room)
     return short if assemble(short, image).time(target) < WORTH_IT * time else kernel

@@ -146,7 +146,7 @@ class Kernel:
         that unrolls most of those with which that is no longer than a loop may be, if that is worth
         it."""
         longest, target = self.layer.loop_bytes, self.layer.target
-        waited = self.code.waited_for_code(target.memory)
+        waited = self.code.waited_for_code(target)
         if longest is None or waited < (1 - WORTH_IT) * self.cycles:
             return self
         kernels = [replace(self, unrolling=how) for how in SHORT]

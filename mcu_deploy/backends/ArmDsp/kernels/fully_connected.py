@@ -108,7 +108,8 @@ def enters(target: Target, unrolled: int) -> bool:
     several cores is to be the same, but not where lists are to be split, as places that jumps by an
     address go to are counted in bytes."""
     model = MODELS.get(target.core)
-    return unrolled > 1 or model is None or not model.splits_lists
+    ordering = model.ordering if model else None
+    return unrolled > 1 or ordering is None or not ordering.splits_lists
 
 
 def _pays(view: SubgraphView, node: Layer, unrolled: int) -> bool:
