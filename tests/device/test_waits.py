@@ -10,18 +10,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from arm_dsp_convolutions import Case
+from arm_dsp_convolutions import model as convolutions
 from command_line import call
 from sampling import first
 
 from mcu_deploy.api.building import build
 from mcu_deploy.api.folder import BuildFolder, open_folder
 from mcu_deploy.api.profiling import profile
-from mcu_deploy.boards import Board, Cache, MemoryTiming
+from mcu_deploy.boards import Board, Cache, MemoryTiming, load_board
 from mcu_deploy.device.counting import count_instructions
 from mcu_deploy.device.emulators import launcher_named
 from mcu_deploy.device.modelling import model_cycles, model_time
 from mcu_deploy.device.waiting import memory_lines, used_memories
 from mcu_deploy.elf.reader import load_elf
+from mcu_deploy.options import Options
 from mcu_deploy.toolchain.stand_in import ALIGNMENT, link_stand_in
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
@@ -237,6 +240,37 @@ def test_profile_shows_the_time_on_a_board_that_qemu_lacks(
     assert f"modelled time {shown['modelled_milliseconds']:.3f} ms at 120 MHz" in table
     assert max(len(line) for line in table.splitlines() if "modelled time" not in line) <= 100
     assert profile(folder) == profile(folder)
+
+
+# Of a few filters and of groups, whose loops have to leave room for what gathers; 1x1; depthwise.
+_LAYERS = (
+    Case((8, 24, 24), 8), Case((16, 16, 16), 16, group=2, zeros=(-128, -128)),
+    Case((16, 20, 20), 16, strides=(2, 2)), Case((64, 25, 5), 64, (1, 1), pads=(0, 0, 0, 0)),
+    Case((144, 14, 14), 144, strides=(2, 2), pads=(0, 0, 1, 1), group=144),
+)  # fmt: skip
+_SLOWER = MemoryTiming(7, 16, Cache(16, 32, 16, "lru"), Cache(4, 32, 4, "lru"), prefetch=True)
+_FASTER = MemoryTiming(3, 16, Cache(64, 16, 64, "lru"), Cache(8, 16, 8, "lru"))
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("flash", [A, C, _SLOWER, _FASTER], ids=["a", "c", "slower", "faster"])
+def test_layers_take_as_long_as_their_prices_say_and_wait_little_for_code(
+    flash: MemoryTiming, tmp_path: Path
+) -> None:
+    """Each built for the flash that it is counted behind. In 512 bytes not all loops fit."""
+    board = _timed(load_board("nucleo_l4r5zi"), flash)
+    built = build(
+        convolutions(_LAYERS, tmp_path / "layers.onnx"), board, tmp_path / "build", name="net",
+        options=Options(optimize_for="speed"),
+    )  # fmt: skip
+    folder = replace(open_folder(built.directory), board=board)
+    prices = {layer.name: layer.cost.value for layer in built.report.layers if layer.cost}
+    counted = [layer for layer in profile(folder).layers if layer.macs]
+    assert len(counted) == len(_LAYERS)
+    for layer in counted:
+        assert layer.time is not None
+        assert layer.time.cycles == pytest.approx(prices[layer.name], rel=0.1), layer.name
+        assert layer.time.code < 0.1 * layer.time.cycles or flash is _SLOWER, layer.name
 
 
 def test_what_is_not_known_is_not_said_and_what_answers_at_once_takes_no_time(
