@@ -31,9 +31,10 @@ _LOOPS = [
 ]
 
 
+@pytest.mark.matrix
 @pytest.mark.skipif(
     importlib.util.find_spec("slothy") is None,
-    reason="SLOTHY is not there: install it with `pip install -e '.[slothy]'` (200 MB)",
+    reason="SLOTHY is not there: install it with `pip install -e '.[slothy]'` (170 MB)",
 )
 @pytest.mark.parametrize(
     ("core", "model", "function", "instructions", "theirs", "theirs_by_ours", "ours"), _LOOPS
