@@ -63,12 +63,15 @@ def around(problem: Problem) -> int:
 def _ram(problem: Problem, search: Search) -> Cover:
     """Least planned peak; at most a tenth more where each percent of it saves two of the time."""
     paths = search.run(lambda t: ((t.peak,), t.cost))
-    if len(paths) == 1:
-        return paths[0].cover()
+    # The guess knows of no overlap: the shortest kernels, which need little scratch, are asked
+    # about as well.
+    simple = search.run(_by_flash)[0]
+    if len(paths) == 1 and paths[0].totals == simple.totals:
+        return simple.cover()
     likely = _likely(paths, lambda t: t.cost)
     near = [p for p in paths if 10 * p.totals.peak <= 11 * likely[0].totals.peak]
     near.sort(key=lambda p: leanness(p.totals.time, p.totals.peak))
-    tried = list({id(p): p for p in (*likely, *near[:PLANS])}.values())
+    tried = list({id(p): p for p in (*likely, *near[:PLANS], simple)}.values())
     peaks = [_planned(problem, path) for path in tried]
     fits = [n for n, peak in enumerate(peaks) if 10 * peak <= 11 * min(peaks)]
     best = min(fits, key=lambda n: (leanness(tried[n].totals.time, peaks[n]), peaks[n]))

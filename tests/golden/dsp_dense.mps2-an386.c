@@ -60,12 +60,12 @@ MCU_CONSTANT(_mcu_dsp_dense_dense_1_weights, uint32_t, 231, 0, 924);
 
 /* y[r][k] = sat((sum * scale >> 32) + addend >> shift), with sum = start[k] + sum of x[r] *
  * w[k].
- * weights: bytes of a widened row; of code that the first blocks skip; count of outputs. Then of
- * each four outputs a, b, c and d: start[a]; 256 start[b] + start[a]; start[c]; 256 start[d] +
- * start[c]; of each eight taps, two a word, in halves 256 w[b] + w[a], four words, 256 w[d] +
- * w[c], four words, taps in the order 0 2 1 3 4 6 5 7; scale[a], addend[a], scale[b], addend[b],
- * scale[c], addend[c], scale[d], addend[d]. If scale[a] is 0, their factors, float32, those of b
- * and d 256 times too small, stand behind it instead.
+ * weights: bytes of a row, to a whole block; of code that the first blocks skip; count of
+ * outputs. Then of each four outputs a, b, c and d: start[a]; 256 start[b] + start[a]; start[c];
+ * 256 start[d] + start[c]; of each eight taps, two a word, in halves 256 w[b] + w[a], four
+ * words, 256 w[d] + w[c], four words, taps in the order 0 2 1 3 4 6 5 7; scale[a], addend[a],
+ * scale[b], addend[b], scale[c], addend[c], scale[d], addend[d]. If scale[a] is 0, their
+ * factors, float32, those of b and d 256 times too small, stand behind it instead.
  * scratch: what its outputs need. */
 MCU_KERNEL void _mcu_dsp_dense_dense_direct_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                 const uint32_t *weights MCU_UNUSED,

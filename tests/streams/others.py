@@ -101,7 +101,9 @@ def dense(head: str, words: Words, outputs: int, taps: int) -> Iterator[Filter]:
     if common and common != "even outputs' scale and addend, odd ones'":
         raise HeadError(f"no words are known as {common!r}")
     shared = words.several(4) if common else []
-    blocks = numbers["bytes of a widened row"] // 16
+    widened = numbers.get("bytes of a widened row, to a whole block")
+    row = numbers["bytes of a row, to a whole block"] if widened is None else widened // 2
+    blocks = row // 8
     order = [int(n) for n in said(r"taps in the order ([\d ]+)", head)[1].split()]
     starts = said(r"a, b, c and d: (.*?); of each eight taps", head)[1].split("; ")
     halves = said(r"in halves (256 w.*?), four words, taps", head)[1].split(", four words, ")

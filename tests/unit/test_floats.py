@@ -63,7 +63,8 @@ _REASONS = {
     "its sums could leave 32 bits": _large_bias,
     "its alpha or beta is not 1": _scaled,
     "there is no integer form of LogSoftmax": _one("LogSoftmax"),
-    "its output is quantized to int16": _one("Sigmoid", "int16"),
+    "Sigmoid has no integer form of 16 bits": _one("Sigmoid", "int16"),
+    "its output is quantized to uint16": _one("Sigmoid", "uint16"),
     "the model has it in float: there is no QuantizeLinear behind it": _open("Sigmoid"),
 }
 
