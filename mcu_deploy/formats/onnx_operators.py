@@ -108,7 +108,7 @@ def why_unread(node: onnx.NodeProto, known: Collection[str]) -> str | None:
 
 
 def lacks(node: onnx.NodeProto, opset: int) -> str | None:
-    """What ONNX requires of a node and it has not, as a clause; None for a whole one.
+    """What ONNX requires of a node and it has not, or has too many of, as a clause; or None.
 
     The checker says so of a model. What else stands against such a model is told with that, so its
     nodes are read as well.
@@ -117,8 +117,13 @@ def lacks(node: onnx.NodeProto, opset: int) -> str | None:
     if domain_of(node.domain) or not onnx.defs.has(op, opset, ""):
         return None
     schema = onnx.defs.get_schema(op, opset, "")
-    sides = (("input", schema.inputs, node.input), ("output", schema.outputs, node.output))
-    for side, wanted, given in sides:
+    sides = (
+        ("input", schema.inputs, node.input, schema.max_input),
+        ("output", schema.outputs, node.output, schema.max_output),
+    )
+    for side, wanted, given, most in sides:
+        if len(given) > most:
+            return f"it has {len(given)} {side}s, and ONNX allows {most}"
         for place, parameter in enumerate(wanted):
             if parameter.option == single and not any(given[place : place + 1]):
                 return f"its {side} {parameter.name!r} is missing, which ONNX requires"

@@ -193,7 +193,7 @@ class Instruction:
         """The first of its operands that is one."""
         return next((o for o in self.operands if type(o) is Label), None)
 
-    @property
+    @cached_property
     def jumps_to(self) -> tuple[Label, ...]:
         """Where it may go on besides behind itself."""
         is_address = self.name == "adr"

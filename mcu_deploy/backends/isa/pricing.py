@@ -27,18 +27,20 @@ def shares(items: tuple[Item, ...], model: Model) -> list[float]:
     """Of each item the cycles that it takes where its straight piece runs alone; those of a piece
     that is put into another order are shared out."""
     found = [0.0] * len(items)
+    if model.ordering is None:
+        for begin, end in edges(items):
+            core = model.pipeline()
+            for n in range(begin, end):
+                if isinstance(item := items[n], Instruction):
+                    before = core.cycle
+                    core.issue(model.issue_of(item))
+                    found[n] = core.cycle - before
+        return found
     for begin, end, code, _ in _ordered(items, model):
         places = [n for n in range(begin, end) if isinstance(items[n], Instruction)]
-        if model.ordering is not None:
-            share = cycles(model, code, False) / len(places)
-            for n in places:
-                found[n] = share
-            continue
-        core = model.pipeline()
-        for n, instruction in zip(places, code, strict=True):
-            before = core.cycle
-            core.issue(model.issue_of(instruction))
-            found[n] = core.cycle - before
+        share = cycles(model, code, False) / len(places)
+        for n in places:
+            found[n] = share
     return found
 
 

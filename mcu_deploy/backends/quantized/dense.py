@@ -293,9 +293,9 @@ class RowProduct:
         yield f"y[r][k] = {formula}, with sum = start[k] + sum of x[r] * w[k]."
         row = "row" if layer.is_direct else "widened row"
         yield (
-            f"weights: bytes of a {row}, to a whole block; of code that the first blocks skip; count "
-            f"of outputs{middle}{more}. Then of each four outputs a, b, c and d: {starts}; of each "
-            f"eight taps, two a word, in {taps}, taps in the order 0 2 1 3 4 6 5 7{own}."
+            f"weights: bytes of a {row}, to a whole block; of code that the first blocks skip; "
+            f"count of outputs{middle}{more}. Then of each four outputs a, b, c and d: {starts}; "
+            f"of each eight taps, two a word, in {taps}, taps in the order 0 2 1 3 4 6 5 7{own}."
         )
 
 
