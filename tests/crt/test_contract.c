@@ -107,7 +107,7 @@ static void each_field_of_each_tensor_is_checked(void) {
         expect_refused(MCU_ERROR_DTYPE);
 
         reset();
-        tensor->byte_offset = 4;
+        tensor->byte_offset = 1;
         expect_refused(MCU_ERROR_BYTE_OFFSET);
         reset();
         tensor->byte_offset = UINT64_C(1) << 32;
@@ -267,8 +267,10 @@ static void the_arguments_of_run_func_are_checked(void) {
         values[k].v_handle = NULL;
         CHECK_INT(run_direct(values, types, 4, &instance), MCU_ERROR_NULL_POINTER);
         values[k].v_handle = &tensors[k];
-        types[k] = 0;
-        CHECK_INT(run_direct(values, types, 4, &instance), MCU_ERROR_ARGUMENT_TYPE);
+        for (int32_t other = -1; other <= 1; ++other) {
+            types[k] = MCU_TYPE_TENSOR_HANDLE + (other == 0 ? -MCU_TYPE_TENSOR_HANDLE : other);
+            CHECK_INT(run_direct(values, types, 4, &instance), MCU_ERROR_ARGUMENT_TYPE);
+        }
         types[k] = MCU_TYPE_TENSOR_HANDLE;
     }
     /* An instance of another model, and one that has ended. */

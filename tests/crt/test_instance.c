@@ -71,6 +71,7 @@ static void deinit_ends_an_instance(void) {
         MCU_OK);
     CHECK_INT(mcu_instance_deinit(NULL), MCU_ERROR_NULL_POINTER);
     CHECK_INT(mcu_instance_deinit(&instance), MCU_OK);
+    CHECK(instance.model == NULL && instance.workspace == NULL);
     CHECK_INT(mcu_instance_input(&instance, 0, &tensor), MCU_ERROR_WRONG_INSTANCE);
     CHECK_INT(mcu_instance_output(&instance, 0, &tensor), MCU_ERROR_WRONG_INSTANCE);
     CHECK_INT(mcu_instance_deinit(&instance), MCU_OK);

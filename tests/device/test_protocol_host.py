@@ -464,6 +464,23 @@ def test_a_run_that_was_asked_often_can_still_be_stopped(
             device.infer("mini", [X, Y])
 
 
+def test_a_frame_that_ends_inside_of_a_block_is_none(wire: Wire) -> None:
+    """All of its bytes are there, and the checksum; the last block says that one is missing."""
+    line = bytearray(encode_frame(Frame(Type.PING, 8, b"")))
+    at = 0
+    while line[at + line[at]] != 0:
+        at += line[at]
+    line[at] += 1
+    wire.send(bytes(line))
+    assert [frame.seq for frame in wire.ask(Type.PING, seq=9)] == [9]
+
+
+def test_nothing_is_read_at_the_end_of_a_tensor(wire: Wire) -> None:
+    for seq, (offset, is_there) in enumerate(((3000, True), (3001, False)), 20):
+        (reply,) = wire.ask(Type.READ, pack_read(X_REF, offset, 0), seq=seq)
+        assert (reply.type != Type.ERROR) == is_there
+
+
 def test_zeros_stop_nothing_but_a_run(wire: Wire) -> None:
     wire.send(bytes(1000))
     assert [(frame.type, frame.seq) for frame in wire.ask(Type.PING, seq=7)] == [(0x82, 7)]
