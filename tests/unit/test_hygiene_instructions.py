@@ -82,6 +82,12 @@ def test_disassembly_finds_what_attributes_hide(name: str, tmp_path: Path) -> No
         assert ".text.f+0x2" in report.findings[0].message
 
 
+def test_of_several_the_first_is_named_and_the_others_are_counted(tmp_path: Path) -> None:
+    made = build(tmp_path, {"f.s": assembly("\n ".join([".inst.w 0xfb213002"] * 3))}, *M3)
+    (finding,) = check_files([made["f"]], ON_M3).findings
+    assert "At .text.f+0x2 in f is SMLAD (and 2 more like it), " in finding.message
+
+
 def test_an_instruction_that_nobody_knows_is_found(tmp_path: Path) -> None:
     sources = {
         "wide.s": assembly(".inst.w 0xffffffff"),

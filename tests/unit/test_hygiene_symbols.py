@@ -229,3 +229,15 @@ def test_the_rules_come_from_the_headers() -> None:
     assert loaded.abi_version >= 1 << 16
     assert {"_mcu_run_begin", "_mcu_run_end"} <= loaded.entry_points
     assert "_mcu_layer_event" not in loaded.entry_points
+
+
+def test_writable_data_is_told_with_its_names(tmp_path: Path) -> None:
+    named = network(extra="static int _mcu_kws_n = 5;", body="sum += _mcu_kws_n++;")
+    nameless = ' .section .data,"aw",%progbits\n .word 1\n'
+    made = build(tmp_path, {"named.c": named, "nameless.s": nameless}, *M4F)
+    told = [
+        finding.message for name in ("named", "nameless")
+        for finding in check_files([made[name]]).findings if finding.rule == "writable-data"
+    ]  # fmt: skip
+    assert told[0].endswith("holds 4 bytes of writable data (_mcu_kws_n).")
+    assert all("(" not in message for message in told[1:])
