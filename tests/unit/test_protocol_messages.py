@@ -185,3 +185,9 @@ def test_numbers_are_those_of_the_firmware(
     for member in kind.__members__.values():
         names = (f"{prefix}{part}{member.name}" for part in ("", "EVENT_", "REPLY_"))
         assert member.value in [there[n] for n in names if n in there], member
+
+
+def test_the_faults_on_request_are_numbered_as_in_the_firmware() -> None:
+    text = (resources.crt() / "firmware" / "provoke.c").read_text()
+    names = re.findall(r"\w+", text.partition("enum {")[2].partition("}")[0].replace("= 0", ""))
+    assert [what.value for what in codes.Provoke] == [*range(len(names))]
