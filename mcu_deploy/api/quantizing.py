@@ -23,15 +23,7 @@ from mcu_deploy.operators.recurrent import GATES
 from mcu_deploy.options.quantizing import Quantizing
 from mcu_deploy.output import require_writable, write_file
 from mcu_deploy.output.progress import tell
-from mcu_deploy.quantizing import (
-    budgets,
-    checking,
-    judging,
-    names,
-    preparing,
-    rounding,
-    scales,
-)
+from mcu_deploy.quantizing import budgets, checking, judging, names, preparing, rounding, scales
 from mcu_deploy.quantizing.baseline import onnxruntime_int8
 from mcu_deploy.quantizing.borders import with_borders
 from mcu_deploy.quantizing.budgets import Budget

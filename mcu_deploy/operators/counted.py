@@ -42,7 +42,7 @@ def given(call: Call) -> tuple[int, ...]:
     return tuple(call.attributes.get("given", range(len(call.results) - 1)))
 
 
-def items(call: Call) -> tuple[Array, int]:
+def _items(call: Call) -> tuple[Array, int]:
     """What Unique compares: [n, elements of each], and the axis along which they lie."""
     x, axis = call.value(0), call.attributes.get("axis")
     if axis is None:
@@ -53,7 +53,7 @@ def items(call: Call) -> tuple[Array, int]:
 
 def _unique(call: Call) -> list[Array]:
     """Each value once, where it is first, of each element where its value is, how often it is."""
-    x, axis = items(call)
+    x, axis = _items(call)
     order = np.lexsort(x.T[::-1])  # a stable order, with NaN behind all numbers
     y = x[order]
     same = (y[1:] == y[:-1]) | ((y[1:] != y[1:]) & (y[:-1] != y[:-1]))

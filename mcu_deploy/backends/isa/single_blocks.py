@@ -16,7 +16,7 @@ class SingleBlocks(Blocks):
 
     core = CORE
 
-    def _once(self, block: Sequence[disassembly.Disassembled]) -> int:
+    def _once(self, block: Sequence[disassembly.Disassembled]) -> float:
         is_loop = target_of(block[-1]) == block[0].address
         return cycles([_issue(instruction) for instruction in block], is_loop)
 

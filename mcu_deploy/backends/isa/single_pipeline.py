@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from mcu_deploy.backends.isa import pipeline
 from mcu_deploy.backends.isa.accesses import Resource
 from mcu_deploy.backends.isa.instruction import Instruction
-from mcu_deploy.backends.isa.model import Model
+from mcu_deploy.backends.isa.model import Model, one_by_one
 from mcu_deploy.backends.isa.operands import Kind
 from mcu_deploy.backends.isa.pipeline import Class, Need
 
@@ -107,15 +107,9 @@ class Pipeline:
         self.cycle += issue.held
 
 
-def cycles(issues: Sequence[Issue], is_loop: bool) -> int:
-    """Of a straight piece of code: alone, or each time where it runs again and again. What a branch
-    at its end takes where it is taken is not in it, unless it always is."""
-    core, before = Pipeline(), 0
-    for _ in range(2 if is_loop else 1):
-        before = core.cycle
-        for issue in issues:
-            core.issue(issue)
-    return core.cycle - before
+def cycles(issues: Sequence[Issue], is_loop: bool) -> float:
+    """As `one_by_one`."""
+    return one_by_one(Pipeline(), issues, is_loop)
 
 
 M33 = Model(CORE, issue_of, Pipeline, cycles, taken=TAKEN, left=0, counted_left=0, column=2)

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mcu_deploy.backends.isa.instruction import Instruction, Shape
-from mcu_deploy.backends.isa.model import Model
+from mcu_deploy.backends.isa.model import Model, one_by_one
 from mcu_deploy.backends.isa.table import TimingRule, row_of, split
 
 
@@ -57,14 +57,8 @@ class Pipeline:
 
 
 def cycles(issues: Sequence[Issue], is_loop: bool) -> float:
-    """Of a straight piece of code: alone, or each time where it runs again and again. What a branch
-    at its end takes where it is taken is not in it, unless it always is."""
-    core, before = Pipeline(), 0.0
-    for _ in range(2 if is_loop else 1):
-        before = core.cycle
-        for issue in issues:
-            core.issue(issue)
-    return core.cycle - before
+    """As `one_by_one`."""
+    return one_by_one(Pipeline(), issues, is_loop)
 
 
 @functools.lru_cache(1 << 12)
