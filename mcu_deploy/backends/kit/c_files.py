@@ -57,6 +57,19 @@ def parse(file: Path) -> tuple[CFunction, ...]:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise RequestError(f"{file} cannot be read as UTF-8. Write it anew.") from error
+    found = _functions(file, text)
+    if not found:
+        raise RequestError(f"{file} holds no function. Take it out of the list.")
+    return found
+
+
+def function_of(text: str) -> CFunction:
+    """The `static inline` function that a text is, its last brace at the end."""
+    (function,) = _functions(Path("a text"), f"{text}\n")
+    return function
+
+
+def _functions(file: Path, text: str) -> tuple[CFunction, ...]:
     found: list[CFunction] = []
     at = 0
     while at < len(text):
@@ -76,8 +89,6 @@ def parse(file: Path) -> tuple[CFunction, ...]:
             match["result"].strip(), inline=True,
         )  # fmt: skip
         found.append(_calling(function, found))
-    if not found:
-        raise RequestError(f"{file} holds no function. Take it out of the list.")
     return tuple(found)
 
 

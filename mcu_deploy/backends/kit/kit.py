@@ -20,6 +20,7 @@ from mcu_deploy.backends.interface import (
     Workload,
 )
 from mcu_deploy.backends.kit.arguments import OUTPUT, Prototype, signature
+from mcu_deploy.backends.kit.c_files import function_of
 from mcu_deploy.backends.kit.loops import around, counter, each, nest, plus, step, times, when
 from mcu_deploy.files import templates
 
@@ -36,6 +37,10 @@ class Kit:
         leaves no line."""
         text = _environment(self.folder / "templates").get_template(template).render(**values)
         return "\n".join(line for line in text.split("\n") if line.strip())
+
+    def helper(self, template: str, **values: object) -> CFunction:
+        """A `static inline` C function from a template that has it whole."""
+        return function_of(self.render(template, **values))
 
     def workload(
         self,

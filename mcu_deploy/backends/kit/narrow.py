@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mcu_deploy.backends.workload import CFunction, Parameter
+from mcu_deploy.backends.kit.c_files import function_of
+from mcu_deploy.backends.workload import CFunction
 from mcu_deploy.ir import DType
 
 _UNION = """\
@@ -84,22 +85,18 @@ def _unpack(dtype: DType) -> CFunction:
     else:
         body = f"    return (uint8_t)({bits});"
     result = "int8_t" if dtype.wide is DType.INT8 else "uint8_t"
-    parameters = (Parameter("const uint8_t *", "x"), Parameter("int32_t", "i"))
-    return CFunction(f"unpack_{dtype.value}", parameters, f"{{\n{body}\n}}", result, inline=True)
+    return function_of(f"{result} unpack_{dtype.value}(const uint8_t *x, int32_t i) {{\n{body}\n}}")
 
 
 def _pack(dtype: DType) -> CFunction:
     each, mask = 8 // dtype.bits, (1 << dtype.bits) - 1
-    body = f"""{{
+    return function_of(f"""\
+void pack_{dtype.bits}_bits(uint8_t *y, int32_t i, uint32_t value) {{
     /* The first element of a byte clears the others. */
     const int32_t place = i % {each};
     const uint32_t before = place == 0 ? 0U : y[i / {each}];
     y[i / {each}] = (uint8_t)(before | (value & {mask}U) << (place * {dtype.bits}));
-}}"""
-    parameters = (
-        Parameter("uint8_t *", "y"), Parameter("int32_t", "i"), Parameter("uint32_t", "value")
-    )  # fmt: skip
-    return CFunction(f"pack_{dtype.bits}_bits", parameters, body, inline=True)
+}}""")
 
 
 def _widen(dtype: DType) -> CFunction:
@@ -113,9 +110,10 @@ def _widen(dtype: DType) -> CFunction:
     else:
         lines = _widening(dtype)
     name = "found, scale" if "scale." in lines else "found"
-    body = f"{{\n{_UNION}{name};\n{lines}\n    return found.real;\n}}"
-    parameters = (Parameter(dtype.c_type, "bits"),)
-    return CFunction(f"from_{dtype.value}", parameters, body, "float", inline=True)
+    return function_of(
+        f"float from_{dtype.value}({dtype.c_type} bits) {{\n{_UNION}{name};\n{lines}\n"
+        "    return found.real;\n}"
+    )
 
 
 def _widening(dtype: DType) -> str:
@@ -167,7 +165,9 @@ def _round(dtype: DType, saturate: bool) -> CFunction:
             "found | sign);"
         )
     nan = _hex(form.nan)
-    body = f"""{{
+    stem = f"to_{dtype.value}" + ("_saturated" if saturate else "")
+    return function_of(f"""\
+{dtype.c_type} {stem}(float value) {{
 {_UNION}{names};
     given.real = value;
     const uint32_t magnitude = given.bits & 0x7FFFFFFFU;
@@ -180,9 +180,7 @@ def _round(dtype: DType, saturate: bool) -> CFunction:
         found = {_hex(beyond)};
     }}
 {finish}
-}}"""
-    stem = f"to_{dtype.value}" + ("_saturated" if saturate else "")
-    return CFunction(stem, (Parameter("float", "value"),), body, dtype.c_type, inline=True)
+}}""")
 
 
 def _exponent(saturate: bool, mode: str) -> CFunction:
@@ -196,11 +194,11 @@ def _exponent(saturate: bool, mode: str) -> CFunction:
         least = f"exponent < {254 if saturate else 255}U"
         lines = f"    if ({least} && {up}) {{\n        exponent += 1U;\n    }}\n"
     fraction = "    const uint32_t fraction = given.bits & 0x7FFFFFU;\n" if up else ""
-    body = f"""{{
+    stem = f"to_float8_e8m0fnu_{mode}" + ("_saturated" if saturate else "")
+    return function_of(f"""\
+uint8_t {stem}(float value) {{
 {_UNION}given;
     given.real = value;
     uint32_t exponent = given.bits >> 23 & 0xFFU;
 {fraction}{lines}    return (uint8_t)exponent;
-}}"""
-    stem = f"to_float8_e8m0fnu_{mode}" + ("_saturated" if saturate else "")
-    return CFunction(stem, (Parameter("float", "value"),), body, "uint8_t", inline=True)
+}}""")

@@ -24,7 +24,7 @@ BYTES = (DType.INT8, DType.UINT8)
 QUANTIZED = (*BYTES, DType.INT16)
 KIT = Kit("CpuRef", Path(__file__).resolve().parents[1])
 render, compute, call, workload = KIT.render, KIT.compute, KIT.call, KIT.workload
-view, nothing = KIT.view, KIT.nothing
+helper, view, nothing = KIT.helper, KIT.view, KIT.nothing
 
 
 @dataclass(frozen=True)

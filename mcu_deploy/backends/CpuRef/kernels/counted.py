@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, check_moves, render
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, check_moves, helper, render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
-from mcu_deploy.backends.interface import YES, CFunction, Layer, Parameter, Support, Workload, no
+from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
 from mcu_deploy.backends.kit.loops import counter, counters
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.counted import given
@@ -66,14 +67,9 @@ def _unique(layer: Layer) -> Workload:
     places = given(layer.call)
     names = {place: f"y{k}" for k, place in enumerate(places)}
     i, j = counter("i", outer), counter("j", inner)
-    compare = CFunction(
-        "compare",
-        (Parameter(f"const {x.c_type} *", "x"), Parameter("int32_t", "a"),
-         Parameter("int32_t", "b")),
-        render("unique_compare.c.j2", i=i, j=j, n=n, inner=inner, ctype=x.c_type,
-               is_float=x.is_float),
-        "int32_t", inline=True,
-    )  # fmt: skip
+    compare = helper(
+        "unique_compare.c.j2", i=i, j=j, n=n, inner=inner, ctype=x.c_type, is_float=x.is_float
+    )
     body = render(
         "unique.c.j2", i=i, k=counter("k", n), n=n, inner=inner, y=names, count=f"y{len(places)}",
         is_sorted=layer.attributes.get("sorted", 1),
@@ -97,12 +93,8 @@ def _supports_suppression(layer: Layer) -> Support:
 
 def _non_max_suppression(layer: Layer) -> Workload:
     batches, classes, boxes = layer.input(1).type.shape
-    overlap = CFunction(
-        "box_overlap",
-        (*(Parameter("const float *", name) for name in "ab"), Parameter("float", "most")),
-        render("box_overlap.c.j2", is_center=layer.attributes.get("center_point_box", 0)),
-        "bool",
-    )
+    is_center = layer.attributes.get("center_point_box", 0)
+    overlap = replace(helper("box_overlap.c.j2", is_center=is_center), inline=False)
     body = render(
         "non_max_suppression.c.j2", n=counter("n", batches), c=counter("c", classes),
         k=counter("k", boxes), classes=classes, boxes=boxes,

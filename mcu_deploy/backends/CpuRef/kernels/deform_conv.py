@@ -7,22 +7,15 @@ from __future__ import annotations
 
 import math
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, helper, render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
-from mcu_deploy.backends.interface import YES, CFunction, Layer, Parameter, Support, Workload, no
+from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
 from mcu_deploy.backends.kit.loops import counter, plus, times
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.conv import conv_window
 from mcu_deploy.operators.deform_conv import offset_groups
 
-_SAMPLE = CFunction(
-    "sample",
-    (
-        Parameter("const float *", "plane"), Parameter("int32_t", "height"),
-        Parameter("int32_t", "width"), Parameter("float", "v"), Parameter("float", "u"),
-    ),
-    render("sample.c.j2"), "float", inline=True,
-)  # fmt: skip
+_SAMPLE = helper("sample.c.j2")
 
 
 def _supports(layer: Layer) -> Support:

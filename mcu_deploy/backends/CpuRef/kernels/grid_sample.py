@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, helper, render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
-from mcu_deploy.backends.interface import YES, CFunction, Layer, Parameter, Support, Workload, no
+from mcu_deploy.backends.interface import YES, CFunction, Layer, Support, Workload, no
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter, plus
 from mcu_deploy.ir import DType
@@ -14,11 +14,7 @@ from mcu_deploy.operators.grid_sample import MARGIN, aligns, mode_of, padding_of
 
 _TAPS = {"nearest": 1, "linear": 2, "cubic": 4}
 
-_REFLECT = CFunction(
-    "reflect",
-    (Parameter("float", "at"), Parameter("float", "low"), Parameter("float", "high")),
-    render("reflect.c.j2"), "float", inline=True,
-)  # fmt: skip
+_REFLECT = helper("reflect.c.j2")
 
 
 def _supports(layer: Layer) -> Support:
@@ -39,15 +35,10 @@ def _supports(layer: Layer) -> Support:
 def _taps(layer: Layer) -> CFunction:
     """What finds the elements that one number of the grid points to, and their weights."""
     mode, padding = mode_of(layer.call), padding_of(layer.call)
-    parameters = (
-        ("float", "grid"), ("int32_t", "size"), ("int32_t", "stride"), ("int32_t *", "places"),
-        ("float *", "weights"),
-    )  # fmt: skip
-    body = render(
+    return helper(
         "grid_taps.c.j2", mode=mode, padding=padding, aligns=aligns(layer.call), beyond=MARGIN,
         margin=float_literal(-MARGIN), count=_TAPS[mode],
     )  # fmt: skip
-    return CFunction("grid_taps", tuple(Parameter(*p) for p in parameters), body, inline=True)
 
 
 def _create(layer: Layer) -> Workload:

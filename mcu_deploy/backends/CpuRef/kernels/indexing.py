@@ -9,19 +9,17 @@ from __future__ import annotations
 import math
 
 from mcu_deploy.backends.CpuRef.kernels import integers
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, check_moves, compute, nothing, render
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    Kernel,
+    check_moves,
+    compute,
+    helper,
+    nothing,
+    render,
+)
 from mcu_deploy.backends.CpuRef.kernels.pointwise import narrow
 from mcu_deploy.backends.CpuRef.kernels.shape_checks import refusing
-from mcu_deploy.backends.interface import (
-    STATUS,
-    YES,
-    CFunction,
-    Layer,
-    Parameter,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.interface import STATUS, YES, Layer, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.loops import counters, plus, times
 from mcu_deploy.backends.kit.stems import sizes, stem
@@ -33,12 +31,7 @@ from mcu_deploy.operators.selection import gather_axis, slice_axes, slice_steps
 _INDEX_TYPES = (DType.INT32, DType.INT64)
 
 # The position of an index along an axis, moved to the nearest one that is not above `last`.
-_NEAREST = CFunction(
-    "nearest",
-    (Parameter("int64_t", "index"), Parameter("int32_t", "size"), Parameter("int32_t", "first"),
-     Parameter("int32_t", "last")),
-    render("nearest.c.j2"), "int32_t", inline=True,
-)  # fmt: skip
+_NEAREST = helper("nearest.c.j2")
 
 
 def _nearest(index: str, size: int) -> str:

@@ -6,9 +6,8 @@ Sums and products are computed without sign, where C wraps around; what C leaves
 
 from __future__ import annotations
 
-from mcu_deploy.backends.CpuRef.kernels.base import render
+from mcu_deploy.backends.CpuRef.kernels.base import helper
 from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, narrow
-from mcu_deploy.backends.interface import CFunction, Parameter
 from mcu_deploy.ir import DType
 
 
@@ -46,15 +45,10 @@ def remainder(dtype: DType, sign_of_dividend: bool) -> Expression:
 
 def power(base: DType, exponent: DType) -> Expression:
     """base ** exponent by squaring, wrapping around."""
-    function = CFunction(
-        f"power_{base.value}_{exponent.value}",
-        (Parameter(base.c_type, "base"), Parameter(exponent.c_type, "exponent")),
-        render(
-            "power.c.j2", ctype=base.c_type, wide=unsigned(base), signed_base=_is_signed(base),
-            signed_exponent=_is_signed(exponent), exponent=exponent.c_type,
-        ),
-        base.c_type,
-        inline=True,
+    function = helper(
+        "power.c.j2", name=f"power_{base.value}_{exponent.value}", ctype=base.c_type,
+        wide=unsigned(base), signed_base=_is_signed(base), signed_exponent=_is_signed(exponent),
+        exponent=exponent.c_type,
     )  # fmt: skip
     return Expression(f"${function.stem}(a, b)", helpers=(function,))
 

@@ -7,27 +7,18 @@ R are summed by themselves, multiplied by the row's scale, and added.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.CpuRef.kernels import recurrent_memory
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, call, render
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, call, helper, render
 from mcu_deploy.backends.CpuRef.kernels.elementwise import clamped
 from mcu_deploy.backends.CpuRef.kernels.recurrent_memory import Steps
-from mcu_deploy.backends.interface import (
-    YES,
-    CFunction,
-    Constant,
-    Layer,
-    Parameter,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.interface import YES, CFunction, Constant, Layer, Support, Workload, no
 from mcu_deploy.backends.kit.arguments import Prototype
+from mcu_deploy.backends.kit.c_files import function_of
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter, plus, times
 from mcu_deploy.backends.kit.stems import stem
@@ -36,31 +27,14 @@ from mcu_deploy.operators import recurrent
 from mcu_deploy.operators.recurrent import GATES, Recurrence, recurrence
 from mcu_deploy.operators.recurrent_activations import PARAMETERS, Activation
 
-ADD_PRODUCTS = CFunction(
-    "add_products",
-    (
-        Parameter("float", "sum"),
-        Parameter("const float *", "row"),
-        Parameter("const float *", "x"),
-        Parameter("int32_t", "count"),
-    ),
-    "{\n    for (int32_t k = 0; k < count; k++) {\n        sum += row[k] * x[k];\n    }\n"
-    "    return sum;\n}",
-    result="float",
-    inline=True,
+# Of weights of float32 and of 8 bits, as `_from_x` and `_from_h` call them.
+_PRODUCTS, _PRODUCTS_OF_BYTES = (
+    helper("products.c.j2", of_bytes=of_bytes) for of_bytes in (False, True)
 )
 
-_PRODUCTS_OF_BYTES = CFunction(
-    "products_of_bytes",
-    (
-        Parameter("const int8_t *", "row"),
-        Parameter("const float *", "x"),
-        Parameter("int32_t", "count"),
-    ),
-    "{\n    float sum = 0.0F;\n    for (int32_t k = 0; k < count; k++) {\n"
-    "        sum += (float)row[k] * x[k];\n    }\n    return sum;\n}",
-    result="float",
-    inline=True,
+_CLIP = function_of(
+    "float recurrent_clip(float v, float bound) {\n"
+    "    v = v < -bound ? -bound : v;\n    return v > bound ? bound : v;\n}"
 )
 
 _FUNCTIONS = {
@@ -80,18 +54,13 @@ _FUNCTIONS = {
 # The scales of weights of 8 bits, and whose they are.
 _SCALES = (("x_scale", recurrent.W), ("h_scale", recurrent.R))
 
-Expression = Callable[[str], str]
-
 
 def activation(name: str) -> CFunction:
     """The helper `$recurrent_<name>(v, alpha, beta)`, with the parameters that it takes."""
     parameters = ("v", "alpha", "beta")[: 1 + len(PARAMETERS[name])]
-    return CFunction(
-        f"recurrent_{name.lower()}",
-        tuple(Parameter("float", p) for p in parameters),
-        f"{{\n    return {_FUNCTIONS[name]};\n}}",
-        result="float",
-        inline=True,
+    given = ", ".join(f"float {p}" for p in parameters)
+    return function_of(
+        f"float recurrent_{name.lower()}({given}) {{\n    return {_FUNCTIONS[name]};\n}}"
     )
 
 
@@ -153,7 +122,7 @@ def create(layer: Layer) -> Workload:
     kept = ("y_h" not in outputs) + (cell and "y_c" not in outputs)
     helpers = {f.name: activation(f.name) for each in r.functions for f in each}
     if r.clip is not None or r.cell_clip is not None:
-        helpers["clip"] = _clip()
+        helpers["clip"] = _CLIP
     body = render(
         f"{r.op.lower()}.c.j2",
         **_sizes(r),
@@ -168,7 +137,7 @@ def create(layer: Layer) -> Workload:
     )  # fmt: skip
     return call(
         stem(r.op.lower(), "weights8" if weights8 else "float32", r.inputs, r.hidden), body, given,
-        (_PRODUCTS_OF_BYTES if weights8 else ADD_PRODUCTS, *helpers.values()),
+        (_PRODUCTS_OF_BYTES if weights8 else _PRODUCTS, *helpers.values()),
         ("math.h", "string.h"),
         recurrent_memory.in_place(layer, r, outputs),
         4 * (gates + kept * r.hidden + (_packed_size(r) if packs else 0)),
@@ -257,16 +226,6 @@ def _bias(layer: Layer, r: Recurrence) -> Array:
         return np.asarray(both[:, 0] + both[:, 1])
     gates = both[:, 0, : 2 * r.hidden] + both[:, 1, : 2 * r.hidden]
     return np.concatenate([gates, both[:, 0, 2 * r.hidden :], both[:, 1, 2 * r.hidden :]], axis=1)
-
-
-def _clip() -> CFunction:
-    return CFunction(
-        "recurrent_clip",
-        (Parameter("float", "v"), Parameter("float", "bound")),
-        "{\n    v = v < -bound ? -bound : v;\n    return v > bound ? bound : v;\n}",
-        result="float",
-        inline=True,
-    )
 
 
 def _sizes(r: Recurrence) -> dict[str, object]:

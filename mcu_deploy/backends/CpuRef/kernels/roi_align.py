@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, helper, render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
-from mcu_deploy.backends.interface import YES, CFunction, Layer, Parameter, Support, Workload, no
+from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.roi_align import MOST_SAMPLES, offset_of, samples_of
 
-_TAPS = CFunction(
-    "roi_taps",
-    (
-        Parameter("float", "at"), Parameter("int32_t", "size"), Parameter("int32_t *", "low"),
-        Parameter("int32_t *", "high"), Parameter("float *", "weight"),
-    ),
-    render("roi_taps.c.j2"), "int32_t", inline=True,
-)  # fmt: skip
+_TAPS = helper("roi_taps.c.j2")
 
 
 def _supports(layer: Layer) -> Support:

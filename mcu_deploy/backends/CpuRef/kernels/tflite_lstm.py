@@ -7,18 +7,8 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.arithmetic.tflite import scalar
 from mcu_deploy.backends.CpuRef.kernels import recurrent
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, call, render
-from mcu_deploy.backends.interface import (
-    YES,
-    CFunction,
-    Constant,
-    InPlace,
-    Layer,
-    Parameter,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, call, helper, render
+from mcu_deploy.backends.interface import YES, Constant, InPlace, Layer, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import signature
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY
@@ -28,35 +18,8 @@ from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.zero_points import folded_bias
 from mcu_deploy.operators.tflite_lstm import QuantizedLstm, quantized_lstm, sigmoid_table, weights
 
-_TABLE = Parameter("const uint16_t *", "table")
-
-
-def _helper(word: str, *parameters: Parameter) -> CFunction:
-    return CFunction(
-        f"lstm_{word}",
-        (*parameters, _TABLE),
-        render(f"tflite_lstm_{word}.c.j2"),
-        result="int32_t",
-        inline=True,
-    )
-
-
 # The functions of the table of sigmoids.
-FUNCTIONS = (
-    _helper(
-        "table",
-        Parameter("uint32_t", "magnitude"),
-        Parameter("int32_t", "bits"),
-        Parameter("int32_t", "largest"),
-    ),
-    _helper("sigmoid", Parameter("int32_t", "v")),
-    _helper(
-        "tanh",
-        Parameter("int32_t", "v"),
-        Parameter("int32_t", "multiplier"),
-        Parameter("int32_t", "shift"),
-    ),
-)
+FUNCTIONS = tuple(helper(f"tflite_lstm_{word}.c.j2") for word in ("table", "sigmoid", "tanh"))
 
 
 def _supports(layer: Layer) -> Support:
