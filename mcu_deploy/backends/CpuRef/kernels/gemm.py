@@ -1,6 +1,8 @@
 """Gemm and MatMul: rows times a constant matrix packed column by column, or two computed matrices.
 
-Order of the float32 sums: along the depth, then the bias.
+Order of the float32 sums: along the depth, then the bias. Weights of 4 bits with a scale for each
+block of a column lie two in a byte, the first in its low half, each plus 8; of these the products
+of a block are summed along the depth and multiplied by its scale, then the blocks, then the bias.
 """
 
 from __future__ import annotations
@@ -9,8 +11,8 @@ import math
 
 import numpy as np
 
-from mcu_deploy.arithmetic import multiplier
-from mcu_deploy.backends.CpuRef.kernels import gemm_blocks, product_any, sums
+from mcu_deploy.arithmetic import Array, multiplier
+from mcu_deploy.backends.CpuRef.kernels import product_any, sums
 from mcu_deploy.backends.CpuRef.kernels.base import (
     QUANTIZED,
     Kernel,
@@ -23,7 +25,15 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     render,
     weight_scaling,
 )
-from mcu_deploy.backends.interface import YES, Constant, Layer, Support, Workload, no
+from mcu_deploy.backends.interface import (
+    YES,
+    Constant,
+    Layer,
+    Operand,
+    Support,
+    Workload,
+    no,
+)
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal
@@ -33,6 +43,10 @@ from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import matrices
 from mcu_deploy.backends.kit.zero_points import without_zero
 from mcu_deploy.ir import DType
+from mcu_deploy.operators.weight_only import BLOCK, SCALES
+
+# A half of a byte is a weight of 4 bits plus this.
+_OFFSET = 8
 
 
 def supports(layer: Layer) -> Support:
@@ -53,6 +67,8 @@ def fits(layer: Layer) -> Support:
 
 
 def _supports_types(layer: Layer) -> Support:
+    if BLOCK in layer.attributes:
+        return _supports_blocks(layer)
     quantization = layer.input(1).type.quantization
     if quantization is not None and len(set(quantization.zero_point)) > 1:
         return no("its second matrix has different zero points per column")
@@ -63,6 +79,15 @@ def _supports_types(layer: Layer) -> Support:
     if all(operand.type.dtype is DType.INT16 for operand in operands):
         return no("it multiplies no int16 by int16")
     return check_types(layer, *operands, layer.output, known=QUANTIZED)
+
+
+def _supports_blocks(layer: Layer) -> Support:
+    for operand in (layer.input(0), layer.output):
+        if operand.type.dtype is not DType.FLOAT32:
+            return no(f"it computes float32 with 4-bit weights, not {operand.type}")
+    if layer.input(SCALES).constant is None:
+        return no("its weights have scales that are computed at run time")
+    return YES
 
 
 def _packs(layer: Layer) -> bool:
@@ -85,16 +110,15 @@ def _supports_matmul(layer: Layer) -> Support:
 
 def create(layer: Layer) -> Workload:
     """y[r][n] = clamp(alpha * sum_k x[r][k] * w[n][k] + beta * bias[n])."""
+    if BLOCK in layer.attributes:
+        return _of_blocks(layer)
     w, y = layer.input(1), layer.output
-    assert w.constant is not None
     is_matmul, weight_only = layer.op == "MatMul", layer.domain == "mcu"
-    transposed = layer.op == "FullyConnected" or bool(layer.attributes.get("transB", 0))
-    matrix = w.constant if transposed else w.constant.T
+    matrix = _by_column(layer, w)
     columns, depth = matrix.shape
     rows = math.prod(y.type.shape[:-1])
     r, n, k = counter("r", rows), counter("n", columns), counter("k", depth)
     x_element, w_element = f"x[{plus(k)}]", f"row[{plus(k)}]"
-    bias = None if is_matmul else layer.optional(2)
     weights = Constant("weights", np.ascontiguousarray(matrix))
     scales: tuple[Constant, ...] = ()
     values: dict[str, object] = {
@@ -103,18 +127,13 @@ def create(layer: Layer) -> Workload:
         "start": f"bias[{plus(n)}]" if y.type.is_quantized else "0.0F", "bias_step": plus(n),
     }  # fmt: skip
     if y.type.is_quantized:
-        integers = np.zeros(columns, np.int64)
+        bias, integers = None if is_matmul else layer.optional(2), np.zeros(columns, np.int64)
         if bias is not None and bias.constant is not None:
             integers = integers + bias.constant
         made = sums.of_integers(layer, x_element, w_element, plus(n), integers, matrix)
     else:
-        offsets = np.zeros(columns, np.float32)
-        if bias is not None and bias.constant is not None:
-            beta = np.float32(layer.attributes.get("beta", 1.0))
-            offsets = np.broadcast_to(bias.constant * beta, y.type.shape).astype(np.float32)
-            same = bool(np.all(offsets == offsets[:1]))
-            offsets = offsets[0] if same else offsets
-            values["bias_step"] = plus(n) if same else plus(times(r, columns), n)
+        offsets = _real_offsets(layer)
+        values["bias_step"] = plus(n) if offsets.ndim == 1 else plus(times(r, columns), n)
         weight = real_weight(w, w_element) if weight_only else w_element
         made = sums.of_floats(layer, x_element, weight, offsets)
         alpha = 1.0 if is_matmul else float(layer.attributes.get("alpha", 1.0))
@@ -129,6 +148,52 @@ def create(layer: Layer) -> Workload:
         render("gemm.c.j2", **values, **made.values), (weights, *made.constants, *scales),
         made.helpers, in_place=overlap.in_place(layer, lowest),
     )  # fmt: skip
+
+
+def _of_blocks(layer: Layer) -> Workload:
+    """y[r][n] = clamp(alpha * sum_b scale[n][b] * sum_k x[r][b][k] * w[n][b][k] + bias[r][n])."""
+    weights, scales = (_by_column(layer, layer.input(k)) for k in (1, SCALES))
+    (columns, depth), block = weights.shape, int(layer.attributes[BLOCK])
+    rows = math.prod(layer.output.type.shape[:-1])
+    r, n = counter("r", rows), counter("n", columns)
+    b, k = counter("b", depth // block), counter("k", block // 2)
+    offsets = _real_offsets(layer)
+    alpha = float(layer.attributes.get("alpha", 1.0))
+    body = render(
+        "gemm_blocks.c.j2", r=r, n=n, b=b, k=k, depth=depth, block=block, offset=_OFFSET,
+        bias_step=plus(n) if offsets.ndim == 1 else plus(times(r, columns), n),
+        alpha="" if alpha == 1.0 else float_literal(alpha), clamp=clamp_lines(layer, "sum"),
+    )  # fmt: skip
+    halves = (weights.astype(np.int16) + _OFFSET).astype(np.uint8).reshape(-1, 2)
+    constants = (
+        Constant("weights", halves[:, 0] | halves[:, 1] << 4),
+        Constant("scale", np.ascontiguousarray(scales.astype(np.float32))),
+        Constant("bias", offsets),
+    )
+    # A row is read again for each of its columns.
+    lowest = overlap.strided((rows, columns), (depth, 0))
+    return compute(
+        layer, stem("dense", "weights4", depth, columns), body, constants,
+        in_place=overlap.in_place(layer, lowest),
+    )  # fmt: skip
+
+
+def _by_column(layer: Layer, operand: Operand) -> Array:
+    """A constant of the second matrix's axes: [columns, depth]."""
+    assert operand.constant is not None
+    transposed = layer.op == "FullyConnected" or layer.attributes.get("transB", 0)
+    return operand.constant if transposed else operand.constant.T
+
+
+def _real_offsets(layer: Layer) -> Array:
+    """What is added to each sum: [columns], or [rows, columns] where the rows differ."""
+    bias, shape = layer.optional(2), layer.output.type.shape
+    if bias is None or bias.constant is None:
+        return np.zeros(shape[-1], np.float32)
+    beta = np.float32(layer.attributes.get("beta", 1.0))
+    whole = np.broadcast_to(bias.constant * beta, shape).reshape(-1, shape[-1])
+    whole = whole.astype(np.float32)
+    return whole[0] if np.all(whole == whole[:1]) else whole
 
 
 def _kind(layer: Layer) -> str:
@@ -176,16 +241,6 @@ def _matmul(layer: Layer) -> Workload:
     )  # fmt: skip
 
 
-def _supports_bytes(layer: Layer) -> Support:
-    """Of weights with fewer bits than float32."""
-    blocks = gemm_blocks.has_blocks(layer)
-    return gemm_blocks.supports(layer) if blocks else supports(layer)
-
-
-def _bytes(layer: Layer) -> Workload:
-    return gemm_blocks.create(layer) if gemm_blocks.has_blocks(layer) else create(layer)
-
-
 KERNELS = (
     either(
         Kernel("Gemm", supports, create),
@@ -195,5 +250,5 @@ KERNELS = (
         Kernel("MatMul", _supports_matmul, _matmul),
         Kernel("MatMul", product_any.supports, product_any.matmul),
     ),
-    *(Kernel(op, _supports_bytes, _bytes, domain="mcu") for op in ("Gemm", "MatMul")),
+    *(Kernel(op, supports, create, domain="mcu") for op in ("Gemm", "MatMul")),
 )
