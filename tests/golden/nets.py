@@ -2,7 +2,8 @@
 
 kws is the package's example. The small ones, written by `make golden` beside their C, show what it
 does not have: float layers, a residual sum, a state, windows around states, a second pool, a
-partition. All these are CpuRef's; of ArmDsp and ArmMve there is a layer of each family of kernels.
+partition. All these are CpuRef's; of ArmDsp and ArmMve there is a layer of each family of kernels,
+of whose files the kernels and what calls them are kept: the rest is as in CpuRef's.
 """
 
 from __future__ import annotations
@@ -75,15 +76,16 @@ class Net:
 
     def sources(self, board: str = "") -> Mapping[str, bytes]:
         """The generated source, without the weights, and the header, by the names they are kept
-        under; headers say nothing of kernels, so those of CpuRef's networks stand for all. board:
-        another one than the net's."""
+        under; of other backends' networks the kernels and their calls. board: another one than the
+        net's."""
         options = replace(self.options, backends=self.backends)
         core = load_board(board or self.board)
         files = compile_model(self.path, core, name=self.name, options=options).sources.files
-        return {
-            f"{self.name}.{self.board}.{end}": files[f"network_{self.name}.{end}"]
-            for end in self.ends
-        }
+        kept = {end: files[f"network_{self.name}.{end}"] for end in self.ends}
+        if self.ends == ("c",):
+            begin = kept["c"].index(b"/* ---- Kernels ---- */")
+            kept["c"] = kept["c"][begin : kept["c"].index(b"static int32_t _mcu_", begin)]
+        return {f"{self.name}.{self.board}.{end}": content for end, content in kept.items()}
 
     @property
     def ends(self) -> tuple[str, ...]:
