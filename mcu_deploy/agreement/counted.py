@@ -11,9 +11,12 @@ from mcu_deploy.ir import EdgeId, Graph
 
 
 def with_room(
-    graph: Graph, outputs: Sequence[EdgeId], ours: Sequence[Array], theirs: Sequence[Array]
-) -> list[Array]:
-    """Another program's outputs of one sample, as the graph has them.
+    graph: Graph,
+    outputs: Sequence[EdgeId],
+    ours: Sequence[Sequence[Array]],
+    theirs: Sequence[Sequence[Array]],
+) -> list[list[Array]]:
+    """[sample][output]: another program's outputs, as the graph has them.
 
     Behind their elements they have what ours have, which means nothing. Behind the outputs come the
     counts, which are extents there. All others are as they were.
@@ -24,18 +27,22 @@ def with_room(
         if "counted" in attributes:
             counts[node.writes[-1]] = attributes["counted"], attributes["counted_axis"]
     if not counts:
-        return list(theirs)
+        return [list(sample) for sample in theirs]
     places = {graph.edge_name(edge): place for place, edge in enumerate(outputs)}
-    found = []
-    for edge, own, other in zip(outputs, ours, theirs, strict=False):
-        extents = zip(own.shape, other.shape, strict=False)
-        if own.ndim == other.ndim and edge not in counts and all(a >= b for a, b in extents):
-            whole = np.array(own, other.dtype)
-            whole[tuple(slice(extent) for extent in other.shape)] = other
-            found.append(whole)
-        else:
-            found.append(other)
-    for edge in outputs[len(theirs) :]:
-        name, axis = counts[edge]
-        found.append(np.asarray(theirs[places[name]].shape[axis], np.int64))
-    return found
+
+    def of_sample(ours: Sequence[Array], theirs: Sequence[Array]) -> list[Array]:
+        found = []
+        for edge, own, other in zip(outputs, ours, theirs, strict=False):
+            extents = zip(own.shape, other.shape, strict=False)
+            if own.ndim == other.ndim and edge not in counts and all(a >= b for a, b in extents):
+                whole = np.array(own, other.dtype)
+                whole[tuple(slice(extent) for extent in other.shape)] = other
+                found.append(whole)
+            else:
+                found.append(other)
+        for edge in outputs[len(theirs) :]:
+            name, axis = counts[edge]
+            found.append(np.asarray(theirs[places[name]].shape[axis], np.int64))
+        return found
+
+    return [of_sample(*sample) for sample in zip(ours, theirs, strict=True)]

@@ -228,10 +228,7 @@ class _Verdict:
         if that is too far, else None."""
         far: dict[int, float] = {}
         known, outputs = rules(self.network.graph), self.network.outputs
-        whole = [
-            with_room(self.network.graph, outputs, ours, theirs)
-            for ours, theirs in zip(self.results, reference.outputs, strict=True)
-        ]
+        whole = with_room(self.network.graph, outputs, self.results, reference.outputs)
         for number, edge in enumerate(outputs):
             ours = [result[number] for result in self.results]
             theirs = [result[number] for result in whole]

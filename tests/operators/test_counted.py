@@ -125,7 +125,7 @@ def _judge(compiled: Compiled, inputs: Sequence[Array], device: Sequence[Array])
     for a, b in zip(device, ours, strict=True):
         np.testing.assert_array_equal(a, b)
     theirs = run_onnxruntime(compiled.case.model, inputs, optimise=False)
-    whole = with_room(compiled.graph, compiled.graph.outputs, ours, theirs)
+    (whole,) = with_room(compiled.graph, compiled.graph.outputs, [ours], [theirs])
     for place, (a, b) in enumerate(zip(ours, whole, strict=True)):
         np.testing.assert_array_equal(a, b, f"output {place}")
 
