@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import ModelError, UnsupportedError, shorten
@@ -125,6 +126,10 @@ class GraphBuilder:
         type_ = TensorType(DType.of(value.dtype), value.shape, quantization)
         return self._editor.add_constant(name, value, type_)
 
+    def integers(self, name: str, values: ArrayLike) -> EdgeId:
+        """A new constant of int64, as ONNX has axes, places and sizes."""
+        return self.constant(name, np.asarray(values, np.int64))
+
     def edge(self, name: str, type_: TensorType) -> EdgeId:
         """A new edge between two nodes of one operator."""
         return self._editor.add_edge(name, type_)
@@ -195,7 +200,7 @@ class GraphBuilder:
         self.add(operation, "Reshape", [x, self._shape(operation, y.type.shape)], y)
 
     def _shape(self, operation: Operation, shape: tuple[int, ...]) -> EdgeId:
-        return self.constant(f"{operation.name} shape", np.array(shape, np.int64))
+        return self.integers(f"{operation.name} shape", shape)
 
     @staticmethod
     def ordered(tensor: TfliteTensor, order: Order | None) -> TensorType:

@@ -76,6 +76,11 @@ class Operation:
     def optional(self, index: int) -> TfliteTensor | None:
         return self.inputs[index] if index < len(self.inputs) else None
 
+    @property
+    def given(self) -> tuple[TfliteTensor, ...]:
+        """All inputs, which must be there."""
+        return tuple(self.input(index) for index in range(len(self.inputs)))
+
     def constant(self, index: int) -> Array:
         """The value of an input that must be a constant."""
         tensor = self.input(index)
@@ -85,6 +90,17 @@ class Operation:
                 "Make it a constant in the model.",
             )
         return tensor.value
+
+    def number(self, index: int) -> int:
+        """The first element of an input that must be a constant."""
+        return int(self.constant(index).reshape(-1)[0])
+
+    def axis(self, tensor: TfliteTensor, number: int) -> int:
+        """The axis of a tensor, from its first one, that a number means."""
+        rank = tensor.type.rank
+        if not -rank <= number < rank:
+            raise self.damaged(f"its input has no axis {number}")
+        return number % rank
 
     @property
     def output(self) -> TfliteTensor:

@@ -34,6 +34,15 @@ def fused_activation(operation: Operation, function: int) -> Bounds:
     return _FUSED[function]
 
 
+def require_float(operation: Operation, *tensors: TfliteTensor) -> None:
+    """Raises where a tensor is no float32."""
+    if not is_float(operation, *tensors):
+        raise operation.unsupported(
+            "computes quantized integers",
+            "mcu-deploy computes it on float32; convert the model so.",
+        )
+
+
 def clamp_attribute(bounds: Bounds) -> dict[str, Any]:
     """The attribute that says so to an operator of the domain "tflite"."""
     return {} if bounds == _UNBOUNDED else {"activation": bounds}
@@ -176,11 +185,7 @@ def _real(op: str) -> Any:
     """A function that is computed on float32 alone."""
 
     def convert(operation: Operation, graph: GraphBuilder) -> None:
-        if not is_float(operation, operation.input(0), operation.output):
-            raise operation.unsupported(
-                "computes quantized integers",
-                "mcu-deploy computes it on float32; convert the model so.",
-            )
+        require_float(operation, operation.input(0), operation.output)
         graph.add_function(operation, op)
 
     return convert

@@ -105,8 +105,7 @@ def _add_slice(
     """The Slice that writes the operator's output."""
     lists = {"starts": starts, "ends": ends, "axes": axes, "steps": [step] * len(axes)}
     inputs = [x] + [
-        graph.constant(f"{operation.name} {name}", np.array(values, np.int64))
-        for name, values in lists.items()
+        graph.integers(f"{operation.name} {name}", values) for name, values in lists.items()
     ]
     graph.add(operation, "Slice", inputs, operation.output)
 
@@ -139,7 +138,7 @@ def _mirror_pad(operation: Operation, graph: GraphBuilder) -> None:
         )
         shape = (*type_.shape[:axis], len(places), *type_.shape[axis + 1 :])
         type_ = replace(type_, shape=shape)
-        inputs = [edge, graph.constant(f"{operation.name} places {axis}", places.astype(np.int64))]
+        inputs = [edge, graph.integers(f"{operation.name} places {axis}", places)]
         edge = graph.edge(f"{operation.name} along {axis}", type_)
         graph.add(operation, "Gather", inputs, edge, {"axis": axis})
     if type_.shape != y.type.shape:
@@ -163,7 +162,7 @@ def _fill(operation: Operation, graph: GraphBuilder) -> None:
 
 def _add_expand(operation: Operation, graph: GraphBuilder, x: EdgeId) -> None:
     y = operation.output
-    shape = graph.constant(f"{operation.name} shape", np.array(y.type.shape, np.int64))
+    shape = graph.integers(f"{operation.name} shape", y.type.shape)
     graph.add(operation, "Expand", [x, shape], y)
 
 

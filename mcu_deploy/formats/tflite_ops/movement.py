@@ -43,7 +43,7 @@ def _concatenation(operation: Operation, graph: GraphBuilder) -> None:
         raise operation.unsupported(
             "has a fused activation", "Convert the model with that as an operator."
         )
-    parts = [operation.input(index) for index in range(len(operation.inputs))]
+    parts = operation.given
     operation.require_alike(*parts, operation.output)
     edges, axis = [graph.read(part) for part in parts], int(options.Axis())
     graph.add(operation, "Concat", edges, operation.output, {"axis": axis})
@@ -71,15 +71,21 @@ def _pad(operation: Operation, graph: GraphBuilder) -> None:
     graph.add(operation, "Pad", inputs, y)
 
 
+def _require_images(operation: Operation) -> None:
+    """The input and output differ in nothing but their rows and columns."""
+    x, y = operation.input(0).type, operation.output.type
+    if x.rank != 4 or y.rank != 4 or not x.elements or not y.elements:
+        raise operation.damaged("its input or output has not four axes with elements")
+    if (x.shape[0], x.shape[3]) != (y.shape[0], y.shape[3]):
+        raise operation.damaged("its output has another batch or other channels than its input")
+
+
 def _resize_nearest(operation: Operation, graph: GraphBuilder) -> None:
     """ONNX's Resize where it picks the same elements, else one Gather an axis."""
     operation.require_alike(operation.input(0), operation.output)
     options = operation.options(tflite.ResizeNearestNeighborOptions)
     x, y = operation.input(0), operation.output
-    if x.type.rank != 4 or y.type.rank != 4 or not x.type.elements or not y.type.elements:
-        raise operation.damaged("its input or output has not four axes with elements")
-    if (x.type.shape[0], x.type.shape[3]) != (y.type.shape[0], y.type.shape[3]):
-        raise operation.damaged("its output has another batch or other channels than its input")
+    _require_images(operation)
     corners, centers = bool(options.AlignCorners()), bool(options.HalfPixelCenters())
     picked = {a: _nearest(x.type.shape[a], y.type.shape[a], corners, centers) for a in (1, 2)}
     scales = np.array([n / s for s, n in zip(x.type.shape, y.type.shape, strict=True)], np.float32)
@@ -99,9 +105,7 @@ def _resize_nearest(operation: Operation, graph: GraphBuilder) -> None:
         return
     shape = (x.type.shape[0], y.type.shape[1], *x.type.shape[2:])
     rows = graph.edge(f"{y.name} rows", replace(x.type, shape=shape))
-    positions = [
-        graph.constant(f"{y.name} positions", np.array(picked[axis], np.int64)) for axis in (1, 2)
-    ]
+    positions = [graph.integers(f"{y.name} positions", picked[axis]) for axis in (1, 2)]
     graph.add(operation, "Gather", [edge, positions[0]], rows, {"axis": 1})
     graph.add(operation, "Gather", [rows, positions[1]], y, {"axis": 2})
 
@@ -109,10 +113,7 @@ def _resize_nearest(operation: Operation, graph: GraphBuilder) -> None:
 def _resize_bilinear(operation: Operation, graph: GraphBuilder) -> None:
     options = operation.options(tflite.ResizeBilinearOptions)
     x, y = operation.input(0), operation.output
-    if x.type.rank != 4 or y.type.rank != 4 or not x.type.elements or not y.type.elements:
-        raise operation.damaged("its input or output has not four axes with elements")
-    if (x.type.shape[0], x.type.shape[3]) != (y.type.shape[0], y.type.shape[3]):
-        raise operation.damaged("its output has another batch or other channels than its input")
+    _require_images(operation)
     if not is_float(operation, x, y):
         operation.require_alike(x, y)
         ways = {
@@ -137,7 +138,7 @@ def _resize_bilinear(operation: Operation, graph: GraphBuilder) -> None:
         "mode": "linear",
         "coordinate_transformation_mode": "align_corners" if options.AlignCorners() else way,
     }
-    sizes = graph.constant(f"{y.name} sizes", np.array(y.type.shape, np.int64))
+    sizes = graph.integers(f"{y.name} sizes", y.type.shape)
     inputs = [graph.read(x), None, None, sizes]
     graph.add(operation, "Resize", inputs, y, attributes, "mcu")
 

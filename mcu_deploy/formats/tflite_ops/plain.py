@@ -13,19 +13,10 @@ import numpy as np
 import tflite
 
 from mcu_deploy.formats.tflite_graph import GraphBuilder
-from mcu_deploy.formats.tflite_operation import Operation, TfliteTensor
+from mcu_deploy.formats.tflite_operation import Operation
 from mcu_deploy.formats.tflite_ops import DOMAIN
-from mcu_deploy.formats.tflite_ops.activations import is_float
+from mcu_deploy.formats.tflite_ops.activations import is_float, require_float
 from mcu_deploy.ir import DType, TensorType
-
-
-def require_float(operation: Operation, *tensors: TfliteTensor) -> None:
-    """Raises where a tensor is no float32."""
-    if not is_float(operation, *tensors):
-        raise operation.unsupported(
-            "computes quantized integers",
-            "mcu-deploy computes it on float32; convert the model so.",
-        )
 
 
 def _alike(op: str, data: Sequence[int], negated: bool = False, moves: bool = True) -> Any:
@@ -36,7 +27,7 @@ def _alike(op: str, data: Sequence[int], negated: bool = False, moves: bool = Tr
         y = operation.output
         alike = [operation.input(k) for k in data] + ([y] if moves else [])
         operation.require_alike(*alike)
-        inputs = [graph.read(operation.input(k)) for k in range(len(operation.inputs))]
+        inputs = [graph.read(tensor) for tensor in operation.given]
         if not negated:
             graph.add(operation, op, inputs, y)
             return
@@ -51,9 +42,9 @@ def _of_reals(op: str) -> Any:
     """A function of float32 tensors, with broadcasting."""
 
     def convert(operation: Operation, graph: GraphBuilder) -> None:
-        tensors = [operation.input(k) for k in range(len(operation.inputs))]
-        require_float(operation, *tensors, operation.output)
-        graph.add(operation, op, [graph.read(t) for t in tensors], operation.output)
+        require_float(operation, *operation.given, operation.output)
+        inputs = [graph.read(tensor) for tensor in operation.given]
+        graph.add(operation, op, inputs, operation.output)
 
     return convert
 
@@ -62,7 +53,7 @@ def _after(first: str, second: str) -> Any:
     """Two functions of float32 tensors, the second of the first's result (twice for Mul)."""
 
     def convert(operation: Operation, graph: GraphBuilder) -> None:
-        tensors, y = [operation.input(k) for k in range(len(operation.inputs))], operation.output
+        tensors, y = operation.given, operation.output
         require_float(operation, *tensors, y)
         inner = graph.edge(f"{y.name} {first.lower()}", y.type)
         graph.add(operation, first, [graph.read(t) for t in tensors], inner)
@@ -110,19 +101,16 @@ def _cast(operation: Operation, graph: GraphBuilder) -> None:
 
 def _tile(operation: Operation, graph: GraphBuilder) -> None:
     operation.require_alike(operation.input(0), operation.output)
-    counts = graph.constant(f"{operation.name} counts", operation.constant(1).astype(np.int64))
+    counts = graph.integers(f"{operation.name} counts", operation.constant(1))
     graph.add(operation, "Tile", [graph.read(operation.input(0)), counts], operation.output)
 
 
 def _arg(op: str) -> Any:
     def convert(operation: Operation, graph: GraphBuilder) -> None:
         x, y = operation.input(0), operation.output
-        axis = int(operation.constant(1).reshape(-1)[0])
-        if not -x.type.rank <= axis < x.type.rank:
-            raise operation.damaged(f"its input has no axis {axis}")
+        axis = operation.axis(x, operation.number(1))
         found = graph.edge(f"{y.name} place", TensorType(DType.INT64, y.type.shape))
-        attributes = {"axis": axis % x.type.rank, "keepdims": 0}
-        graph.add(operation, op, [graph.read(x)], found, attributes)
+        graph.add(operation, op, [graph.read(x)], found, {"axis": axis, "keepdims": 0})
         graph.add(operation, "Cast", [found], y)
 
     return convert
@@ -180,10 +168,8 @@ def _cumsum(operation: Operation, graph: GraphBuilder) -> None:
     if x.type.is_quantized:
         require_float(operation, x)
     operation.require_alike(x, operation.output)
-    place = int(operation.constant(1).reshape(-1)[0])
-    if not -x.type.rank <= place < x.type.rank:
-        raise operation.damaged(f"its input has no axis {place}")
-    axis = graph.constant(f"{operation.name} axis", np.array(place, np.int64))
+    place = operation.axis(x, operation.number(1))
+    axis = graph.integers(f"{operation.name} axis", place)
     attributes = {"exclusive": int(options.Exclusive()), "reverse": int(options.Reverse())}
     graph.add(operation, "CumSum", [graph.read(x), axis], operation.output, attributes)
 

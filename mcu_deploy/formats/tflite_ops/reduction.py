@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import tflite
 
 from mcu_deploy.formats.tflite_graph import GraphBuilder
@@ -27,7 +26,7 @@ def _reduce(op: str) -> Any:
         inputs, attributes = [edge], {"keepdims": keep}
         # Of ONNX's reductions in opset 17 only ReduceSum has its axes as an input.
         if op == "Sum":
-            inputs.append(graph.constant(f"{y.name} axes", np.array(axes, np.int64)))
+            inputs.append(graph.integers(f"{y.name} axes", axes))
         else:
             attributes["axes"] = axes
         graph.add(operation, f"Reduce{op}", inputs, y, attributes)

@@ -9,7 +9,7 @@ import numpy as np
 import tflite
 
 from mcu_deploy.formats.tflite_graph import GraphBuilder
-from mcu_deploy.formats.tflite_operation import Operation
+from mcu_deploy.formats.tflite_operation import Operation, TfliteTensor
 from mcu_deploy.ir import TensorType
 
 # Beyond the end of every axis, in either direction.
@@ -34,7 +34,7 @@ def _add_slice(
     lists = [starts, ends, range(x.type.rank), steps]
     names = ("starts", "ends", "axes", "steps")
     inputs = [graph.read(x)] + [
-        graph.constant(f"{operation.name} {name}", np.array(values, np.int64))
+        graph.integers(f"{operation.name} {name}", values)
         for name, values in zip(names, lists, strict=True)
     ]
     picked = graph.edge(y.name, TensorType(y.type.dtype, tuple(sizes), y.type.quantization))
@@ -83,39 +83,38 @@ def _strided_slice(operation: Operation, graph: GraphBuilder) -> None:
 
 def _split(operation: Operation, graph: GraphBuilder) -> None:
     """Into equal parts; the axis is the first input."""
-    x, rank = operation.input(1), operation.input(1).type.rank
-    axis = int(operation.constant(0).reshape(-1)[0])
-    if not -rank <= axis < rank or any(y.type.rank != rank for y in operation.outputs):
-        raise operation.damaged(f"its input has no axis {axis}, or a part has other axes")
-    operation.require_alike(x, *operation.outputs)
-    graph.add(operation, "Split", [graph.read(x)], operation.outputs, {"axis": axis % rank})
+    _add_split(operation, graph, operation.input(1), operation.number(0))
 
 
 def _split_v(operation: Operation, graph: GraphBuilder) -> None:
     """Into parts of the sizes that the outputs have; the axis is the last input."""
-    x, rank = operation.input(0), operation.input(0).type.rank
-    axis = int(operation.constant(2).reshape(-1)[0])
-    if not -rank <= axis < rank or any(y.type.rank != rank for y in operation.outputs):
-        raise operation.damaged(f"its input has no axis {axis}, or a part has other axes")
+    _add_split(operation, graph, operation.input(0), operation.number(2), is_even=False)
+
+
+def _add_split(
+    operation: Operation, graph: GraphBuilder, x: TfliteTensor, number: int, is_even: bool = True
+) -> None:
+    axis = operation.axis(x, number)
+    if any(y.type.rank != x.type.rank for y in operation.outputs):
+        raise operation.damaged("a part has other axes than its input")
     operation.require_alike(x, *operation.outputs)
-    sizes = [y.type.shape[axis] for y in operation.outputs]
-    inputs = [graph.read(x), graph.constant(f"{operation.name} sizes", np.array(sizes, np.int64))]
-    graph.add(operation, "Split", inputs, operation.outputs, {"axis": axis % rank})
+    inputs = [graph.read(x)]
+    if not is_even:
+        sizes = [y.type.shape[axis] for y in operation.outputs]
+        inputs.append(graph.integers(f"{operation.name} sizes", sizes))
+    graph.add(operation, "Split", inputs, operation.outputs, {"axis": axis})
 
 
 def _unpack(operation: Operation, graph: GraphBuilder) -> None:
     """One element of an axis each, without that axis."""
     x = operation.input(0)
-    axis = int(operation.options(tflite.UnpackOptions).Axis())
-    if not -x.type.rank <= axis < x.type.rank:
-        raise operation.damaged(f"its input has no axis {axis}")
-    axis %= x.type.rank
+    axis = operation.axis(x, int(operation.options(tflite.UnpackOptions).Axis()))
     if len(operation.outputs) != x.type.shape[axis]:
         raise operation.damaged(f"it has {len(operation.outputs)} outputs of {list(x.type.shape)}")
     operation.require_alike(x, *operation.outputs)
     edge = graph.read(x)
     for place, y in enumerate(operation.outputs):
-        at = graph.constant(f"{y.name} place", np.array(place, np.int64))
+        at = graph.integers(f"{y.name} place", place)
         graph.add(operation, "Gather", [edge, at], y, {"axis": axis})
 
 
@@ -124,7 +123,7 @@ def _gather(operation: Operation, graph: GraphBuilder) -> None:
     options = operation.options(tflite.GatherOptions)
     if options.BatchDims():
         raise operation.unsupported("gathers in batches", "Convert the model without batch_dims.")
-    indices = graph.constant(f"{operation.name} indices", operation.constant(1).astype(np.int64))
+    indices = graph.integers(f"{operation.name} indices", operation.constant(1))
     inputs = [graph.read(operation.input(0)), indices]
     graph.add(operation, "Gather", inputs, operation.output, {"axis": int(options.Axis())})
 
@@ -134,8 +133,7 @@ def _pack(operation: Operation, graph: GraphBuilder) -> None:
     y = operation.output
     axis = int(operation.options(tflite.PackOptions).Axis()) % max(y.type.rank, 1)
     parts = []
-    for index in range(len(operation.inputs)):
-        x = operation.input(index)
+    for x in operation.given:
         operation.require_alike(x, y)
         shape = (*x.type.shape[:axis], 1, *x.type.shape[axis:])
         parts.append(graph.reshaped(operation, graph.read(x), shape))

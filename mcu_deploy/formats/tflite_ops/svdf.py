@@ -102,7 +102,7 @@ def _window(operation: Operation, graph: GraphBuilder, new: EdgeId, type_: Tenso
     window = graph.edge(f"{operation.name} window", type_)
     graph.add(operation, "Concat", [before, row], window, {"axis": 1})
     bounds = [
-        graph.constant(f"{operation.name} {name}", np.array([value], np.int64))
+        graph.integers(f"{operation.name} {name}", [value])
         for name, value in (("starts", 1), ("ends", memory), ("axes", 1))
     ]
     variable.now = graph.edge(f"{operation.name} kept", kept)

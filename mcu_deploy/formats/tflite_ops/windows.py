@@ -12,10 +12,12 @@ from mcu_deploy.formats.tflite_graph import NCHW, GraphBuilder
 from mcu_deploy.formats.tflite_operation import Operation, TfliteTensor
 from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.formats.tflite_ops.activations import (
+    Bounds,
     add_clamped,
     clamp_attribute,
     fused_activation,
     is_float,
+    require_float,
 )
 from mcu_deploy.ir import DType, EdgeId
 
@@ -157,7 +159,7 @@ def read_bias(
         and bias.value is not None
     ):
         # TFLite-Micro widens it.
-        return graph.constant(f"{bias.name} as int64", bias.value.astype(np.int64))
+        return graph.integers(f"{bias.name} as int64", bias.value)
     if bias.value is None or bias.type.dtype not in known:
         raise operation.unsupported(
             f"has the bias {bias.name!r} of the type {bias.type}, which is no constant of int64",
@@ -179,14 +181,19 @@ def check_bias(operation: Operation, bias: TfliteTensor | None) -> None:
         )
 
 
+def _pool_options(operation: Operation) -> tuple[dict[str, Any], Bounds]:
+    """The window of a pool as attributes, and the activation behind it."""
+    options = operation.options(tflite.Pool2DOptions)
+    kernel = (int(options.FilterHeight()), int(options.FilterWidth()))
+    strides = (int(options.StrideH()), int(options.StrideW()))
+    attributes = _geometry(operation, options.Padding(), strides, kernel)
+    bounds = fused_activation(operation, options.FusedActivationFunction())
+    return attributes | {"kernel_shape": kernel}, bounds
+
+
 def _pool(op: str) -> Any:
     def convert(operation: Operation, graph: GraphBuilder) -> None:
-        options = operation.options(tflite.Pool2DOptions)
-        kernel = (int(options.FilterHeight()), int(options.FilterWidth()))
-        strides = (int(options.StrideH()), int(options.StrideW()))
-        attributes = _geometry(operation, options.Padding(), strides, kernel)
-        attributes["kernel_shape"] = kernel
-        bounds = fused_activation(operation, options.FusedActivationFunction())
+        attributes, bounds = _pool_options(operation)
         x, y = operation.input(0), operation.output
         inputs = [graph.read(x, NCHW)]
         if is_float(operation, x, y, wide=True):
@@ -204,17 +211,9 @@ def _pool(op: str) -> Any:
 
 def _l2_pool(operation: Operation, graph: GraphBuilder) -> None:
     """The root of the mean of the squares."""
-    options = operation.options(tflite.Pool2DOptions)
     x, y = operation.input(0), operation.output
-    if not is_float(operation, x, y):
-        raise operation.unsupported(
-            "computes quantized integers", "Convert the model with that in float32."
-        )
-    kernel = (int(options.FilterHeight()), int(options.FilterWidth()))
-    strides = (int(options.StrideH()), int(options.StrideW()))
-    attributes = _geometry(operation, options.Padding(), strides, kernel)
-    attributes["kernel_shape"] = kernel
-    bounds = fused_activation(operation, options.FusedActivationFunction())
+    require_float(operation, x, y)
+    attributes, bounds = _pool_options(operation)
     edge = graph.read(x, NCHW)
     squares = graph.edge(f"{y.name} squares", graph.ordered(x, NCHW))
     mean = graph.edge(f"{y.name} mean", graph.ordered(y, NCHW))
