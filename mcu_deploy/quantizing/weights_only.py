@@ -136,9 +136,19 @@ def _axes(net: Net, node: onnx.NodeProto) -> Mapping[int, int]:
 
 
 def _rounded(weights: Array, axis: int) -> tuple[Array, Array]:
-    others = tuple(a for a in range(weights.ndim) if a != axis)
-    largest = np.abs(weights).max(axis=others).astype(np.float64)
-    scale = np.where(largest > 0, largest / _LARGEST, 1.0).astype(np.float32)
-    column = [-1 if a == axis else 1 for a in range(weights.ndim)]
-    steps = np.rint(weights / scale.reshape(column))
-    return np.clip(steps, -_LARGEST, _LARGEST).astype(np.int8), scale
+    """Of int8, and the scale of each channel of the axis: that with the least squared error."""
+    turned = np.moveaxis(weights, axis, 0).astype(np.float64)
+    rows = turned.reshape(len(turned), -1)
+    largest = np.abs(rows).max(axis=1)
+    best, least = largest, np.full(len(rows), np.inf)
+    integers = np.zeros(rows.shape, np.int8)
+    for part in _PARTS:
+        scale = np.where(largest > 0, largest / _LARGEST * part, 1.0).astype(np.float32)
+        real = scale.astype(np.float64)[:, None]
+        steps = np.clip(np.rint(rows / real), -_LARGEST, _LARGEST)
+        error = ((steps * real - rows) ** 2).sum(axis=1)
+        better = error < least
+        integers[better] = steps[better]
+        best, least = np.where(better, scale, best), np.minimum(error, least)
+    back = np.moveaxis(integers.reshape(turned.shape), 0, axis)
+    return np.ascontiguousarray(back), best.astype(np.float32)

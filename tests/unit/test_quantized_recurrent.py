@@ -19,6 +19,8 @@ from mcu_deploy.operators.recurrent import GATES
 from mcu_deploy.options.quantizing import Quantizing
 from mcu_deploy.quantizing import preparing
 from mcu_deploy.quantizing.choosing import SAFE, Trials, parts
+from mcu_deploy.quantizing.net import Net
+from mcu_deploy.quantizing.weights_only import recurrent_layers, recurrent_weights
 from mcu_deploy.report.floats import float_layers
 
 STEPS, INPUTS, HIDDEN = 6, 5, 7
@@ -74,6 +76,31 @@ def test_weights_are_bytes_and_layers_are_named(folder: Path) -> None:
     (step,) = (s for s in network.plan.steps if s.index == layer.index)
     (weights,) = (c for c in step.choice.workload.constants if c.stem == "weights")
     assert weights.value.dtype == np.int8
+
+
+def test_scales_have_the_least_error(folder: Path) -> None:
+    """No row's is more than by the scale that just holds its largest (but for what float32 rounds
+    of a scale), and some row's is less."""
+    model = onnx.load(folder / "m.onnx")
+    net = Net(onnx.shape_inference.infer_shapes(model))
+    (node,) = recurrent_layers(net)
+    made = recurrent_weights(net.copy().model())
+    after = {t.name: numpy_helper.to_array(t) for t in made.graph.initializer}
+    gained = False
+    for name in node.input[1:3]:
+        place = list(node.input).index(name)
+        read = next(n for n in made.graph.node if n.name == node.name).input[place]
+        (writer,) = (n for n in made.graph.node if read in n.output)
+        integers, scale, _ = (after[each] for each in writer.input)
+        real = net.constants[name].astype(np.float64)
+        plain = np.abs(real).max(axis=2, keepdims=True) / 127
+        errors = [
+            ((steps * each - real) ** 2).sum(axis=2)
+            for steps, each in ((integers, scale[None, :, None]), (np.rint(real / plain), plain))
+        ]
+        assert (errors[0] <= errors[1] * 1.001).all()
+        gained = gained or bool((errors[0] < 0.95 * errors[1]).any())
+    assert gained
 
 
 def test_weights_alone_are_bytes_in_recurrent_layers_too(folder: Path) -> None:
