@@ -70,6 +70,11 @@ CASES: Mapping[str, Sequence[Make]] = {
         transposed(8, 8, 8, 3, 2),
         transposed(8, 4, 6, 3, 1),
     ],
+    "transposed_quantized": [
+        transposed(4, 8, 6, 2, 2, True),
+        transposed(8, 8, 8, 3, 2, True),
+        transposed(8, 4, 6, 3, 1, True),
+    ],
     "dense": [dense(1, 64, 10, True), dense(1, 256, 32, True), dense(8, 16, 16, True)],
     "dense_float": [dense(1, 64, 10, False), dense(1, 256, 32, False), dense(8, 16, 16, False)],
     "matmul": [

@@ -164,11 +164,15 @@ def float_by_halves(rows: int, depth: int, columns: int, block: int) -> Make:
     return make
 
 
-def transposed(channels: int, filters: int, plane: int, kernel: int, stride: int) -> Make:
+def transposed(
+    channels: int, filters: int, plane: int, kernel: int, stride: int, quantized: bool = False
+) -> Make:
     def make(model: Layers, name: str) -> None:
-        w = model.constant(model.weights(channels, filters, kernel, kernel))
-        x = model.real(1, channels, plane, plane)
-        model.end(model.node("ConvTranspose", [x, w], name=name, strides=[stride] * 2))
+        shape, w_shape = (1, channels, plane, plane), (channels, filters, kernel, kernel)
+        x = model.byte(*shape) if quantized else model.real(*shape)
+        w = model.matrix(*w_shape, axis=1) if quantized else model.constant(model.weights(*w_shape))
+        y = model.node("ConvTranspose", [x, w], name=name, strides=[stride] * 2)
+        model.end(y, Q(0.9) if quantized else None)
 
     return make
 

@@ -1,4 +1,4 @@
-"""ConvTranspose (ONNX ConvTranspose-1, -11) in float32."""
+"""ConvTranspose (ONNX ConvTranspose-1, -11): float32, and 8 and 16 bits with int32 accumulators."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array
+from mcu_deploy.arithmetic import Array, activation_bounds, multiplier, requantize
 from mcu_deploy.ir import TensorType
 from mcu_deploy.operators.base import Call, Operator
-from mcu_deploy.operators.conv import real_result
+from mcu_deploy.operators.conv import along_channels, real_result
 from mcu_deploy.operators.windows import Window
 
 
@@ -69,8 +69,25 @@ def transposed_sums(call: Call, x: Array, w: Array) -> Array:
     return result.reshape(y_type.shape)
 
 
+def integer_sums(call: Call) -> Array:
+    """The accumulators of a quantized one with its bias, in int64; exact in float64."""
+    zero = call.type(0).scaling.zero_point[0]
+    w_zeros = call.type(1).scaling.broadcast(call.type(1).rank)[1]
+    x = call.value(0).astype(np.float64) - zero
+    sums = transposed_sums(call, x, call.value(1).astype(np.float64) - w_zeros).astype(np.int64)
+    bias = call.optional(2)
+    return sums if bias is None else sums + along_channels(call, bias).astype(np.int64)
+
+
 def _conv_transpose(call: Call) -> list[Array]:
-    return real_result(call, transposed_sums(call, call.value(0), call.value(1)))
+    if not call.is_quantized:
+        return real_result(call, transposed_sums(call, call.value(0), call.value(1)))
+    y = call.results[0]
+    factor = multiplier(call.type(0).scaling, call.type(1).scaling, y.scaling)
+    factor = along_channels(call, factor) if factor.size > 1 else factor
+    bounds = activation_bounds(call.activation, y)
+    sums = integer_sums(call).astype(np.int32)
+    return [requantize(sums, factor, y.scaling.zero_point[0], bounds, y.dtype)]
 
 
 def macs(call: Call) -> int:
@@ -78,4 +95,9 @@ def macs(call: Call) -> int:
     return call.type(0).elements * math.prod(call.type(1).shape[1:])
 
 
-OPERATORS = (Operator("ConvTranspose", _conv_transpose, macs),)
+OPERATORS = (
+    Operator(
+        "ConvTranspose", _conv_transpose, macs, quantized="native", takes_clamp=True,
+        has_weights=True,
+    ),
+)  # fmt: skip

@@ -94,17 +94,9 @@ def multiplied(call: Call, sums: Integers, multiplier: Integers, shift: Integers
 
 
 def _conv_transpose(call: Call) -> list[Array]:
-    """Exact in float64, as the sums of a Conv."""
     x, w, y = call.type(0), call.type(1), call.results[0]
-    centres = w.scaling.broadcast(w.rank)[1]
-    real = conv_transpose.transposed_sums(
-        call, centred(call, 0).astype(np.float64), call.value(1).astype(np.float64) - centres
-    )
-    sums, bias = real.astype(np.int64), call.optional(2)
-    if bias is not None:
-        sums = sums + conv.along_channels(call, bias).astype(np.int64)
     factors = convolution_multipliers(x.scaling, w.scaling, y.scaling)
-    return finished(call, multiplied(call, sums, *factors))
+    return finished(call, multiplied(call, conv_transpose.integer_sums(call), *factors))
 
 
 def _fully_connected(call: Call) -> list[Array]:

@@ -27,6 +27,8 @@ BLOCK, SCALES = "block_size", 3
 
 def output_axis(op: str, attributes: Mapping[str, Any], rank: int) -> int:
     """The axis of the weights that is the output's channels."""
+    if op == "ConvTranspose":
+        return 1
     return 0 if op == "Conv" or attributes.get("transB", 0) else rank - 1
 
 

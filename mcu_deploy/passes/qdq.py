@@ -24,10 +24,11 @@ _MOST_BIAS_STEPS = 0.5
 
 # Whose integer forms compute int16 too; the others look bytes up, or are not written for it.
 OF_16_BITS = (
-    "Conv", "Gemm", "MatMul", "Add", "Sub", "Mul", "AveragePool", "GlobalAveragePool", "ReduceMean"
+    "Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Sub", "Mul", "AveragePool",
+    "GlobalAveragePool", "ReduceMean",
 )  # fmt: skip
 # Their integer forms have one or two spatial axes.
-_WINDOWS = ("Conv", "AveragePool", "GlobalAveragePool")
+_WINDOWS = ("Conv", "ConvTranspose", "AveragePool", "GlobalAveragePool")
 
 
 class InFloat(Exception):
@@ -125,7 +126,7 @@ def _lower_one(graph: GraphEditor, node: Node) -> None:
             inputs.append(edge)
             continue
         integer = source.reads[0]
-        is_bias = index == 2 and node.op in ("Conv", "Gemm")
+        is_bias = index == 2 and node.op in ("Conv", "ConvTranspose", "Gemm")
         dtype = graph.type(integer).dtype
         if not is_bias and dtype not in INTEGERS:
             raise InFloat(f"its input {graph.edge_name(integer)[:80]!r} is {dtype.value}")
@@ -188,6 +189,8 @@ def _require_matrix(graph: GraphEditor, node: Node, x: EdgeId, w: EdgeId) -> Non
     axis = output_axis(node.op, attributes, graph.type(w).rank)
     if not wq.per_tensor and wq.axis != axis:
         raise InFloat("its weights have a scale for each slice of another axis than its outputs'")
+    if node.op == "ConvTranspose" and not wq.per_tensor and attributes.get("group", 1) != 1:
+        raise InFloat("its weights have a scale for each slice, which several groups share")
     if graph.constant(w) is None and not (node.op == "MatMul" and wq.per_tensor):
         raise InFloat("its weights are computed at run time")
 
@@ -253,6 +256,9 @@ def _worst_sum(
     magnitude = np.abs(weights.astype(np.int64) - w_zero)
     channel = output_axis(node.op, graph.attributes(node.id), w_type.rank)
     sums = magnitude.sum(axis=tuple(a for a in range(w_type.rank) if a != channel))
+    if bias is not None and bias.size > sums.size:
+        # Of a ConvTranspose in groups: a slice of its weights has a filter of each.
+        bias = np.abs(bias.reshape(-1, sums.size)).max(axis=0)
     total = sums * largest + (0 if bias is None else np.abs(bias))
     return int(total.max()) if total.size else 0
 

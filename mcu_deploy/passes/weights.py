@@ -23,7 +23,7 @@ def keep(graph: Graph) -> Graph:
     editor = GraphEditor(graph)
     for node in graph.nodes:
         operator = operators.find(node.domain, node.op)
-        if operator is not None and operator.has_weights:
+        if operator is not None and operator.has_weights and operators.find("mcu", node.op):
             if not _keep_blocks(editor, node):
                 _keep_one(editor, node)
         elif node.op in recurrent.GATES and not node.domain:

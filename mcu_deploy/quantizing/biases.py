@@ -25,13 +25,13 @@ def corrected(net: Net, model: onnx.ModelProto, summaries: Mapping[str, Summary]
     for node in made.nodes:
         weights = made.constant(node.input[1]) if len(node.input) > 1 else None
         summary = summaries.get(node.input[0]) if node.input else None
-        if node.op_type not in ("Conv", "Gemm") or node.name not in rounded:
+        if node.op_type not in ("Conv", "ConvTranspose", "Gemm") or node.name not in rounded:
             continue
         if weights is None or summary is None or weights.shape != rounded[node.name].shape:
             continue
         lost = weights.astype(np.float64) - rounded[node.name]
         shape, result = made.shape(node.input[0]), made.shape(node.output[0])
-        if node.op_type == "Conv" and shape is not None and result is not None:
+        if node.op_type != "Gemm" and shape is not None and result is not None:
             lost = lost * _shares(node, lost.shape[2:], shape[2:], result[2:])
         shift = _mean_of(node, lost, summary.means)
         if shift is None:
@@ -49,7 +49,8 @@ def corrected(net: Net, model: onnx.ModelProto, summaries: Mapping[str, Summary]
 def _shares(
     node: onnx.NodeProto, kernel: Sequence[int], shape: Sequence[int], result: Sequence[int]
 ) -> Array:
-    """Of each tap of a kernel, the share of the outputs for which it is in the input."""
+    """Of each tap of a kernel, the share of the outputs for which it is in the input; of a
+    ConvTranspose, for which it has an input."""
     given, rank = attributes_of(node), len(kernel)
     strides, dilations = (list(given.get(n, [1] * rank)) for n in ("strides", "dilations"))
     pads = list(given.get("pads", [0] * (2 * rank)))
@@ -61,7 +62,12 @@ def _shares(
         if automatic in (b"SAME_UPPER", b"SAME_LOWER"):
             total = max(0, (count - 1) * s + (kernel[axis] - 1) * d + 1 - size)
             before = (total + (automatic == b"SAME_LOWER")) // 2
-        at = np.arange(count)[None, :] * s + np.arange(kernel[axis])[:, None] * d - before
+        taps = np.arange(kernel[axis])[:, None] * d - before
+        if node.op_type == "ConvTranspose":
+            at = np.arange(count)[None, :] - taps
+            at = np.where(at % s == 0, at // s, -1)
+        else:
+            at = np.arange(count)[None, :] * s + taps
         share = ((at >= 0) & (at < size)).mean(axis=1)
         shares = shares * share.reshape([-1 if a == axis else 1 for a in range(rank)])
     return shares
@@ -74,9 +80,11 @@ def _mean_of(node: onnx.NodeProto, weights: Array, means: Array) -> Array | None
         return matrix @ means if matrix.shape[1] == len(means) else None
     groups = int(attributes_of(node).get("group", 1))
     taps = weights.reshape(*weights.shape[:2], -1).sum(axis=2)
-    if taps.shape[1] * groups != len(means):
-        return None
     apart = taps.reshape(groups, -1, taps.shape[1])
+    if node.op_type == "ConvTranspose":
+        apart = apart.transpose(0, 2, 1)
+    if apart.shape[2] * groups != len(means):
+        return None
     return np.asarray(np.einsum("goc,gc->go", apart, means.reshape(groups, -1)).reshape(-1))
 
 

@@ -19,7 +19,7 @@ from mcu_deploy.agreement.reference import onnxruntime_package
 from mcu_deploy.errors import RequestError, one_line
 from mcu_deploy.quantizing import chains
 from mcu_deploy.quantizing.decomposing import has_integer_form
-from mcu_deploy.quantizing.net import Net
+from mcu_deploy.quantizing.net import Net, attributes_of
 from mcu_deploy.quantizing.ranges import Range
 from mcu_deploy.quantizing.weights_only import recurrent_weights
 
@@ -54,7 +54,8 @@ def quantized(
     }
     options: dict[str, Any] = {"ForceQuantizeNoInputCheck": True}  # what moves an input is integer
     # What says no axis is said of the whole tensor.
-    weights = [n.input[1] for n in folded.nodes if n.name in one_scale]
+    whole = [n for n in folded.nodes if n.name in one_scale or _shares_scales(n)]
+    weights = [n.input[1] for n in whole]
     overrides: dict[str, Any] = {name: [{"symmetric": True}] for name in weights}
     int16 = {"quant_type": QuantType.QInt16, "symmetric": True}
     overrides |= {name: [dict(int16)] for name in sorted(wide) if name in limits}
@@ -140,6 +141,11 @@ def _sort(model: onnx.ModelProto) -> None:
                 placed |= set(node.output)
     del model.graph.node[:]
     model.graph.node.extend(order)
+
+
+def _shares_scales(node: onnx.NodeProto) -> bool:
+    """Whether a scale of a slice of the weights would be that of several outputs."""
+    return node.op_type == "ConvTranspose" and attributes_of(node).get("group", 1) != 1
 
 
 def _is_quantizable(op: str) -> bool:

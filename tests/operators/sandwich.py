@@ -118,6 +118,7 @@ def quantized_conv(
     w: tuple[int, ...],
     attributes: Mapping[str, Any] | None = None,
     *,
+    op: str = "Conv",
     w_dtype: str = "int8",
     w_zero: int = 0,
     per_channel: bool = True,
@@ -126,22 +127,27 @@ def quantized_conv(
     activation: str | tuple[float, float] | None = None,
     seed: int = 0,
 ) -> Case:
-    """Conv between quantized tensors; the output's scale spreads the sums over its range."""
+    """Conv between quantized tensors; the output's scale spreads the sums over its range.
+
+    op: or ConvTranspose, of weights [channels, filters / group, ...].
+    """
+    axis = 0 if op == "Conv" else 1
+    filters = w[axis] * (1 if op == "Conv" else int((attributes or {}).get("group", 1)))
     rng = np.random.default_rng(seed)
     assert x.shape is not None
     sandwich = Sandwich()
     real_x = sandwich.input(x, random_integers(rng, x.shape, x.dtype))
-    count = w[0] if per_channel else 1
+    count = w[axis] if per_channel else 1
     scale = rng.uniform(0.005, 0.02, count).astype(np.float32)
     zero = np.full(count, w_zero, w_dtype)
     weights = random_integers(rng, w, w_dtype)
     if not per_channel:
         scale, zero = scale[0], zero[0]
-    real_w = sandwich.constant("w", weights, scale, zero, 0 if per_channel else None)
+    real_w = sandwich.constant("w", weights, scale, zero, axis if per_channel else None)
     arguments = [real_x, real_w]
-    depth = math.prod(w[1:])
+    depth = math.prod(w) // w[axis]
     if bias:
-        integers = rng.integers(-20000, 20000, w[0]).astype(np.int32)
+        integers = rng.integers(-20000, 20000, filters).astype(np.int32)
         bias_scale = (np.float32(x.scale) * scale).astype(np.float32)
         bias_zero = np.zeros(np.shape(bias_scale), np.int32)
         arguments.append(
@@ -149,7 +155,7 @@ def quantized_conv(
         )
     spread = float(np.float32(x.scale)) * 0.01 * 74 * 74 * math.sqrt(depth) / 50
     result = output or Q(None, x.dtype, spread, -5 if x.dtype == "int8" else 120)
-    return sandwich.finish(name, "Conv", arguments, result, attributes, activation, exact=True)
+    return sandwich.finish(name, op, arguments, result, attributes, activation, op == "Conv")
 
 
 def quantized_gemm(

@@ -1,4 +1,4 @@
-"""ConvTranspose in float32: device, oracle, onnxruntime."""
+"""ConvTranspose in float32 and between quantized tensors: device, oracle, onnxruntime."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from onnx import helper
 from operators.lab import Case, check_cases, make_model
+from operators.sandwich import Q, quantized_conv
+from operators.test_lowering import lowered
 
 SHAPE = (1, 4, 5, 6)
 
@@ -58,13 +60,56 @@ def _cases() -> list[Case]:
     ]  # fmt: skip
 
 
+def _sandwich(label: str, w: tuple[int, ...], x: Q | None = None, **more: Any) -> Case:
+    attributes = {k: more.pop(k) for k in list(more) if k not in _OF_QUANTIZED}
+    return quantized_conv(
+        label, x or Q(SHAPE), w, attributes, op="ConvTranspose", seed=len(label), **more
+    )
+
+
+_OF_QUANTIZED = ("w_dtype", "w_zero", "per_channel", "bias", "output", "activation")
+
+
+def _quantized() -> list[Case]:
+    two = {"strides": [2, 2]}
+    pads = {**two, "pads": [1] * 4}
+    return [
+        _sandwich("stride of the kernel", (4, 3, 2, 2), **two),
+        _sandwich("plain", (4, 3, 3, 3)),
+        _sandwich("overlapping", (4, 3, 3, 3), **pads, output_padding=[1, 1]),
+        _sandwich("four taps", (4, 6, 4, 4), **pads),
+        _sandwich("uneven", (4, 3, 5, 4), strides=[3, 2], pads=[1, 0, 2, 1]),
+        _sandwich("stride above kernel", (4, 3, 1, 2), strides=[3, 3]),
+        _sandwich("dilations", (4, 3, 3, 2), dilations=[2, 3]),
+        _sandwich("groups", (4, 3, 3, 3), group=2, strides=[2, 1], per_channel=False),
+        _sandwich("depthwise", (4, 1, 3, 3), group=4, **two, per_channel=False),
+        _sandwich("per tensor", (4, 3, 2, 2), **two, per_channel=False),
+        _sandwich("same upper above kernel", (4, 3, 1, 1), **two, auto_pad="SAME_UPPER"),
+        _sandwich("weights with a zero point", (4, 3, 3, 3), **pads, w_zero=-7, per_channel=False),
+        _sandwich("uint8", (4, 3, 3, 3), Q(SHAPE, "uint8", 0.03, 100), **pads, w_dtype="uint8",
+                  w_zero=131, per_channel=False),
+        _sandwich("relu", (4, 3, 2, 2), **two, activation="Relu"),
+        _sandwich("clip", (4, 3, 2, 2), **two, activation=(-11.0, 23.5)),
+        _sandwich("no bias", (4, 3, 2, 2), **two, bias=False),
+        _sandwich("batch", (3, 2, 2, 2), Q((2, 3, 4, 4)), **two),
+        _sandwich("one dimension", (4, 3, 5), Q((1, 4, 9)), strides=[2], pads=[2, 1]),
+    ]  # fmt: skip
+
+
 @pytest.mark.needs_host_gcc
 def test_conv_transpose(tmp_path: Path) -> None:
-    check_cases(_cases(), tmp_path)
+    check_cases([*_cases(), *_quantized()], tmp_path)
+
+
+def test_a_sandwich_becomes_one_node_of_integers(tmp_path: Path) -> None:
+    for case in _quantized():
+        assert [node.op for node in lowered(case, tmp_path).nodes] == ["ConvTranspose"], case.name
+    case = _sandwich("groups of channels", (4, 3, 3, 3), group=2, bias=False)
+    assert len([*lowered(case, tmp_path).nodes]) == 3
 
 
 @pytest.mark.matrix
 @pytest.mark.needs_host_gcc
 def test_conv_transpose_reads_and_writes_only_its_tensors(tmp_path: Path) -> None:
     flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    check_cases(_cases(), tmp_path, flags)
+    check_cases([*_cases(), *_quantized()], tmp_path, flags)

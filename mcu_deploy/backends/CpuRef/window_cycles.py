@@ -90,6 +90,12 @@ _PRODUCT: Mapping[str, _Loops] = {
     "float": _Loops(10, 0, 0, 10), "weights8": _Loops(14.7, 0, 0, 12.05),
     "hybrid": _Loops(35, 0, 0, 8.6),
 }  # fmt: skip
+# Windows that meet each other, and those of which an output has one tap.
+_TRANSPOSED: Mapping[str, tuple[_Loops, _Loops]] = {
+    "quantized": (_Loops(8, 0, 50, 9.3), _Loops(8, 0, 50, 9.3)),
+    "tflite": (_Loops(20, 0, 50, 9.3), _Loops(20, 0, 50, 9.3)),
+    "float": (_Loops(0, 0, 37, 10.3), _Loops(0, 0, 17, 10.3)),
+}
 # Of a multiply-accumulate where one or two channels are written out.
 _FEW_CHANNELS = 5
 
@@ -167,10 +173,14 @@ def product(layer: Layer, macs: int) -> float:
 
 
 def transposed(layer: Layer) -> float:
-    """Of ConvTranspose, which tries each tap of each output."""
+    """Of ConvTranspose: of each output the taps that meet an input."""
     x, w, y = layer.input(0).type, layer.input(1).type, layer.output.type
-    taps = math.prod(transposed_window(x, w, y, layer.attributes).kernel)
-    return 41 * y.elements + 8.6 * taps * y.elements + 11.3 * layer.macs
+    # What slides over the output reads of each tap what this one writes.
+    window, planes = plane(transposed_window(x, w, y, layer.attributes)), math.prod(y.shape[:2])
+    depth = x.shape[1] // int(layer.attributes.get("group", 1))
+    loops = _loops(window, planes * math.prod(window.output), depth)
+    is_apart = all(k <= s for k, s in zip(window.kernel, window.stride, strict=True))
+    return loops._replace(outputs=y.elements).at(_TRANSPOSED[arithmetic(layer)][is_apart])
 
 
 def pool(layer: Layer) -> float:

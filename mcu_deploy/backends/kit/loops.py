@@ -23,18 +23,19 @@ _PRODUCT = re.compile(r"(\w+) \* (\d+)")
 
 
 class Counter(str):
-    """The variable of a loop from `first` to before `end`; empty where that is 0 alone. step: what
-    is done with each increment."""
+    """The variable of a loop from `first` to before `end`, by `by`; empty where that is 0 alone.
+    step: what is done with each increment."""
 
     first: str
     end: str
+    by: int = 1
     step: str = ""
 
 
-def counter(name: str, end: int | str, first: str = "0") -> Counter:
+def counter(name: str, end: int | str, first: str = "0", by: int = 1) -> Counter:
     """The variable of a loop, whose bounds are numbers or C expressions."""
     made = Counter(name if (first, end) != ("0", 1) else "")
-    made.first, made.end = first, str(end)
+    made.first, made.end, made.by = first, str(end), by
     return made
 
 
@@ -43,7 +44,7 @@ def step(variable: Counter, done: str) -> Counter:
 
     Without a loop there is no step either: nothing behind it may count on it.
     """
-    made = counter(variable, variable.end, variable.first)
+    made = counter(variable, variable.end, variable.first, variable.by)
     made.step = done
     return made
 
@@ -60,7 +61,8 @@ def each(variable: Counter, done: str = "", *, caller: Callable[[], str]) -> str
         return _block("", caller())
     done = done or variable.step
     bounds = f"int32_t {variable} = {variable.first}; {variable} < {variable.end}"
-    return _block(f"for ({bounds}; {variable}++{f', {done}' if done else ''})", caller())
+    more = "++" if variable.by == 1 else f" += {variable.by}"
+    return _block(f"for ({bounds}; {variable}{more}{f', {done}' if done else ''})", caller())
 
 
 def when(condition: str, *, caller: Callable[[], str]) -> str:

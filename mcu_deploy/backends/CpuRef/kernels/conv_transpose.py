@@ -1,4 +1,4 @@
-"""ConvTranspose in channel-last order: float32, and TFLite's of integers.
+"""ConvTranspose in channel-last order: float32 and integers, ONNX's and TFLite's.
 
 Each output gathers the inputs that reach it. Order of the sums: from the bias, kernel row, kernel
 column, input channel.
@@ -11,14 +11,21 @@ from dataclasses import replace
 import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels import conv_transpose_any, sums
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, either, element_kind, render
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    QUANTIZED,
+    Kernel,
+    check_types,
+    compute,
+    either,
+    element_kind,
+    render,
+)
 from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_products
 from mcu_deploy.backends.interface import YES, Constant, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.loops import counter, plus, times
 from mcu_deploy.backends.kit.stems import stem
-from mcu_deploy.backends.kit.strides import plane
-from mcu_deploy.ir import DType
+from mcu_deploy.backends.kit.strides import Plane, plane
 from mcu_deploy.operators.conv_transpose import transposed_window
 
 
@@ -28,24 +35,20 @@ def _fits(layer: Layer) -> Support:
         return no(f"it convolves over one or two spatial axes, not {x.type.rank - 2}")
     if w.constant is None or (bias is not None and bias.constant is None):
         return no("its weights or its bias are computed at run time; it packs constant ones")
-    geometry = transposed_window(x.type, w.type, layer.output.type, layer.attributes)
-    if min(*geometry.begin, *geometry.end) < 0:
-        return no("its pads are negative")
+    quantization = w.type.quantization
+    if quantization is not None and len(set(quantization.zero_point)) > 1:
+        return no("its weights have different zero points per channel")
     return YES
 
 
 def _supports(layer: Layer) -> Support:
-    types = [operand.type for operand in (layer.input(0), layer.input(1), layer.output)]
-    if any(type_.dtype is not DType.FLOAT32 for type_ in types):
-        return no(f"it computes float32, not {types[0]}")
-    return _fits(layer)
+    x, w, y = layer.input(0), layer.input(1), layer.output
+    weights = check_types(layer, w)
+    return _fits(layer) and weights and check_types(layer, x, w, y, known=QUANTIZED)
 
 
-def _supports_integers(layer: Layer) -> Support:
-    support = supports_products(layer)
-    if support and any(layer.input(1).type.scaling.zero_point):
-        return no("its weights have a zero point")
-    return support and _fits(layer)
+def _supports_tflite(layer: Layer) -> Support:
+    return supports_products(layer) and _fits(layer)
 
 
 def _create(layer: Layer) -> Workload:
@@ -79,7 +82,7 @@ def _create(layer: Layer) -> Workload:
     body = render(
         "conv_transpose.c.j2",
         channels=channels, depth=depth, m=m, c=c, **values, **made.values,
-        **window.values(x.type.shape[0]),
+        **(window.values(x.type.shape[0]) | _taps(window)),
         group_offset=times("m" if per_group == 1 else f"m / {per_group}", depth)
         if group > 1 else "",
     )  # fmt: skip
@@ -92,10 +95,26 @@ def _create(layer: Layer) -> Workload:
     )  # fmt: skip
 
 
+def _taps(window: Plane) -> dict[str, object]:
+    """The loops over taps: where a stride leaves some out, only those that meet an input.
+    stepped: by axis, whether they do."""
+    found: dict[str, object] = {}
+    stepped = []
+    for axis, (name, place) in enumerate((("ky", "oy"), ("kx", "ox"))):
+        stride, pad, taps = window.stride[axis], window.pad[axis], window.kernel[axis]
+        is_stepped = stride > 1 and taps > 1 and window.dilation[axis] == 1 and pad >= 0
+        is_stepped &= window.output[axis] > 1
+        stepped.append(is_stepped)
+        if is_stepped:
+            first = f"({plus(place, pad)}) % {stride}" if pad else f"{place} % {stride}"
+            found[name] = counter(name, taps, first, stride)
+    return {**found, "stepped": stepped}
+
+
 KERNELS = (
     either(
         Kernel("ConvTranspose", _supports, _create, LayoutRule.CHANNELS_LAST),
         Kernel("ConvTranspose", conv_transpose_any.supports, conv_transpose_any.create),
     ),
-    Kernel("ConvTranspose", _supports_integers, _create, LayoutRule.CHANNELS_LAST, "tflite"),
+    Kernel("ConvTranspose", _supports_tflite, _create, LayoutRule.CHANNELS_LAST, "tflite"),
 )  # fmt: skip
