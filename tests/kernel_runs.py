@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from any_order import any_order
 
 from mcu_deploy.backends.interface import CFunction, InPlace, Role
 from mcu_deploy.backends.isa.instruction import Item, parsed
-from mcu_deploy.backends.isa.interpreter import Data, call
+from mcu_deploy.backends.isa.interpreter import Data, Program, call
 from mcu_deploy.backends.isa.operands import Label
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
@@ -52,12 +53,16 @@ class Run:
         assert function is not None
         return f"{self.choice.layer.name} ({function.stem})"
 
+    @functools.cached_property
+    def _program(self) -> Program:
+        function = self.choice.workload.function
+        assert function is not None
+        return Program(items_of(function))
+
     def result(self, place: InPlace | None = None, nearer: int = 0) -> bytes:
         """The output. place: with the input so far from the output, or the scratch, as this allows,
         and so many bytes nearer. Fault: the kernel touches what is not its own."""
         workload = self.choice.workload
-        function = workload.function
-        assert function is not None
         memory = Data()
         at = {Role.OUTPUT: _OUTPUT, Role.SCRATCH: _SCRATCH}
         sizes = {Role.OUTPUT: len(self.output), Role.SCRATCH: workload.scratch_bytes}
@@ -100,7 +105,7 @@ class Run:
                     arguments.append(int(argument.value))
                 case role:
                     arguments.append(at[role])
-        call(items_of(function), arguments, memory)
+        call(self._program, arguments, memory)
         if Role.OUTPUT in shared and held is not None:
             return bytes(held[offset : offset + len(self.output)])
         return bytes(kept[Role.OUTPUT])

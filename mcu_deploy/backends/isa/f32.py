@@ -13,18 +13,23 @@ from fractions import Fraction
 _DEFAULT_NAN, _INFINITY, _QUIET, _SIGN = 0x7FC0_0000, 0x7F80_0000, 0x0040_0000, 0x8000_0000
 
 
+_WORD, _SINGLE, _DOUBLE = struct.Struct("<I"), struct.Struct("<f"), struct.Struct("<d")
+
+
 def number(bits: int) -> float:
     """The value of a float32, exactly."""
-    return float(struct.unpack("<f", bits.to_bytes(4, "little"))[0])
+    value: float = _SINGLE.unpack(_WORD.pack(bits))[0]
+    return value
 
 
 def bits(value: float) -> int:
     """A number rounded to float32. Sums, products and quotients of two float32 in float64 are
     rounded once by this: 53 bits are more than 2 * 24 + 2."""
-    if math.isnan(value):
+    if value != value:
         return _DEFAULT_NAN
     try:
-        return int.from_bytes(struct.pack("<f", value), "little")
+        word: int = _WORD.unpack(_SINGLE.pack(value))[0]
+        return word
     except OverflowError:
         return _INFINITY | (_SIGN if value < 0 else 0)
 
@@ -35,7 +40,9 @@ def _is_nan(word: int) -> bool:
 
 def _nan(*words: int) -> int | None:
     """The NaN that an operation on these gives; None where none of them is one."""
-    found = [word for word in words if _is_nan(word)]
+    found = [word for word in words if word & ~_SIGN > _INFINITY]
+    if not found:
+        return None
     signalling = [word for word in found if not word & _QUIET]
     for word in (*signalling, *found):
         return word | _QUIET
@@ -72,18 +79,20 @@ def divide(a: int, b: int) -> int:
 def fused(addend: int, a: int, b: int) -> int:
     """addend + a * b, rounded once."""
     x, y, z = number(a), number(b), number(addend)
-    is_invalid = {abs(x), abs(y)} == {0.0, math.inf}
-    found = _nan(addend, a, b)
-    if found is not None:
+    product = x * y  # exact: 48 bits
+    near = product + z
+    if near - near != 0.0:  # something is no finite number
+        found = _nan(addend, a, b)
+        if found is None:
+            return bits(near)
+        is_invalid = {abs(x), abs(y)} == {0.0, math.inf}
         return _DEFAULT_NAN if is_invalid and _is_nan(addend) and addend & _QUIET else found
-    if not all(map(math.isfinite, (x, y, z))):
-        return bits(x * y + z)
-    exact = Fraction(x) * Fraction(y) + Fraction(z)
-    if exact == 0:
-        return bits(x * y + z)
-    near = float(exact)  # to nearest; made odd where it is not exact, so that bits() rounds once
-    if Fraction(near) != exact and not struct.unpack("<q", struct.pack("<d", near))[0] & 1:
-        near = math.nextafter(near, math.inf if exact > Fraction(near) else -math.inf)
+    # What the sum has lost, exactly (Knuth's two-sum). Made odd where it has, so that bits() rounds
+    # once (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+    other = near - product
+    lost = (product - (near - other)) + (z - other)
+    if lost and not _DOUBLE.pack(near)[0] & 1:
+        near = math.nextafter(near, math.inf if lost > 0 else -math.inf)
     return bits(near)
 
 
