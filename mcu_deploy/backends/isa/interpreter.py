@@ -11,6 +11,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from struct import Struct
 from typing import Any
 
 from mcu_deploy.backends.isa import f32, lanes
@@ -34,6 +35,7 @@ from mcu_deploy.backends.isa.operands import (
 )  # fmt: skip
 
 _WORD, _SIGN = (1 << 32) - 1, 1 << 31
+_WORDS = [Struct(f"<{count}I") for count in range(33)]  # as many as a list of registers has
 _CODE = 0x100  # where the first instruction lies
 RETURN = 0xFFFF_FF01
 _FLAGS = ("n", "z", "c", "v", "q", "ge", "fn", "fz", "fc", "fv", "p0")
@@ -57,6 +59,7 @@ class Data:
 
     def __init__(self, watch: Callable[[int, int, bool], None] | None = None) -> None:
         self._regions: list[tuple[int, bytearray, bool]] = []
+        self._addresses: list[int] = []  # of the regions
         self._watch = watch
 
     def lay(self, address: int, content: bytes | bytearray, is_constant: bool = False) -> bytearray:
@@ -64,10 +67,11 @@ class Data:
         held = bytearray(content)
         self._regions.append((address, held, is_constant))
         self._regions.sort(key=lambda region: region[0])
+        self._addresses = [region[0] for region in self._regions]
         return held
 
     def _find(self, address: int, size: int, writes: bool) -> tuple[bytearray, int]:
-        at = bisect.bisect_right(self._regions, address, key=lambda region: region[0]) - 1
+        at = bisect.bisect_right(self._addresses, address) - 1
         if at >= 0:
             base, held, is_constant = self._regions[at]
             if address - base + size <= len(held):
@@ -97,12 +101,12 @@ class Data:
         held, at = self._find(address & _WORD, len(content), True)
         held[at : at + len(content)] = content
 
-    def words(self, address: int, count: int) -> list[int]:
+    def words(self, address: int, count: int) -> Sequence[int]:
         """As LDM and LDRD read them, from a multiple of 4."""
         if address % 4:
             raise Fault(f"loads {count} words from {address & _WORD:#x}, which is no multiple of 4")
         held, at = self._find(address & _WORD, 4 * count, False)
-        return [int.from_bytes(held[i : i + 4], "little") for i in range(at, at + 4 * count, 4)]
+        return _WORDS[count].unpack_from(held, at)
 
     def put(self, address: int, *values: int) -> None:
         """As STM and STRD write them."""

@@ -9,7 +9,7 @@ Source: the pseudocode of the Armv8-M Architecture Reference Manual (DDI 0553), 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from struct import pack, unpack
+from struct import Struct
 from typing import Any, NamedTuple
 
 from mcu_deploy.backends.isa import f32
@@ -17,7 +17,9 @@ from mcu_deploy.backends.isa import f32
 Words = tuple[int, ...]
 Vector = Words | int  # a core register or a number stands for a vector of equal elements
 ALL = 0xFFFF
-_LETTERS = {1: "b", 2: "h", 4: "i"}
+_WORDS = Struct("<4I")
+_UNSIGNED = {1: Struct("<16B"), 2: Struct("<8H"), 4: _WORDS}
+_SIGNED = {1: Struct("<16b"), 2: Struct("<8h"), 4: Struct("<4i")}
 
 
 class Unaligned(Exception):
@@ -35,20 +37,20 @@ class Gathered(NamedTuple):
 
 def elements(words: Vector, size: int, signed: bool) -> Words:
     """The elements of a vector, of so many bytes."""
-    letter = _LETTERS[size] if signed else _LETTERS[size].upper()
     if isinstance(words, int):
         value = words & (1 << 8 * size) - 1
         top = 1 << 8 * size - 1
         return ((value ^ top) - top if signed else value,) * (16 // size)
-    return unpack(f"<{16 // size}{letter}", pack("<4I", *words))
+    if size == 4 and not signed:
+        return words
+    return (_SIGNED if signed else _UNSIGNED)[size].unpack(_WORDS.pack(*words))
 
 
 def words_of(values: Iterator[int] | Words, size: int) -> Words:
     """The vector of such elements, of which the lowest bits are taken."""
     mask = (1 << 8 * size) - 1
-    return unpack(
-        "<4I", pack(f"<{16 // size}{_LETTERS[size].upper()}", *[v & mask for v in values])
-    )
+    found = [v & mask for v in values]
+    return tuple(found) if size == 4 else _WORDS.unpack(_UNSIGNED[size].pack(*found))
 
 
 def merged(predicate: int, old: Words, new: Words) -> Words:
@@ -216,7 +218,10 @@ _FLOATS: Mapping[str, Callable[..., int]] = {
 def floats(operation: str, *operands: Vector) -> Words:
     """An operation on float32 elements."""
     of = _FLOATS[operation]
-    lanes = [[_flushed(bits) for bits in elements(operand, 4, False)] for operand in operands]
+    lanes = [
+        [bits if bits & 0x7F80_0000 else bits & 0x8000_0000 for bits in elements(operand, 4, False)]
+        for operand in operands
+    ]
     return tuple([_quiet(_flushed(of(*values))) for values in zip(*lanes, strict=True)])
 
 
@@ -259,14 +264,14 @@ def _lanes(
 ) -> Iterator[tuple[int, int]]:  # fmt: skip
     """The active elements of so many bytes in the register, and their addresses in memory, where
     they have `held` bytes."""
-    for n in range(16 // size):
+    if isinstance(at, Gathered):
+        addresses = [at.base + (offset << at.shift) & 0xFFFF_FFFF
+                     for offset in elements(at.words, size, False)]  # fmt: skip
+    else:
+        addresses = [at + n * held for n in range(16 // size)]
+    for n, address in enumerate(addresses):
         if not predicate >> n * size & 1:
             continue
-        if isinstance(at, Gathered):
-            offset = elements(at.words, size, False)[n] << at.shift
-            address = at.base + offset & 0xFFFF_FFFF
-        else:
-            address = at + n * held
         if address % held:
             raise Unaligned(f"an element of {held} bytes is at {address:#x}")
         yield n, address
@@ -279,7 +284,7 @@ def load(
     if predicate == ALL and held == size and not isinstance(at, Gathered):
         if at % held:
             raise Unaligned(f"an element of {held} bytes is at {at:#x}")
-        return unpack("<4I", memory.read(at, 16))
+        return _WORDS.unpack(memory.read(at, 16))
     values = [0] * (16 // size)
     top = 1 << 8 * held - 1
     for n, address in _lanes(at, held, size, predicate):
@@ -295,7 +300,7 @@ def store(
     if predicate == ALL and held == size and not isinstance(at, Gathered):
         if at % held:
             raise Unaligned(f"an element of {held} bytes is at {at:#x}")
-        memory.write(at, pack("<4I", *words))
+        memory.write(at, _WORDS.pack(*words))
         return
     values = elements(words, size, False)
     mask = (1 << 8 * held) - 1
