@@ -14,7 +14,6 @@ class Format(Protocol):
     """A module of this package that is a format; what each member means says the package."""
 
     NAME: str
-    DESCRIPTION: str
     ARCHIVE: Archive | None
 
     def files(self, exported: Exported) -> Mapping[str, bytes]: ...

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mcu_deploy.exports.model import Exported
-from mcu_deploy.exports.rendering import render
+from mcu_deploy.exports.rendering import below, render
 
 
-def headers(exported: Exported) -> dict[str, bytes]:
+def headers_of(exported: Exported) -> dict[str, bytes]:
     """What programs include: network_<name>.h, mcu/runtime.h and what that includes."""
     own = {f"network_{n.name}.h": n.header.encode() for n in exported.networks}
     return {**own, **exported.headers}
@@ -37,6 +37,18 @@ def network_sources(exported: Exported, section: str = "", comment: str = "") ->
 def runtime_sources(exported: Exported) -> Mapping[str, bytes]:
     """The C runtime. Its names are those of its own folder: error.c, runtime.c and others."""
     return exported.sources
+
+
+def library(
+    exported: Exported, headers: str = "include", sources: str = "src", runtime: str = "src/runtime"
+) -> dict[str, bytes]:
+    """The licence and all C that is compiled, in the folders that a format has for it."""
+    return {
+        "LICENSE": exported.licence,
+        **below(headers, headers_of(exported)),
+        **below(sources, network_sources(exported)),
+        **below(runtime, runtime_sources(exported)),
+    }
 
 
 def samples(exported: Exported) -> dict[str, bytes]:

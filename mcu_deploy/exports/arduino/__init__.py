@@ -16,7 +16,6 @@ from mcu_deploy.exports.model import Exported
 from mcu_deploy.exports.rendering import below, render
 
 NAME = "arduino"
-DESCRIPTION = "a library for the Arduino IDE and arduino-cli"
 ARCHIVE = None
 
 # A sketch has the name of its folder.
@@ -33,13 +32,10 @@ def files(exported: Exported) -> Mapping[str, bytes]:
     example = f"examples/{_SKETCH}"
     return {
         "library.properties": render("arduino/library.properties.j2", exported),
-        "LICENSE": exported.licence,
         "README.md": render(
             "arduino/README.md.j2", exported, sketch=_SKETCH, placeholders=placeholders
         ),
-        **below("src", parts.headers(exported)),
-        **below("src", parts.network_sources(exported)),
-        **below("src/mcu", parts.runtime_sources(exported)),
+        **parts.library(exported, "src", "src", "src/mcu"),
         f"{example}/{_SKETCH}.ino": parts.example(exported, "arduino/sketch.ino.j2"),
         **below(example, parts.samples(exported)),
     }

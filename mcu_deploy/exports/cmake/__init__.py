@@ -9,7 +9,6 @@ from mcu_deploy.exports.model import Exported
 from mcu_deploy.exports.rendering import below, render
 
 NAME = "cmake"
-DESCRIPTION = "a folder for add_subdirectory() or FetchContent of CMake"
 ARCHIVE = None
 
 
@@ -17,11 +16,8 @@ def files(exported: Exported) -> Mapping[str, bytes]:
     """The content of each file by its path."""
     return {
         "CMakeLists.txt": render("cmake/CMakeLists.txt.j2", exported),
-        "LICENSE": exported.licence,
         "README.md": render("cmake/README.md.j2", exported),
-        **below("include", parts.headers(exported)),
-        **below("src", parts.network_sources(exported)),
-        **below("src/runtime", parts.runtime_sources(exported)),
+        **parts.library(exported),
         "example/main.c": parts.example(exported),
         **below("example", parts.samples(exported)),
     }

@@ -16,7 +16,6 @@ from mcu_deploy.exports.model import Archive, Exported
 from mcu_deploy.exports.rendering import below, render
 
 NAME = "cmsis-pack"
-DESCRIPTION = "a CMSIS-Pack with a component for each network"
 ARCHIVE = Archive("{package.vendor}.{package.name}.{package.version}.pack", is_read=True)
 
 # PACK.xsd: a component's vendor (CvendorType), which as a pack's has no spaces (RestrictedString),
@@ -64,10 +63,7 @@ def files(exported: Exported) -> Mapping[str, bytes]:
             core=exported.processor.core.replace("cortex-m", "Cortex-M").replace("plus", "+"),
         ),
         "README.md": render("cmsis_pack/README.md.j2", exported),
-        "LICENSE": exported.licence,
-        **below("include", parts.headers(exported)),
-        **below("src", parts.network_sources(exported)),
-        **below("src/runtime", parts.runtime_sources(exported)),
+        **parts.library(exported),
         **examples,
         **below("example", parts.samples(exported)),
     }

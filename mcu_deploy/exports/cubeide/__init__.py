@@ -17,7 +17,6 @@ from mcu_deploy.exports.model import Exported
 from mcu_deploy.exports.rendering import below, render
 
 NAME = "cubeide"
-DESCRIPTION = "folders for a project of STM32CubeIDE, or of CubeMX with a Makefile"
 ARCHIVE = None
 
 _RUNTIME = "Src/mcu_runtime"
@@ -39,7 +38,7 @@ def files(exported: Exported) -> Mapping[str, bytes]:
         "LICENSE": exported.licence,
         "README.md": render("cubeide/README.md.j2", exported, runtime=_RUNTIME),
         f"{exported.name}.mk": render("cubeide/sources.mk.j2", exported, sources=sorted(sources)),
-        **below("Inc", parts.headers(exported)),
+        **below("Inc", parts.headers_of(exported)),
         **sources,
         f"Example/{example}": parts.example(exported, "cubeide/example.c.j2"),
         **below("Example", parts.samples(exported)),

@@ -20,7 +20,6 @@ from mcu_deploy.exports.model import Archive, Exported, ExportedNetwork
 from mcu_deploy.exports.rendering import below, render
 
 NAME = "mlf"
-DESCRIPTION = "TVM's Model Library Format, with TVM's C interface to each network"
 ARCHIVE = Archive("{package.name}.tar")
 
 _VERSION = 7
@@ -53,7 +52,7 @@ def files(exported: Exported) -> Mapping[str, bytes]:
         "metadata.json": json.dumps(whole, indent=2, sort_keys=True).encode() + b"\n",
         **below("codegen/host", codegen),
         **below("codegen/host/src", runtime),
-        **below("codegen/host/include", parts.headers(exported)),
+        **below("codegen/host/include", parts.headers_of(exported)),
         **below("parameters", parameters),
         "samples/main.c": render("mlf/main.c.j2", exported, fields=fields),
         **below("samples", parts.samples(exported)),

@@ -14,7 +14,6 @@ from mcu_deploy.exports.rendering import below, render
 from mcu_deploy.output.json_text import json_text
 
 NAME = "platformio"
-DESCRIPTION = "a library for PlatformIO"
 ARCHIVE = None
 
 _EXAMPLE = "examples/run_sample"
@@ -40,11 +39,8 @@ def files(exported: Exported) -> Mapping[str, bytes]:
     }
     return {
         "library.json": _manifest(exported, example),
-        "LICENSE": exported.licence,
         "README.md": render("platformio/README.md.j2", exported, example=_EXAMPLE, board=board),
-        **below("include", parts.headers(exported)),
-        **below("src", parts.network_sources(exported)),
-        **below("src/runtime", parts.runtime_sources(exported)),
+        **parts.library(exported),
         **below(_EXAMPLE, example),
     }
 

@@ -15,12 +15,11 @@ import numpy as np
 from mcu_deploy.errors import RequestError
 from mcu_deploy.exports import parts
 from mcu_deploy.exports.model import Exported, ExportedNetwork, Value
-from mcu_deploy.exports.rendering import below, render
+from mcu_deploy.exports.rendering import render
 from mcu_deploy.plan.alignment import aligned
 from mcu_deploy.report.places import PoolReport
 
 NAME = "rust"
-DESCRIPTION = "a no_std Rust crate with a safe interface to each network"
 ARCHIVE = None
 
 _TARGETS = {
@@ -75,10 +74,7 @@ def files(exported: Exported) -> Mapping[str, bytes]:
         "src/lib.rs": text("lib.rs"),
         "examples/answer.rs": text("answer.rs"),
         "README.md": text("README.md"),
-        "LICENSE": exported.licence,
-        **below("csrc/include", parts.headers(exported)),
-        **below("csrc", parts.network_sources(exported)),
-        **below("csrc/runtime", parts.runtime_sources(exported)),
+        **parts.library(exported, "csrc/include", "csrc", "csrc/runtime"),
     }
     for n in exported.networks:
         own = {"n": n, **_memory(n)}

@@ -15,7 +15,6 @@ from mcu_deploy.exports.model import Exported
 from mcu_deploy.exports.rendering import below, render
 
 NAME = "zephyr"
-DESCRIPTION = "a Zephyr module with Kconfig and a sample"
 ARCHIVE = None
 
 # What twister builds the sample for: a board of Zephyr with such a core, and one whose core has its
@@ -54,10 +53,7 @@ def files(exported: Exported) -> Mapping[str, bytes]:
         "CMakeLists.txt": text("CMakeLists.txt"),
         "Kconfig": text("Kconfig"),
         "README.md": text("README.md"),
-        "LICENSE": exported.licence,
-        **below("include", parts.headers(exported)),
-        **below("src", parts.network_sources(exported)),
-        **below("src/runtime", parts.runtime_sources(exported)),
+        **parts.library(exported),
         "sample/CMakeLists.txt": text("sample/CMakeLists.txt"),
         "sample/prj.conf": text("sample/prj.conf"),
         "sample/sample.yaml": text("sample/sample.yaml"),
