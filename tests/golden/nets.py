@@ -27,6 +27,7 @@ import arm_dsp_softmax_cases
 import arm_dsp_strips_cases
 import arm_dsp_sum_cases
 import arm_dsp_table_cases
+import arm_dsp_transposed_cases
 import arm_dsp_winograd_cases
 import arm_mve_broadcast_cases
 import arm_mve_cases
@@ -191,6 +192,7 @@ NETS = (
     _of_arm_dsp("depthwise", arm_dsp_convolutions, [arm_dsp_depthwise_cases.TAKEN[0]]),
     _of_arm_dsp("conv_pool", arm_dsp_conv_pool_cases, [arm_dsp_conv_pool_cases.TAKEN[1]], "ram"),
     _of_arm_dsp("conversion", arm_dsp_conversion_cases, _CONVERSIONS),
+    _of_arm_dsp("transposed", arm_dsp_transposed_cases, [arm_dsp_transposed_cases.TAKEN[3]]),
     _of_arm_dsp("strips_1x1", arm_dsp_cases, [arm_dsp_cases.STRIPS[4]], "ram"),
     _of_arm_dsp("product", arm_dsp_sum_cases, [arm_dsp_sum_cases.TAKEN[10]]),
     Net("dsp_lstm", dsp_lstm, Options(), "mps2-an386", ("ArmDsp", "CpuRef")),
