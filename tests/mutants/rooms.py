@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,16 +23,6 @@ class Room:
             return [patch for patch in patches(root) if patch.file.startswith(self.sources)]
         found = [path for source in self.sources for path in _python(root / source)]
         return sample(root, sorted(str(path.relative_to(root)) for path in found), self.count)
-
-    def tests_of(self, mutation: Mutation, root: Path) -> Sequence[str]:
-        """Those that are called by its module's name or name it come first: they know it best."""
-        stem = Path(mutation.file).stem
-
-        def distance(test: str) -> tuple[bool, bool]:
-            file = root / test.partition("::")[0]
-            return stem not in file.stem, stem not in file.read_text(encoding="utf-8")
-
-        return sorted(self.tests, key=distance)
 
 
 def _python(path: Path) -> list[Path]:

@@ -2,8 +2,9 @@
 
 All happens in copies of the repository, a room one, in build/mutants: the sources here are never
 touched. Each mutation is a process forked from one that has the libraries loaded, and ends with the
-first test that fails. What was found is remembered for the same texts: a run that was stopped goes
-on.
+first test that fails. Only the tests that reach the mutated function are run, the one that failed
+the last time before all others, and then the cheapest. What was found is remembered for the same
+texts: a run that was stopped goes on.
 
 In `survivors.tsv` stands why a mutation that no test fails on changes nothing that one could see.
 """
@@ -14,11 +15,11 @@ import argparse
 import contextlib
 import hashlib
 import os
-import resource
 import shutil
 import signal
 import subprocess
 import sys
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -33,14 +34,15 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from mutants.mutations import Mutation  # noqa: E402
+from mutants.reach import Killer, Reach, Reached  # noqa: E402
 from mutants.rooms import ROOMS, Room  # noqa: E402
 
 BUILD = ROOT / "build" / "mutants"
 FOUND = BUILD / "found.tsv"
+KILLERS = BUILD / "killers.tsv"
 EXPLAINED = Path(__file__).parent / "survivors.tsv"
 _KILLED_SHARE = 0.9
-_MOST_SECONDS = 120  # of processor time: an endless loop is killed
-_MOST_PATIENCE = 40 * 60  # on the clock: so is one who waits for what does not come
+_MOST_PATIENCE = 40 * 60  # on the clock: one who waits for what does not come is killed
 _SHORT = 110
 
 
@@ -59,28 +61,37 @@ def copy(tree: Path) -> None:
         shutil.copy2(ROOT / path.relative_to(tree), path)
 
 
-def is_killed(mutation: Mutation, tests: Sequence[str], tree: Path) -> bool:
-    """Whether a test fails."""
+def is_killed(mutation: Mutation, room: Room, tree: Path) -> bool:
+    """Whether a test fails, or takes many times what it took. The killer is remembered."""
+    reached = Reached.load(_reach(tree))
+    tests = reached.tests_of(mutation, table(KILLERS).get(mutation.name))
     place = tree / mutation.file
     before, times = place.read_bytes(), place.stat()
     place.write_text(mutation.text, encoding="utf-8")
-    # Python's cache knows a module by time and size, and both may be the same.
-    os.utime(place, (times.st_atime, times.st_mtime + 1000))
+    # Python's cache, which processes that tests start write, knows a module by time and size, and
+    # both may be those of another mutation.
+    later = 1000 + zlib.crc32(mutation.text.encode()) % 2**20
+    os.utime(place, (times.st_atime, times.st_mtime + later))
     try:
-        return fails(tests, tree)
+        is_dead = fails(tests or room.tests, tree, Killer(_killer(tree), reached))
+        if is_dead and _killer(tree).exists():
+            _remember(KILLERS, mutation.name, _killer(tree).read_text(encoding="utf-8"))
+        return is_dead
     finally:
         place.write_bytes(before)
         os.utime(place, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-def fails(tests: Sequence[str], tree: Path, *, keeps_compiled: bool = False) -> bool:
+def fails(tests: Sequence[str], tree: Path, plugin: Reach | Killer) -> bool:
+    """plugin: Reach where nothing is mutated."""
+    _killer(tree).unlink(missing_ok=True)
     pid = os.fork()
     if pid == 0:
         code = 1
         try:
             os.setsid()
-            sys.dont_write_bytecode = not keeps_compiled
-            code = _child(tests, tree)
+            sys.dont_write_bytecode = isinstance(plugin, Killer)
+            code = _child(tests, tree, plugin)
         finally:
             os._exit(code)
     _, status = os.waitpid(pid, 0)
@@ -97,8 +108,15 @@ def _log(tree: Path) -> Path:
     return tree.with_suffix(".log")
 
 
-def _child(tests: Sequence[str], tree: Path) -> int:
-    resource.setrlimit(resource.RLIMIT_CPU, (_MOST_SECONDS, _MOST_SECONDS))
+def _reach(tree: Path) -> Path:
+    return tree.with_suffix(".reach.json")
+
+
+def _killer(tree: Path) -> Path:
+    return tree.with_suffix(".killer")
+
+
+def _child(tests: Sequence[str], tree: Path, plugin: Reach | Killer) -> int:
     signal.alarm(_MOST_PATIENCE)
     log = os.open(_log(tree), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     for stream in (1, 2):
@@ -108,7 +126,7 @@ def _child(tests: Sequence[str], tree: Path) -> int:
     for name in [name for name in sys.modules if name.partition(".")[0] == "mutants"]:
         del sys.modules[name]
     os.environ.setdefault("MCU_DEPLOY_MODELS", str(ROOT.parent / "shared" / "models"))
-    return pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests])
+    return pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests], [plugin])
 
 
 def _digest(room: Room, tree: Path, *texts: str) -> str:
@@ -125,17 +143,22 @@ def table(path: Path) -> dict[str, str]:
     return dict(rows)
 
 
-def _remember(digest: str, outcome: str) -> None:
-    with FOUND.open("a", encoding="utf-8") as file:
-        file.write(f"{digest}\t{outcome}\n")
+def _remember(path: Path, first: str, second: str) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(f"{first}\t{second}\n")
 
 
 def passes_unchanged(name: str, room: Room, tree: Path) -> bool:
     """Whether the room's tests pass without a mutation: then what kills is the mutation."""
-    digest = _digest(room, tree, name, *(mutation.text for mutation in room.mutations(tree)))
-    if digest not in table(FOUND) and not fails(room.tests, tree, keeps_compiled=True):
-        _remember(digest, "passed")
-    return digest in table(FOUND)
+    mutations = room.mutations(tree)
+    digest = _digest(room, tree, name, *(mutation.text for mutation in mutations))
+    files = sorted({mutation.file for mutation in mutations})
+    reach = Reach(tree, files, _reach(tree))
+    if digest in table(FOUND) and _reach(tree).exists():
+        return True
+    if passes := not fails(room.tests, tree, reach):
+        _remember(FOUND, digest, "passed")
+    return passes
 
 
 def examine(room: Room, most: int, tree: Path) -> dict[str, bool]:
@@ -148,9 +171,9 @@ def examine(room: Room, most: int, tree: Path) -> dict[str, bool]:
             if most <= 0:
                 continue
             most -= 1
-            is_dead = is_killed(mutation, room.tests_of(mutation, tree), tree)
+            is_dead = is_killed(mutation, room, tree)
             known[digest] = "killed" if is_dead else "survived"
-            _remember(digest, known[digest])
+            _remember(FOUND, digest, known[digest])
             print(f"{known[digest]:8}  {mutation.name[:_SHORT]}", flush=True)
         killed[mutation.name] = known[digest] == "killed"
     return killed
