@@ -111,6 +111,7 @@ def test_hello_and_description(device: Device) -> None:
     assert (x.name, x.dtype, x.shape, x.scale, x.zero_point) == ("x", "i1", (1, 3000), 0.5, -3)
     assert (y.dtype, y.shape, y.scale, y.bytes) == (np.dtype("<f4"), (4,), 0.0, 16)
     assert mini.outputs[0].name == "z é"
+    assert device.models[2].outputs[0].name == ("0123456789abcdef" * 4)[:63]
 
 
 def test_infer_runs_the_network(device: Device) -> None:
@@ -218,7 +219,9 @@ def test_log(url: str) -> None:
     said: list[str] = []
     with connect(url, log=said.append) as device:
         device.provoke(Provoke.LOG)
-    assert said == ["test"]
+        with pytest.raises(ProtocolError, match="RUN_FAILED"):
+            device.infer("failing", [np.array([1], np.uint8)])
+    assert said == ["test", "0123456789abcdef" * 6]  # and no more than an event holds
 
 
 X_REF = pack_tensor(0, TensorKind.INPUT, 0)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcu_deploy.device.line.framing import (
+    OVERHEAD,
     Frame,
     FrameReader,
     cobs_decode,
@@ -40,6 +41,18 @@ frames = st.builds(Frame, st.integers(0, 255), st.integers(0, 65535), payloads)
 def test_cobs_known_answers(data: str, encoded: str) -> None:
     assert cobs_encode(bytes.fromhex(data)).hex() == encoded
     assert cobs_decode(bytes.fromhex(encoded)) == bytes.fromhex(data)
+
+
+def test_a_block_that_lacks_a_byte_is_none() -> None:
+    assert cobs_decode(bytes.fromhex("0211")) == b"\x11"
+    assert cobs_decode(bytes.fromhex("0311")) is None
+
+
+@pytest.mark.parametrize("size", [10, 253, 255, 507, 509])
+def test_the_most_that_a_frame_takes_is_taken_without_zeros(size: int) -> None:
+    """And these do not end with a full block, behind which the last byte is not needed."""
+    line = cobs_encode(b"\1" * size)
+    assert encoded_size(size - OVERHEAD) == 1 + len(line) + 1
 
 
 def test_the_examples_of_the_specification(repository: Path) -> None:

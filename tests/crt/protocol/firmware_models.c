@@ -4,7 +4,8 @@
  *   layer 0: t = x + 1; layer 1: x = reversed t, in x's own place, and s = the sum of t, int32[1];
  *   layer 2: z = x ^ 0x55; w = 2 y.
  * "tiny": input and output uint8[1]; out = in + 1.
- * "failing": as tiny, but its run returns an error.
+ * "failing": as tiny, but its run logs more than an event holds and returns an error, and its
+ * output's name is one byte longer than what is told of a name.
  * "slow": as tiny, in 6 layers of 60 ms each, none of which changes the output.
  * "parts": input and output uint8[1]. Layer 0: mid = in + 1, kept; layer 1: sum = sum + mid, a
  * state that begins with 100, and out = sum. Partitions "head" (in to mid) and "tail" (mid to out).
@@ -92,6 +93,8 @@ static int32_t run_failing(void *args, void *types, int32_t num_args, void *valu
     (void)value;
     (void)code;
     (void)handle;
+    mcu_log("0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+            "0123456789abcdefg");
     return MCU_ERROR_OUT_OF_MEMORY;
 }
 
@@ -195,6 +198,8 @@ static const mcu_layer_info_t mini_layers[] = {{0, 1}, {1, 2}, {3, 2}};
 static const mcu_region_t mini_regions[] = {{T, 0, N}, {X, 0, N}, {S, 0, 4}, {Z, 0, N}, {W, 0, 16}};
 static const mcu_tensor_info_t tiny_inputs[] = {{"in", one, {0, 0, 1}, 0.0F, 0, 1, UINT8}};
 static const mcu_tensor_info_t tiny_outputs[] = {{"out", one, {1, 0, 1}, 0.0F, 0, 1, UINT8}};
+#define LONG_NAME "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde+"
+static const mcu_tensor_info_t failing_outputs[] = {{LONG_NAME, one, {1, 0, 1}, 0.0F, 0, 1, UINT8}};
 static const mcu_layer_info_t tiny_layers[] = {{0, 1}};
 static const mcu_region_t tiny_regions[] = {{1, 0, 1}};
 
@@ -214,16 +219,18 @@ const mcu_model_t _mcu_network_mini = {.run_func = run_mini,
                                        .layers = mini_layers,
                                        .layer_outputs = mini_regions};
 
-#define OF_ONE_BYTE(model_name, run, number_of_layers, layer_infos)                                \
+#define OF_ONE_BYTE(model_name, run, model_outputs, number_of_layers, layer_infos)                 \
     {                                                                                              \
         .run_func = run, .num_input_tensors = 1, .num_output_tensors = 1,                          \
         .abi_version = MCU_MODEL_ABI_VERSION, .workspace_size = 2, .workspace_alignment = 16,      \
         .num_layers = number_of_layers, .name = model_name, .inputs = tiny_inputs,                 \
-        .outputs = tiny_outputs, .layers = layer_infos, .layer_outputs = tiny_regions              \
+        .outputs = model_outputs, .layers = layer_infos, .layer_outputs = tiny_regions             \
     }
-const mcu_model_t _mcu_network_tiny = OF_ONE_BYTE("tiny", run_tiny, 1, tiny_layers);
-const mcu_model_t _mcu_network_failing = OF_ONE_BYTE("failing", run_failing, 1, tiny_layers);
-const mcu_model_t _mcu_network_slow = OF_ONE_BYTE("slow", run_slow, SLOW_LAYERS, slow_layers);
+const mcu_model_t _mcu_network_tiny = OF_ONE_BYTE("tiny", run_tiny, tiny_outputs, 1, tiny_layers);
+const mcu_model_t _mcu_network_failing =
+    OF_ONE_BYTE("failing", run_failing, failing_outputs, 1, tiny_layers);
+const mcu_model_t _mcu_network_slow =
+    OF_ONE_BYTE("slow", run_slow, tiny_outputs, SLOW_LAYERS, slow_layers);
 
 #define BYTE(tensor_name, at)                                                                      \
     { tensor_name, one, {at, 0, 1}, 0.0F, 0, 1, UINT8 }
