@@ -79,7 +79,7 @@ def test_a_model_name_that_is_used_twice(objects: dict[str, Path]) -> None:
     report = check(objects["kws"], objects["kws_again"])
     assert rules(report.findings) == {"duplicate-model"}
     finding = report.findings[0]
-    assert finding.symbol == "_mcu_network_kws"
+    assert (finding.file, finding.symbol) == (str(objects["kws"]), "_mcu_network_kws")
     assert "kws.o" in finding.message and "kws_again.o" in finding.message
     assert "--name" in finding.remedy
 
@@ -88,6 +88,7 @@ def test_a_symbol_that_is_exported_twice(objects: dict[str, Path]) -> None:
     report = check(objects["one"], objects["two"], objects["three"])
     assert rules(report.findings) == {"duplicate-symbol"}
     assert symbols(report.findings, "duplicate-symbol") == {"shared"}
+    assert report.findings[0].file == str(objects["one"])
 
 
 def test_of_many_symbols_a_hundred_are_told(tmp_path: Path) -> None:
@@ -342,6 +343,10 @@ def test_a_blob_and_the_arrays_in_it_are_counted_once(tmp_path: Path) -> None:
     (model,) = check(made["kws"]).files[0].models
     assert (model.flash_bytes, model.ram_bytes) == (sizes.flash, sizes.ram)
     assert (".rodata._mcu_kws_blob", 300, False) in model.sections
+    # Beside a function of the program, by names too: those inside of the blob add nothing.
+    made |= build(tmp_path, {"both.c": f"{sources['kws.c']} {PLAIN}"}, *M4F)
+    (beside,) = check(made.pop("both")).files[0].models
+    assert (".rodata._mcu_kws_blob", 300, False) in beside.sections
     command = ["arm-none-eabi-gcc", *M4F, "-nostartfiles", "-e", "main", "-o", "firmware.elf"]
     run([*command, *(path.name for path in made.values())], tmp_path)
     (linked,) = check(tmp_path / "firmware.elf").files[0].models

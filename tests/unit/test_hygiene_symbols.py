@@ -193,6 +193,7 @@ def test_host_objects_keep_the_same_rules(tmp_path: Path) -> None:
     sources = {"kws.c": network(), "old.c": network("old", abi="7"), "bad.c": BAD["heap"][0]}
     made = build(tmp_path / "nopic", sources, "-fno-pie", compiler="gcc")
     assert check_object(made["kws"], expected_name="kws") == ()
+    assert check_files([made["kws"]]).files[0].models[0].workspace_bytes == 64
     assert rules(check_object(made["old"])) == {"abi-version"}
     assert rules(check_object(made["bad"])) == {"undefined-symbol"}
     pic = build(tmp_path / "pic", {"kws.c": network()}, "-fPIC", compiler="gcc")
@@ -210,6 +211,15 @@ def test_a_stripped_network_cannot_be_checked(tmp_path: Path) -> None:
     rename = ["--redefine-sym", "$t=_mcu_kws_t", "--redefine-sym", "$d=_mcu_kws_d"]
     run(["arm-none-eabi-objcopy", *rename, "kws.o"], tmp_path)
     assert rules(check_object(made["kws"])) == {"no-mapping-symbols"}
+
+
+def test_of_a_stripped_object_that_is_no_network_it_is_noted(tmp_path: Path) -> None:
+    made = build(tmp_path, {"plain.c": "int f(int a) { return a + 1; }"}, *M4F)
+    assert check_files([made["plain"]]).files[0].notes == ()
+    run(["arm-none-eabi-objcopy", "--redefine-sym", "$t=x", "plain.o"], tmp_path)
+    report = check_files([made["plain"]])
+    said = "the object is stripped: its instructions could not be checked"
+    assert (report.findings, report.files[0].notes) == ((), (said,))
 
 
 def test_an_object_of_an_older_minor_version_fits(tmp_path: Path) -> None:
