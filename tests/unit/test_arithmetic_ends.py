@@ -12,7 +12,16 @@ from onnx import TensorProto, helper, numpy_helper
 
 from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.arithmetic import dequantize, gemmlowp, requantize, softmax_quantized
-from mcu_deploy.arithmetic.tflite import NoMultiplier, quantize_multiplier
+from mcu_deploy.arithmetic.tflite import (
+    NoMultiplier,
+    activation_bounds,
+    mean_multiplier,
+    multiply,
+    quantize_multiplier,
+    round_half_away,
+    rounding_shift,
+    wide_factor,
+)
 from mcu_deploy.ir import DType, Quantization, TensorType
 
 
@@ -97,6 +106,7 @@ def test_a_bias_that_an_output_sees_keeps_its_layer_in_float(
     ("real", "wanted"),
     [
         (2.0**-33, (0, 0)), (2.0**-32, (2**30, -31)), (2.0**30 - 1, (2**31 - 2, 30)),
+        (1 - 2.0**-40, (2**30, 1)), (-(1 - 2.0**-20), (2**11 - 2**31, 0)),
         (2.0**30, None), (1e30, None), (np.inf, None), (np.nan, None),
     ],
 )  # fmt: skip
@@ -108,6 +118,44 @@ def test_tflite_multiplies_by_factors_of_32_bits(
             quantize_multiplier(real)
     else:
         assert quantize_multiplier(real) == wanted
+
+
+def test_tflite_rounds_ties_away_from_zero() -> None:
+    ties = np.float32([-2.5, -0.5, -0.49999997, 0.49999997, 0.5, 2.5])
+    assert round_half_away(ties).tolist() == [-3, -1, 0, 0, 1, 3]
+    type_ = TensorType(DType.INT8, (1,), Quantization((0.5,), (3,)))
+    assert activation_bounds((-1.25, 1.25), type_) == (0, 6)
+    assert rounding_shift(np.array([-6, -5, -2, 2, 5, 6]), 2).tolist() == [-2, -1, -1, 1, 1, 2]
+
+
+def test_tflite_shifts_to_the_left_in_32_bits_and_to_the_right_once_more() -> None:
+    """2**31 is -2**31 there; -5/2 is rounded before it is halved."""
+    x, half = np.array([2**30, 2**29, -(2**29)]), 2**30
+    assert multiply(x, half, 2).tolist() == [0, -(2**30), -(2**30)]
+    assert multiply(np.array([-5, 5]), half, -1).tolist() == [-1, 2]
+
+
+def test_a_mean_s_multiplier_is_shifted_no_further_than_its_shift_allows() -> None:
+    types = [TensorType(DType.INT8, (8,), Quantization((s,), (0,))) for s in (2.0**-31, 1.0)]
+    assert mean_multiplier(*types, 8) == (2**28, -31)
+    assert mean_multiplier(types[1], types[1], 8) == (2**30, -2)
+
+
+def test_tflite_multiplies_sums_of_64_bits_by_less_than_2_to_the_7() -> None:
+    multiplier, shift = wide_factor(np.array([2**30 + 2**15, 2**31 - 1]), np.array([7, -31]))
+    assert (multiplier.tolist(), shift.tolist()) == ([2**14 + 1, 2**15 - 1], [8, 46])
+    with pytest.raises(NoMultiplier, match=r"by 2\*\*7 or more"):
+        wide_factor(np.array([2**30, 2**30]), np.array([7, 8]))
+
+
+def test_gemmlowp_s_functions_are_as_exact_as_their_series() -> None:
+    """A step of Newton's less, or a term that is twice as large, is off by 1e-5."""
+    a = -np.unique(np.geomspace(1, 2**31 - 1, 1000).astype(np.int64))
+    for bits in (4, 5):
+        exact = np.exp(a / 2.0 ** (31 - bits))
+        assert np.abs(gemmlowp.exp_of_negative(a, bits) / 2**31 - exact).max() < 3e-7
+    x = np.linspace(0, 2**31 - 1, 1001).astype(np.int64)
+    assert np.abs(gemmlowp.reciprocal(x) / 2**31 - 1 / (1 + x / 2**31)).max() < 1e-8
 
 
 def test_the_numbers_of_gemmlowp_are_those_of_its_functions() -> None:
