@@ -178,6 +178,21 @@ def test_the_small_one_moves_where_something_must() -> None:
     assert sum(move.bytes for move in made.moves) <= 16
 
 
+def test_of_what_comes_together_the_largest_is_placed_first() -> None:
+    buffers = [
+        Interval(48, 3, 5),
+        Interval(64, 0, 0),
+        Interval(48, 1, 1, movable=False),
+        Interval(80, 2, 2),
+        Interval(48, 1, 2),
+        Interval(16, 0, 1),
+    ]
+    with offsets_alone_are_bad():
+        made = compact(buffers)
+    check(buffers, made)
+    assert (made.bytes, made.moves) == (128, ())
+
+
 def test_one_move_where_offsets_alone_need_more() -> None:
     sizes = tuple(b.bytes for b in FRAGMENTED)
     conflicts = [

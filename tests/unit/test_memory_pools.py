@@ -15,7 +15,6 @@ from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import FitError, McuDeployError, UsageError
 from mcu_deploy.options import Options, PoolRequests, Requests, from_typed
 from mcu_deploy.plan import Exposure, Kept, memory_pools
-from mcu_deploy.plan.memory_pools import RESERVE
 from mcu_deploy.toolchain.fit import MemoryUse, check_fit
 
 STM32F746 = load_board("stm32f746")
@@ -118,7 +117,7 @@ def test_the_planner_is_told_what_is_left_of_each_memory() -> None:
     known = memory_pools.memories(STM32F746, asked, {})
     stacks = STM32F746.stack_bytes + STM32F746.handler_stack_bytes
     assert [(p.name, p.capacity, p.speed) for p in known.pools] == [
-        ("sram12", (256 << 10) - RESERVE, 1),
+        ("sram12", (256 - 12) << 10, 1),
         ("dtcm", (64 << 10) - stacks - 1000, 2),
     ]
     assert known.is_divided

@@ -24,6 +24,7 @@ from mcu_deploy.plan import (
     check,
     memory_strategies,
 )
+from mcu_deploy.plan.managers import BlockConfiguration, PageConfiguration
 from mcu_deploy.plan.runtime import Managed, Take
 
 AT_RUN_TIME = ("plain", "mru", "bestfit")
@@ -111,6 +112,35 @@ def test_partitions_and_kept_tensors_hold(memory: str, monkeypatch: pytest.Monke
     _, _, made = planned(graph, memory, exposed(graph))
     assert len(made.parts) == 1
     assert memory != "compact" or made.moves
+
+
+@pytest.mark.parametrize("configuration", [PageConfiguration(4), BlockConfiguration(True)])
+def test_a_manager_counts_what_it_gives_and_takes_back_nothing_else(
+    configuration: PageConfiguration | BlockConfiguration,
+) -> None:
+    """As the C of crt/ does, which tests/crt compares with it."""
+    manager = configuration.manager(1024)
+    assert manager is not None
+    first, second = manager.allocate(40, 16), manager.allocate(8, 16)
+    assert first is not None and second is not None
+    most = manager.used
+    assert 48 <= most == manager.peak
+    manager.free(first)
+    for address in (first, second + 4, 4096):
+        with pytest.raises(ValueError, match=f"nothing was given at {address}"):
+            manager.free(address)
+    assert 8 <= manager.used < 40
+    manager.free(second)
+    assert (manager.used, manager.peak) == (0, most)
+
+
+def test_the_least_that_a_manager_needs() -> None:
+    """A page and its byte of the table; a header of two words and a block of one more of them."""
+    pages, blocks = PageConfiguration(4), BlockConfiguration(True)
+    assert (pages.rounded(1), pages.rounded(17)) == (17, 34)
+    assert (pages.manager(16), blocks.manager(15)) == (None, None)
+    for manager in (pages.manager(17), blocks.manager(16)):
+        assert manager is not None and manager.allocate(8, 1) is not None
 
 
 def managed_of(made: Plan) -> Managed:

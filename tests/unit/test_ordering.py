@@ -72,6 +72,11 @@ def test_chains_stay_as_they_are_without_a_search() -> None:
     assert before == after == 16 * 11
 
 
+def test_what_one_peak_leaves_of_the_effort_is_for_the_next() -> None:
+    _, _, found = order_of(nas(1, 1), effort=30_000)
+    assert found == 272
+
+
 def test_a_diamond_runs_the_branch_that_shrinks_first() -> None:
     """Both branches blow up inside; the one that leaves less is in the way less."""
     graph = Tasks([10])

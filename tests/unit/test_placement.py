@@ -13,8 +13,9 @@ from sampling import examples
 
 from mcu_deploy.plan.placement import PlacementProblem, clique_bound, solve
 from mcu_deploy.plan.placement.bound import greedy_bound
-from mcu_deploy.plan.placement.exact import within
+from mcu_deploy.plan.placement.exact import search, within
 from mcu_deploy.plan.placement.first_fit import first_fit, orders, peel
+from mcu_deploy.plan.placement.hill_climb import PATIENCE, _climb
 from mcu_deploy.plan.placement.model import Instance, OutOfWork, Work
 
 
@@ -94,6 +95,42 @@ def test_what_is_left_aside_always_finds_a_place(problem: PlacementProblem, heig
         places[buffer] = generator.randrange(height)
     placed = first_fit(instance, aside, places)
     assert all(placed[i] + instance.sizes[i] <= height for i in aside)
+
+
+def test_a_buffer_is_left_aside_where_one_place_is_free() -> None:
+    """Of two units beside two: in five the other leaves one place, in four it may leave none."""
+    instance = Instance.of(from_lives([32, 32], [(0, 0), (0, 0)]))
+    assert peel(instance, 5, Work(100)) == ([], [1, 0])
+    assert peel(instance, 4, Work(100)) == ([0, 1], [])
+    alone = Instance.of(PlacementProblem((16,) * 10, ()))
+    assert peel(alone, 1, Work(10)) == ([], [*range(9, -1, -1)])
+    with pytest.raises(OutOfWork):
+        peel(alone, 1, Work(9))
+
+
+def test_a_height_that_is_not_decided_in_time_rules_out_no_other() -> None:
+    """One unit above such a height everything fits, and that is asked for too."""
+    sizes = [32, 128, 16, 16, 48, 96, 64, 48]
+    lives = [(4, 5), (5, 6), (6, 6), (5, 7), (1, 1), (1, 1), (6, 7), (3, 6)]
+    instance = Instance.of(from_lives(sizes, lives))
+    found, _ = search(instance, first_fit(instance, range(8)), 1, 1600)
+    assert instance.height(found) == 17
+
+
+def test_a_climb_changes_one_turn_at_a_time_until_its_patience_ends() -> None:
+    """Each turn takes two numbers by chance; a new start takes one more for its length."""
+
+    class Counted(random.Random):
+        count = 0
+
+        def random(self) -> float:
+            self.count += 1
+            return super().random()
+
+    instance, generator = Instance.of(from_lives([16, 16], [(0, 0), (0, 0)])), Counted(0)
+    with pytest.raises(OutOfWork):  # a turn costs 2 buffers, 2 neighbours, and 1
+        _climb(instance, [0, 1], 1, generator, Work(PATIENCE * 5))
+    assert generator.count == 2 * PATIENCE
 
 
 def test_a_search_that_gets_no_time_says_so() -> None:

@@ -173,6 +173,31 @@ def judged(size: int, output: int, shift: int, fact: InPlace) -> bool:
     return accepts(problem, apart)
 
 
+def test_a_table_of_pointers_has_a_place() -> None:
+    problem = pair()
+    made = problem.plan(io="caller")
+    table = made.table
+    assert table is not None and accepts(problem, made)
+    without = {buffer: place for buffer, place in made.places.items() if buffer != table}
+    for attacked in (replace(made, places=without), replace(made, table=None)):
+        with pytest.raises(PlanError, match="the table of pointers has no place"):
+            check(problem.graph, problem.choices, attacked)
+
+
+def test_only_its_owners_lie_where_a_state_is() -> None:
+    """Even behind its last reader: a run that fails half-way must leave the state as it was."""
+    maker = Maker()
+    x, state = maker.input(32), maker.input(32)
+    (after,) = maker.layer([x, state], 32, in_place=(InPlace(1, 0, 16),))
+    (y,) = maker.layer([after], 16, scratch_bytes=32)
+    problem = maker.finish(y, states=[(state, after)])
+    made = problem.plan()
+    scratch = made.steps[1].scratch
+    assert scratch is not None
+    with pytest.raises(PlanError, match="the scratch of 'l1' overlaps the state 's1'"):
+        check(problem.graph, problem.choices, moved(made, {scratch: made.offset(state)}))
+
+
 def test_an_edge_that_is_read_twice_is_shared_only_by_both_facts() -> None:
     for facts, good in (
         ((InPlace(0, 0), InPlace(1, 0)), True),
@@ -224,6 +249,25 @@ def test_a_kept_tensor_and_an_input_of_a_part_stay() -> None:
     part = Partition("both", (0, 2), (3,))
     assert not accepts(chain(partitions=[part]), replace(made, parts=(_last_layer(part),)))
     assert accepts(chain(partitions=[part]), chain(partitions=[part]).plan())
+
+
+def test_a_part_brings_what_it_computes_to_where_it_is_kept() -> None:
+    """A kept tensor in the model's order of axes is a copy; the part runs that, and no other."""
+    maker = Maker()
+    x = maker.input(32)
+    (a,) = maker.layer([x], 32)
+    (b,) = maker.layer([a], 32)
+    copies = []
+    for edge in (a, b):
+        copies.append(maker.edge(32))
+        node = maker.editor.add_node("Reorder", [edge], copies[-1:], f"k{edge}", {}, "mcu")
+        maker.workloads[node] = maker.workloads[0]
+    problem = maker.finish(b, kept=copies, partitions=[Partition("head", (x,), (a,))])
+    made = problem.plan()
+    (part,) = made.parts
+    names = {made.steps[position].choice.layer.name for position in part.items}
+    assert names == {"l0", f"k{a}"}
+    assert accepts(problem, made)
 
 
 def _last_layer(partition: Partition) -> PlannedPart:

@@ -22,7 +22,7 @@ from mcu_deploy.compiled import Network
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import ModelError, UnsupportedError, UsageError
 from mcu_deploy.options import Options, Requests
-from mcu_deploy.plan import InPool, PlanError
+from mcu_deploy.plan import InPool, PlanError, control
 
 CASES = {
     case.name: case
@@ -104,6 +104,55 @@ def test_another_order_is_refused_or_right(name: str, data: st.DataObject) -> No
     except (PlanError, KeyError):
         return
     assert_right(made, other, CASES[name])
+
+
+def test_a_layer_of_a_branch_stands_nowhere_else() -> None:
+    """In front of the If it would give the same values, and take its time whatever is chosen."""
+    made = network("if_of_twins_1")
+    branch, layer, *rest = made.plan.program
+    assert isinstance(branch, control.Branch) and isinstance(layer, plan.Step)
+    with pytest.raises(PlanError, match="the then_branch of node 0 does not run its layers"):
+        check(made, replace(made.plan, program=(layer, branch, *rest)))
+
+
+def test_what_a_branch_gives_of_outside_is_copied() -> None:
+    """The other branch must not write over it: it is read again behind the If."""
+    relu, neg = models.node("Relu", "x", "a"), models.node("Neg", "x", "e")
+    row: models.Types = {"x": (models.FLOAT, [3]), "which": (models.BOOL, [])}
+    then = models.graph_of(
+        [models.node("Identity", "a", "t")], {}, {"t": (models.FLOAT, [3])}, name="then"
+    )
+    other = models.graph_of([neg], {}, {"e": (models.FLOAT, [3])}, name="other")
+    chosen = models.helper.make_node("If", ["which"], ["h"], then_branch=then, else_branch=other)
+    nodes, x = [relu, chosen, models.node("Sub", "h a", "y")], models.random(1, 3)
+    for taken in (True, False):
+        outputs: models.Types = {"y": (models.FLOAT, [3])}
+        case = models.case("outside", nodes, row, outputs, {}, x, np.array(taken))
+        made = compiled(case)
+        assert_right(made, made.plan, case)
+
+
+def test_a_program_may_begin_with_a_loop_and_that_with_an_element() -> None:
+    row: models.Types = {"r": (models.FLOAT, [3])}
+    body = models.graph_of([models.node("Neg", "r", "n")], row, {"n": (models.FLOAT, [3])})
+    scan = models.helper.make_node("Scan", ["x"], ["y"], body=body, num_scan_inputs=1)
+    rows = [{name: (models.FLOAT, [4, 3])} for name in "xy"]
+    case = models.case("rows", [scan], *rows, {}, models.random(1, 4, 3))
+    made = compiled(case)
+    assert isinstance(made.plan.program[0], control.Repeat)
+    assert isinstance(made.plan.program[1], control.Element)
+    assert_right(made, made.plan, case)
+
+
+def test_a_run_counts_the_rounds_where_nothing_else_does() -> None:
+    for most, condition, is_checked in ((3, None, False), (4, None, True), (3, 5, True)):
+        assert control.Repeat(0, None, most, condition, 3).is_checked == is_checked
+        assert not control.Repeat(0, None, most, condition, None).is_checked
+
+
+def test_each_layer_is_held_by_its_innermost_loop() -> None:
+    assert network("loop_in_loop").plan.holders == (0, 3, 3, 3, 0)
+    assert network("if_in_loop").plan.holders == (0, 0, 4, 4, 4, 0)
 
 
 def test_states_and_results_take_no_second_buffer() -> None:

@@ -16,7 +16,7 @@ from plan_memory import Corrupt
 from sampling import examples
 
 from mcu_deploy import plan
-from mcu_deploy.backends.interface import RegionKind
+from mcu_deploy.backends.interface import InPlace, RegionKind
 from mcu_deploy.errors import UsageError
 from mcu_deploy.plan import InPool, Parallel, Partition, Plan, PlanError, check
 from mcu_deploy.plan.alignment import ALIGNMENT
@@ -216,6 +216,17 @@ def test_lanes_that_are_none_are_refused(lanes: tuple[tuple[int, ...], ...], sen
     judge(problem, made)
     with pytest.raises(PlanError, match=sentence):
         judge(problem, replace(made, parallel=(Parallel(lanes),)))
+
+
+def test_a_copy_is_in_no_lane() -> None:
+    maker = Maker()
+    x, state = maker.input(32), maker.input(32)
+    (after,) = maker.layer([x, state], 32, in_place=(InPlace(1, 0, 16),))
+    problem = maker.finish(*maker.layer([x], 16), states=[(state, after)])
+    made = problem.plan()
+    assert len(made.steps) == 2 < len(made.program)
+    with pytest.raises(PlanError, match="position 2 of a lane is no layer"):
+        judge(problem, replace(made, parallel=(Parallel(((1,), (2,))),)))
 
 
 # ---- What does not go together ----

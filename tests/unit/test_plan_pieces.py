@@ -13,11 +13,12 @@ from plan_cases import Maker, Problem, moving_problems
 from plan_memory import survives
 from sampling import examples
 
-from mcu_deploy.backends.interface import Costs, Layer, layer_of
+from mcu_deploy.backends.interface import Costs, InPlace, Layer, layer_of
 from mcu_deploy.ir import DType, GraphEditor, Quantization, TensorType
 from mcu_deploy.plan import InPool, Plan, PlanError, check
 from mcu_deploy.plan.alignment import ALIGNMENT
 from mcu_deploy.plan.pieces import movable
+from mcu_deploy.plan.storage import Storages
 
 QUICK = settings(
     max_examples=examples(100, 20),
@@ -111,6 +112,46 @@ def test_the_goal_says_what_a_copy_is_worth(cycles: int, size: int, steps: int) 
         ),
     )
     assert len(dear.without_copies("balanced")[1].steps) == steps
+
+
+def test_a_copy_that_costs_no_byte_less_is_none() -> None:
+    """The most is needed elsewhere: 400 bytes and what becomes of them."""
+    maker = Maker()
+    wide = maker.layer(maker.layer([maker.input(16)], 400), 64)
+    problem = maker.finish(*maker.layer(maker.moving("Slice", wide, 32), 16))
+    changed, made = problem.without_copies("ram")
+    assert made.bytes == problem.plan().bytes == 464
+    assert [choice.workload.is_view for choice in changed.choices] == [False, False, True, False]
+
+
+def test_an_output_on_its_input_counts_from_where_pieces_begin() -> None:
+    """A result may start where its input does, wherever these lie in larger ones."""
+    maker = Maker()
+    x = maker.input(32)
+    (behind,) = maker.layer([x], 16, in_place=(InPlace(0, 0),))
+    (front,) = maker.layer([behind], 16)
+    (whole,) = maker.moving("Concat", [front, behind], 32)
+    made = maker.finish(*maker.layer([whole], 16)).without_copies("speed")[1]
+    assert (made.bytes, made.offset(whole), made.offset(x)) == (48, 0, 16)
+    maker = Maker()
+    whole = maker.input(32)
+    part = maker.moving("Slice", [whole], 16, begin=16)
+    problem = maker.finish(*maker.layer(part, 16, in_place=(InPlace(0, 0),)))
+    assert problem.without_copies("speed")[1].bytes == 32
+    maker = Maker()
+    whole = maker.input(64)
+    parts = maker.moving("Split", [whole], 32, 32)
+    facts = (InPlace(0, 0), InPlace(1, 0))
+    problem = maker.finish(*maker.layer(parts, 64, in_place=facts))
+    assert problem.without_copies("speed")[1].bytes == 64
+
+
+def test_what_is_joined_behind_the_begin_makes_a_storage_longer() -> None:
+    storages = Storages()
+    storages.write(1, 32)
+    storages.write(2, 48)
+    storages.join(1, 2, 16)
+    assert (storages.at(2), storages.of[2].bytes) == (16, 64)
 
 
 def accepts(problem: Problem, plan_: Plan) -> bool:

@@ -102,6 +102,14 @@ def test_a_buffer_lies_where_it_is_pinned() -> None:
     assert found == PoolPlacement((0, 1), (0, 0), (64, 64))
 
 
+def test_a_pool_with_room_for_more_is_filled_as_low_as_can_be() -> None:
+    """That all fit is known of a placement of 256 bytes; the smallest has 176."""
+    sizes, highs = (80, 16, 96, 80, 80, 96, 80), (16, 96, 80, 80, 96, 80)
+    pairs = [(i, i + 1, -sizes[i], high) for i, high in enumerate(highs)]
+    found = assign(PlacementProblem(sizes, pairs, UNIT), [1] * 7, [DTCM, SRAM], {})
+    assert found.bytes == (176, 0)
+
+
 def test_overlaps_count_inside_of_a_pool_only() -> None:
     problem = PlacementProblem((256, 256), [(0, 1, -256, 0)], UNIT)
     assert assign(problem, [1, 1], [DTCM, SRAM], {}).pools == (0, 0)
