@@ -105,6 +105,8 @@ static void a_partition_checks_its_arguments(void) {
     CHECK_REFUSED(mcu_instance_run_partition(&instance, 1, &wide, 1, &out, 1), MCU_ERROR_DTYPE);
     CHECK_REFUSED(mcu_instance_run_partition(&instance, 0, &x, 1, &inside, 1), MCU_ERROR_OVERLAP);
     CHECK_REFUSED(mcu_instance_run_partition(&instance, 1, &mid, 1, &odd, 1), MCU_ERROR_ALIGNMENT);
+    odd.data = memory.out + 8; /* what stays at the caller's lies as the workspace does */
+    CHECK_REFUSED(mcu_instance_run_partition(&instance, 1, &mid, 1, &odd, 1), MCU_ERROR_ALIGNMENT);
     CHECK_REFUSED(mcu_instance_run_partition(&instance, 1, &mid, 1, &on_state, 1),
                   MCU_ERROR_OVERLAP);
 }
