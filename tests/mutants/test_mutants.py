@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from mutants import run
 from mutants.mutations import Mutation, mutations
+from mutants.reach import Killer, Reach, Reached
 from mutants.rooms import ROOMS
 
 _SOURCE = '''\
@@ -78,3 +79,51 @@ def test_a_room_is_judged_by_what_survives() -> None:
     less = {**ten, "m1": False, "m2": False}
     (wrong,) = run.verdict({"room": less}, {"m1": "So.", "m2": "So."})
     assert wrong == "room: 80% are killed, and 90% are to be."
+
+
+def test_who_reaches_the_function_is_tried_the_last_killer_first_and_no_other() -> None:
+    reached = Reached(
+        {
+            "t/test_b.py::x": 2.0,
+            "t/test_b.py::y": 1.0,
+            "t/test_c.py::z": 0.5,
+            "t/test_a.py::w": 9.0,
+        },
+        {
+            "t/test_b.py::x": frozenset({"a.py", "a.py:f"}),
+            "t/test_b.py::y": frozenset({"a.py", "a.py:f", "a.py:A.g"}),
+            "t/test_c.py::z": frozenset[str](),
+            "t/test_a.py::w": frozenset({"a.py", "a.py:f"}),
+        },
+    )
+
+    def tests(place: str, first: str | None = None) -> str:
+        mutation = Mutation("a.py", 1, place, "0", "1", "")
+        return "".join(test[-1] for test in reached.tests_of(mutation, first))
+
+    assert tests("f#2") == "wyx", "the file of the module's name, then the cheaper one"
+    assert tests("f", "t/test_b.py::x") == "xwy"
+    assert tests("A.g", "t/test_gone.py::u") == "y"
+    assert tests("") == tests("h") == "wyxz", "what nobody is known to reach all try"
+    assert (reached.most_seconds("t/test_a.py::w"), reached.most_seconds("new")) == (36, 20)
+
+
+def test_a_mutation_is_killed_by_the_test_that_reaches_it(tmp_path: Path) -> None:
+    """By pytest in a process of its own, which says who reached what, and who killed."""
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "least.py").write_text(_SOURCE)
+    (tree / "test_least.py").write_text(
+        "from least import least\n\n\ndef test_one():\n    assert least([2], 3) == 2\n\n\n"
+        "def test_none():\n    assert True\n"
+    )
+    found = tmp_path / "reach.json"
+    assert not run.fails(["test_least.py"], tree, Reach(tree, ["least.py"], found))
+    reached = Reached.load(found)
+    every = {mutation.name.partition(": ")[2]: mutation for mutation in mutations(tree, "least.py")}
+    mutation = every["most - 1 -> (most + 1)"]
+    assert reached.tests_of(mutation, None) == ["test_least.py::test_one"]
+    (tree / "least.py").write_text(every["return min(values[0], most - 1) -> return None"].text)
+    killer = tmp_path / "killer"
+    assert run.fails(["test_least.py"], tree, Killer(killer, reached))
+    assert "test_one" in killer.read_text()
