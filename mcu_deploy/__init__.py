@@ -64,31 +64,27 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CreationOptions": "options.means",
-    "Build": "api.building",
-    "build": "api.building",
-    "Options": "options",
-    "compile_model": "compiler",
-    "Export": "api.exporting",
-    "Project": "api.creating",
-    "new_project": "api.creating",
-    "export": "api.exporting",
-    "Connection": "options.means",
-    "connect": "api.connecting",
-    "Optimized": "api.optimizing",
-    "optimize_model": "api.optimizing",
-    "profile": "api.profiling",
-    "Quantized": "api.quantizing",
-    "Quantizing": "options.quantizing",
-    "quantize": "api.quantizing",
-    "open_device": "api.running",
-    "run": "api.running",
-    "Session": "session",
-    "Tuned": "api.tuning",
-    "tune": "api.tuning",
-    "validate": "api.validating",
-    "validate_against": "api.against",
-    "write_report": "api.reporting",
+    name: module
+    for module, names in {
+        "api.against": ("validate_against",),
+        "api.building": ("Build", "build"),
+        "api.connecting": ("connect",),
+        "api.creating": ("Project", "new_project"),
+        "api.exporting": ("Export", "export"),
+        "api.optimizing": ("Optimized", "optimize_model"),
+        "api.profiling": ("profile",),
+        "api.quantizing": ("Quantized", "quantize"),
+        "api.reporting": ("write_report",),
+        "api.running": ("open_device", "run"),
+        "api.tuning": ("Tuned", "tune"),
+        "api.validating": ("validate",),
+        "compiler": ("compile_model",),
+        "options": ("Options",),
+        "options.means": ("Connection", "CreationOptions"),
+        "options.quantizing": ("Quantizing",),
+        "session": ("Session",),
+    }.items()
+    for name in names
 }
 
 

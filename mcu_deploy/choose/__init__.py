@@ -15,19 +15,4 @@ from mcu_deploy.choose.model import (
     Part,
     Problem,
     Rejection,
-    Strategy,
 )
-
-__all__ = [
-    "Assignment",
-    "Candidate",
-    "Choosing",
-    "Cover",
-    "Group",
-    "Part",
-    "Problem",
-    "Rejection",
-    "Strategy",
-    "assign",
-    "covers",
-]

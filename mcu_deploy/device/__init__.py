@@ -7,7 +7,7 @@ with connect("/dev/ttyACM0") as device:
 
 from __future__ import annotations
 
-from mcu_deploy.device.line.client import Device, ProfiledRun, connect
+from mcu_deploy.device.line.client import Device, connect
 from mcu_deploy.device.line.fault import (
     DeviceFault,
     EndlessRun,
@@ -15,22 +15,5 @@ from mcu_deploy.device.line.fault import (
     FaultReport,
     describe_fault,
 )
-from mcu_deploy.device.line.messages import LayerCrc, ProtocolError, RunResult, TensorInfo
-from mcu_deploy.device.line.models import ExpectedModel, ModelInfo
-
-__all__ = [
-    "Device",
-    "DeviceFault",
-    "EndlessRun",
-    "ExpectedModel",
-    "FaultCause",
-    "FaultReport",
-    "LayerCrc",
-    "ModelInfo",
-    "ProfiledRun",
-    "ProtocolError",
-    "RunResult",
-    "TensorInfo",
-    "connect",
-    "describe_fault",
-]
+from mcu_deploy.device.line.messages import LayerCrc, ProtocolError
+from mcu_deploy.device.line.models import ExpectedModel

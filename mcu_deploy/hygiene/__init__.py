@@ -5,14 +5,4 @@ The rules are described one by one in docs/check.md.
 """
 
 from mcu_deploy.hygiene.checker import check_files, check_object
-from mcu_deploy.hygiene.findings import CheckReport, FileReport, Finding, ImagePart, ModelMap
-
-__all__ = [
-    "CheckReport",
-    "FileReport",
-    "Finding",
-    "ImagePart",
-    "ModelMap",
-    "check_files",
-    "check_object",
-]
+from mcu_deploy.hygiene.findings import CheckReport, FileReport, Finding, ImagePart

@@ -10,21 +10,3 @@ from mcu_deploy.ir.graph import EdgeId, Graph, GraphData, Node, NodeId, Topology
 from mcu_deploy.ir.types import Quantization, TensorType
 from mcu_deploy.ir.verify import GraphError, verify
 from mcu_deploy.ir.view import SubgraphView, view, view_of_all
-
-__all__ = [
-    "DType",
-    "EdgeId",
-    "Graph",
-    "GraphData",
-    "GraphEditor",
-    "GraphError",
-    "Node",
-    "NodeId",
-    "Quantization",
-    "SubgraphView",
-    "TensorType",
-    "Topology",
-    "verify",
-    "view",
-    "view_of_all",
-]

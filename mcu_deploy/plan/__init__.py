@@ -22,28 +22,3 @@ from mcu_deploy.plan.model import (
     Step,
 )
 from mcu_deploy.plan.planner import OFFLINE, Planning, make
-
-__all__ = [
-    "OFFLINE",
-    "Copy",
-    "Exposure",
-    "InPool",
-    "InSlot",
-    "Kept",
-    "Memories",
-    "Parallel",
-    "Partition",
-    "Place",
-    "PlacedTensor",
-    "Plan",
-    "PlanError",
-    "PlannedPart",
-    "Planning",
-    "PoolUse",
-    "State",
-    "Step",
-    "check",
-    "make",
-    "make_without_copies",
-    "memory_strategies",
-]

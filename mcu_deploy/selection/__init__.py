@@ -12,15 +12,3 @@ from mcu_deploy.selection.choices import (
     every,
 )
 from mcu_deploy.selection.making import Facts, select, unmade
-
-__all__ = [
-    "Choice",
-    "Chosen",
-    "Control",
-    "Facts",
-    "Selection",
-    "choices_within",
-    "every",
-    "select",
-    "unmade",
-]

@@ -22,7 +22,7 @@ from mcu_deploy.toolchain.sizes import (
     measure_network,
     measure_structs,
 )
-from mcu_deploy.toolchain.stack.bound import StackBound, StackError, stack_bound
+from mcu_deploy.toolchain.stack.bound import StackBound, StackError
 from mcu_deploy.toolchain.stack.programs import (
     SecondCoreStacks,
     firmware_stack,
@@ -30,33 +30,3 @@ from mcu_deploy.toolchain.stack.programs import (
     second_core_stacks,
     second_lane_stack,
 )
-
-__all__ = [
-    "HEADERS",
-    "Firmware",
-    "FirmwareSizes",
-    "MemoryUse",
-    "NetworkSizes",
-    "SecondCoreStacks",
-    "StackBound",
-    "StackError",
-    "Structs",
-    "Toolchain",
-    "build_crt",
-    "build_platform",
-    "check_fit",
-    "compile_network",
-    "firmware_stack",
-    "gcc_command_line",
-    "gcc_number",
-    "link_firmware",
-    "link_network",
-    "measure_firmware",
-    "measure_network",
-    "measure_structs",
-    "network_flags",
-    "network_stack",
-    "second_core_stacks",
-    "second_lane_stack",
-    "stack_bound",
-]

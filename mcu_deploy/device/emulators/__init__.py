@@ -8,12 +8,3 @@ from mcu_deploy.device.emulators.interface import (
     launchers_for,
     open_emulator,
 )
-
-__all__ = [
-    "Emulator",
-    "choose_emulator",
-    "launcher_named",
-    "launchers",
-    "launchers_for",
-    "open_emulator",
-]
