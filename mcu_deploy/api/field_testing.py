@@ -14,6 +14,7 @@ from mcu_deploy.api.running import Connection, open_device, port_of
 from mcu_deploy.api.validating import Validation, validate
 from mcu_deploy.device.line.messages import Hello
 from mcu_deploy.errors import DeviceError, McuDeployError
+from mcu_deploy.output.json_text import picked
 from mcu_deploy.resources import page
 from mcu_deploy.version import VERSION
 
@@ -128,17 +129,10 @@ def _milliseconds(hello: Hello | None, measured: Profile) -> float | None:
 def as_json(found: FieldTest) -> dict[str, object]:
     """The whole value for machines."""
     return {
-        "passed": found.passed,
-        "failures": found.failures,
-        "board": found.board,
-        "title": found.title,
-        "core": found.core,
-        "tools": found.tools,
-        "port": found.port,
+        **picked(found, "passed", "failures", "board", "title", "core", "tools", "port"),
         "flash": None if found.flash is None else found.flash.as_json(),
         "hello": None if found.hello is None else {
-            "board": found.hello.board,
-            "clock_hz": found.hello.clock_hz,
+            **picked(found.hello, "board", "clock_hz"),
             "counter": found.hello.counter_kind.name.lower(),
             "protocol_version": found.hello.protocol_version,
             "resent": found.resent,
@@ -150,19 +144,14 @@ def as_json(found: FieldTest) -> dict[str, object]:
 def _network_as_json(test: NetworkTest) -> dict[str, object]:
     result, measured = test.validation, test.profile
     return {
-        "name": test.name,
-        "source_sha256": test.source_sha256,
-        "object_sha256": test.object_sha256,
+        **picked(test, "name", "source_sha256", "object_sha256"),
         "validation": None if result is None else {
-            "verdict": result.verdict,
-            "samples": result.samples,
-            "reference": result.reference,
+            **picked(result, "verdict", "samples", "reference"),
             "stack_used_bytes": result.stack_used,
             "oracle": {name: m.as_json() for name, m in outputs(result)},
         },
         "profile": None if measured is None else {
-            "unit": measured.unit,
-            "total": measured.total,
+            **picked(measured, "unit", "total"),
             "milliseconds": test.milliseconds,
             "macs": measured.macs,
             "layers": [

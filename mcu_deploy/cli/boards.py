@@ -10,6 +10,7 @@ from rich.table import Table
 
 from mcu_deploy.cli.console import out, print_json
 from mcu_deploy.cli.options import JsonOption
+from mcu_deploy.output.json_text import picked
 
 if TYPE_CHECKING:
     from mcu_deploy.boards import Board, Memory
@@ -75,22 +76,13 @@ def _size(size: int) -> str:
 
 def _as_json(board: Board) -> dict[str, Any]:
     return {
-        "name": board.name,
-        "title": board.title,
-        "core": board.core,
-        "architecture": board.architecture,
-        "fpu": board.fpu,
-        "float_abi": board.float_abi,
-        "dsp": board.dsp,
-        "mve": board.mve,
-        "clock_hz": board.clock_hz,
-        "rated_clock_hz": board.rated_clock_hz,
-        "untested": board.untested,
+        **picked(
+            board, "name", "title", "core", "architecture", "fpu", "float_abi", "dsp", "mve",
+            "clock_hz", "rated_clock_hz", "untested",
+        ),
         "memories": [
             {
-                "name": m.name,
-                "kind": m.kind,
-                "origin": m.origin,
+                **picked(m, "name", "kind", "origin"),
                 "size_bytes": m.size,
                 "timing": m.timing and asdict(m.timing),
                 "rated_timing": m.rated_timing and asdict(m.rated_timing),
@@ -107,4 +99,4 @@ def _as_json(board: Board) -> dict[str, Any]:
         "emulators": [name for name, _ in _emulators(board)],
         "usb": list(board.usb),
         "runners": {name: dict(told) for name, told in board.runners.items()},
-    }
+    }  # fmt: skip

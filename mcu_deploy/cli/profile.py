@@ -18,6 +18,7 @@ from mcu_deploy.cli.options import (
 )
 from mcu_deploy.cli.progress import working
 from mcu_deploy.options.means import Connection
+from mcu_deploy.output.json_text import picked
 
 if TYPE_CHECKING:
     from mcu_deploy.api.profiling import Profile
@@ -55,12 +56,10 @@ def _as_json(report: Report, result: Profile) -> dict[str, Any]:
         {
             **asdict(row),
             result.unit: costs[row.index].cost,
-            "share": costs[row.index].share,
-            "per_mac": costs[row.index].per_mac,
+            **picked(costs[row.index], "share", "per_mac"),
             "modelled_cycles": costs[row.index].cycles,
             **_time(costs[row.index].time),
-            "floor": costs[row.index].floor,
-            "above_floor": costs[row.index].above_floor,
+            **picked(costs[row.index], "floor", "above_floor"),
         }
         for row in report.layers
         if row.network == result.network
@@ -73,18 +72,12 @@ def _as_json(report: Report, result: Profile) -> dict[str, Any]:
         **_time(result.time),
         "layers": layers,
         "profile": {
-            "unit": result.unit,
-            "source": result.source,
-            "total": result.total,
-            "timings": result.timings,
-            "no_cycles": result.no_cycles,
+            **picked(result, "unit", "source", "total", "timings", "no_cycles"),
             "clock_hz": result.time.clock_hz if result.time else None,
             "no_time": result.no_time,
             "assumed_at_once": list(result.assumed),
             "outside_layers": result.outside,
-            "overhead": result.overhead,
-            "cores": list(result.cores),
-            "speed_up": result.speed_up,
+            **picked(result, "overhead", "cores", "speed_up"),
             "stack_used_bytes": result.stack_bytes,
             "counters": result.counters,
         },

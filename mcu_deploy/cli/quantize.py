@@ -20,6 +20,7 @@ from mcu_deploy.cli.options import (
 from mcu_deploy.cli.progress import working
 from mcu_deploy.options import Options
 from mcu_deploy.options.quantizing import Quantizing
+from mcu_deploy.output.json_text import picked
 
 if TYPE_CHECKING:
     from mcu_deploy.api.quantizing import Quantized
@@ -80,11 +81,9 @@ def quantize(
 def _as_json(made: Quantized) -> dict[str, Any]:
     return {
         "model": str(made.path),
-        "bytes": made.bytes,
-        "float_bytes": made.float_bytes,
+        **picked(made, "bytes", "float_bytes"),
         "data": made.origin,
-        "samples": made.samples,
-        "recipe": made.recipe,
+        **picked(made, "samples", "recipe"),
         "tried": [{"recipe": recipe, "sqnr_db": sqnr} for recipe, sqnr in made.trials],
         "judged_on_samples_kept_out": made.kept_out,
         "accuracy": [
@@ -100,9 +99,7 @@ def _as_json(made: Quantized) -> dict[str, Any]:
         "borders": [asdict(border) for border in made.borders],
         "costs": {what: asdict(cost) for what, cost in made.costs},
         "sensitivity": [asdict(layer) for layer in made.sensitivity],
-        "layers_in_float": list(made.layers_in_float),
-        "layers_in_16_bits": list(made.layers_in_16_bits),
-        "notes": list(made.notes),
+        **picked(made, "layers_in_float", "layers_in_16_bits", "notes"),
     }
 
 

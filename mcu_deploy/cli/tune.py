@@ -23,6 +23,7 @@ from mcu_deploy.cli.options import (
 from mcu_deploy.cli.progress import working
 from mcu_deploy.options import Options
 from mcu_deploy.options.means import Connection, CreationOptions, Workers
+from mcu_deploy.output.json_text import picked
 
 if TYPE_CHECKING:
     from mcu_deploy.api.tuning import Tuned
@@ -97,11 +98,7 @@ def _as_json(found: Tuned) -> dict[str, Any]:
         "file": str(found.file),
         "unit": "cycles",
         "known": found.known.value,
-        "measured": found.measured,
-        "kept": found.kept,
-        "too_large": found.too_large,
-        "before": found.before,
-        "after": found.after,
+        **picked(found, "measured", "kept", "too_large", "before", "after"),
         "replaced": [asdict(layer) for layer in found.replaced],
         "replaced_by": [asdict(layer) for layer in found.replaced_by],
     }

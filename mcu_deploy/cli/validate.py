@@ -19,6 +19,7 @@ from mcu_deploy.cli.options import (
 )
 from mcu_deploy.cli.progress import working
 from mcu_deploy.options.means import Connection
+from mcu_deploy.output.json_text import picked
 
 if TYPE_CHECKING:
     from mcu_deploy.agreement.layers import LayerComparison
@@ -126,12 +127,7 @@ def _as_json(report: Report, result: Validation) -> dict[str, Any]:
     return {
         **report.as_json(),
         "validation": {
-            "passed": result.passed,
-            "verdict": result.verdict,
-            "problems": list(result.problems),
-            "notes": list(result.notes),
-            "where": result.where,
-            "samples": result.samples,
+            **picked(result, "passed", "verdict", "problems", "notes", "where", "samples"),
             "data": result.origin,
             "reference": result.reference,
             "stack_used_bytes": result.stack_used,

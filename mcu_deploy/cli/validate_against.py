@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from mcu_deploy.cli.console import layer_lines, out, print_json
 from mcu_deploy.cli.progress import working
+from mcu_deploy.output.json_text import picked
 
 if TYPE_CHECKING:
     from mcu_deploy.api.against import Against
@@ -55,30 +56,21 @@ def _as_json(float_model: Path, result: Against) -> dict[str, Any]:
     parted, steepest = result.parted, result.steepest
     return {
         "float_model": str(float_model),
-        "network": result.network,
-        "where": result.where,
-        "samples": result.samples,
+        **picked(result, "network", "where", "samples"),
         "samples_in_file": result.of,
         "data": result.origin,
         "limit_db": result.limit,
-        "passed": result.passed,
-        "verdict": result.verdict,
+        **picked(result, "passed", "verdict"),
         "first_that_parts": None if parted is None else parted.of.short,
         "loses_most": None if steepest is None else steepest.of.short,
         "difference": None if result.difference is None else str(result.difference),
         "tensors": [
             {
-                "layer": each.of.layer,
-                "short": each.of.short,
-                "op": each.of.op,
-                "name": each.of.name,
-                "tensor": each.of.tensor,
+                **picked(each.of, "layer", "short", "op", "name", "tensor"),
                 "float_tensor": each.of.float_tensor.name,
                 "sqnr_db": each.sqnr,
                 "lost_db": each.drop,
-                "cosine": each.cosine,
-                "worst": each.worst,
-                "clipped": each.clipped,
+                **picked(each, "cosine", "worst", "clipped"),
             }
             for each in result.layers
         ],

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from mcu_deploy.elf.reader import Elf
+from mcu_deploy.output.json_text import picked
 
 _FOR_THIS_BOARD = "Build it for this board (mcu-deploy build --board or --core)."
 
@@ -213,25 +214,22 @@ def _file_as_json(file: FileReport) -> dict[str, Any]:
     value["notes"] = list(file.notes)
     value["models"] = [
         {
-            "name": model.name,
-            "abi_version": model.abi_version,
-            "workspace_bytes": model.workspace_bytes,
-            "flash_bytes": model.flash_bytes,
-            "ram_bytes": model.ram_bytes,
-            "symbols": model.symbols,
+            **picked(
+                model, "name", "abi_version", "workspace_bytes", "flash_bytes", "ram_bytes",
+                "symbols",
+            ),
             "sections": [
                 {"name": name, "bytes": size, "writable": writable}
                 for name, size, writable in model.sections
             ],
         }
         for model in file.models
-    ]
+    ]  # fmt: skip
     return value
 
 
 def _finding_as_json(finding: Finding) -> dict[str, Any]:
-    keys = ("rule", "file", "member", "symbol", "message", "remedy")
-    return {key: getattr(finding, key) for key in keys}
+    return picked(finding, "rule", "file", "member", "symbol", "message", "remedy")
 
 
 def printable(name: str) -> str:

@@ -15,3 +15,8 @@ def json_text(value: Any, encoding: str = "utf-8") -> str:
     except UnicodeEncodeError:
         text = json.dumps(value, indent=2)
     return text
+
+
+def picked(value: object, *names: str) -> dict[str, Any]:
+    """Some of a value's attributes, by their names."""
+    return {name: getattr(value, name) for name in names}

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from mcu_deploy.output.json_text import picked
 from mcu_deploy.pipelines.comparing import Change, TableComparison
 from mcu_deploy.pipelines.configuration import BuildJob, Configuration
 from mcu_deploy.pipelines.table import CostRow, title
@@ -119,12 +120,7 @@ class PipelineResult:
             "changes": [
                 {
                     **dict(zip(("model", "board", "goal"), change.row, strict=True)),
-                    "number": change.number,
-                    "before": change.before,
-                    "after": change.after,
-                    "percent": change.percent,
-                    "threshold": change.threshold,
-                    "grew": change.grew,
+                    **picked(change, "number", "before", "after", "percent", "threshold", "grew"),
                 }
                 for change in compared.changes
             ],
