@@ -14,6 +14,7 @@ from mcu_deploy.api.running import Connection, open_device, port_of
 from mcu_deploy.api.validating import Validation, validate
 from mcu_deploy.device.line.messages import Hello
 from mcu_deploy.errors import DeviceError, McuDeployError
+from mcu_deploy.options.means import Flasher
 from mcu_deploy.output.json_text import picked
 from mcu_deploy.resources import page
 from mcu_deploy.version import VERSION
@@ -57,9 +58,8 @@ class FieldTest:
 def field_test(
     folder: BuildFolder,
     connection: Connection,
+    flasher: Flasher,
     *,
-    runner: str | None = None,
-    probe: str | None = None,
     flash: bool = True,
 ) -> FieldTest:
     """Flashes the board (unless it is), greets it, validates and profiles each network.
@@ -74,7 +74,7 @@ def field_test(
     found = FieldTest(board.name, board.title, board.core, tools)
     try:
         if flash:
-            found.flash = flashing.flash(folder, runner, probe)
+            found.flash = flashing.flash(folder, flasher)
         found.port = port_of(board, connection.port or "auto")
         reached = replace(connection, port=found.port)
         _greet(found, folder, reached)

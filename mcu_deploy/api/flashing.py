@@ -9,9 +9,12 @@ from pathlib import Path
 from mcu_deploy.api.programs import AnyProgram, BoardProgram, program_of
 from mcu_deploy.device.line.ports import ports_of
 from mcu_deploy.errors import RequestError
+from mcu_deploy.options.means import Flasher
 from mcu_deploy.runners import running
 from mcu_deploy.runners.choosing import Chosen, choose
 from mcu_deploy.runners.interface import FlashJob
+
+_ANY = Flasher()
 
 
 @dataclass(frozen=True)
@@ -32,44 +35,38 @@ class Flashing:
         }
 
 
-def flash(program: AnyProgram, runner: str | None = None, probe: str | None = None) -> Flashing:
+def flash(program: AnyProgram, flasher: Flasher = _ANY) -> Flashing:
     """Puts a program, or the firmware of a build folder, into the board it is for, and starts it.
 
-    runner: its name; the first one of the board's file that is installed by default. probe: which
-    one, where several boards are connected. Errors: see `choose` and `run` of the runners.
+    Errors: see `choose` and `run` of the runners.
     """
     opened = program_of(program)
     with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as scratch:
-        chosen = _choose(opened, runner, only_installed=True)
-        if probe is None and chosen.runner.first_probe:
+        chosen = _choose(opened, flasher, only_installed=True)
+        if flasher.probe is None and chosen.runner.first_probe:
             _require_one_board(opened, chosen)
-        lines = _lines(opened, chosen, Path(scratch), probe)
+        lines = _lines(opened, chosen, Path(scratch), flasher)
         running.run(chosen, lines)
         return Flashing(chosen.runner.name, chosen.reason, running.version(chosen), lines)
 
 
-def plan_flash(
-    program: AnyProgram,
-    scratch: Path,
-    runner: str | None = None,
-    probe: str | None = None,
-) -> Flashing:
+def plan_flash(program: AnyProgram, scratch: Path, flasher: Flasher) -> Flashing:
     """What `flash` would run, whether or not the tool is installed; the files that the tool reads
     are written to `scratch`, and stay there."""
     opened = program_of(program)
-    chosen = _choose(opened, runner, only_installed=False)
-    return Flashing(chosen.runner.name, chosen.reason, "", _lines(opened, chosen, scratch, probe))
+    chosen = _choose(opened, flasher, only_installed=False)
+    return Flashing(chosen.runner.name, chosen.reason, "", _lines(opened, chosen, scratch, flasher))
 
 
-def _choose(program: BoardProgram, runner: str | None, *, only_installed: bool) -> Chosen:
+def _choose(program: BoardProgram, flasher: Flasher, *, only_installed: bool) -> Chosen:
     board = program.board
-    return choose(board.name, board.runners, runner, only_installed=only_installed)
+    return choose(board.name, board.runners, flasher.runner, only_installed=only_installed)
 
 
 def _lines(
-    program: BoardProgram, chosen: Chosen, scratch: Path, probe: str | None
+    program: BoardProgram, chosen: Chosen, scratch: Path, flasher: Flasher
 ) -> tuple[tuple[str, ...], ...]:
-    job = FlashJob(program.elf, program.vectors, chosen.settings, scratch, probe)
+    job = FlashJob(program.elf, program.vectors, chosen.settings, scratch, flasher.probe)
     return chosen.runner.commands(job, chosen.program)
 
 

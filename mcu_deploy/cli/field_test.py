@@ -12,21 +12,21 @@ from mcu_deploy.cli.console import out, print_json
 from mcu_deploy.cli.options import (
     JsonOption,
     OptionalBoard,
-    ProbeOption,
-    RunnerOption,
     SourceArgument,
     with_connection,
+    with_flasher,
 )
 from mcu_deploy.cli.progress import working
-from mcu_deploy.options.means import Connection
+from mcu_deploy.options.means import Connection, Flasher
 
 
 @with_connection
+@with_flasher
 def field_test(
     source: SourceArgument,
     board: OptionalBoard = None,
-    runner: RunnerOption = None,
-    probe: ProbeOption = None,
+    *,
+    flasher: Flasher,
     no_flash: Annotated[
         bool, typer.Option("--no-flash", help="The board has this very firmware already.")
     ] = False,
@@ -34,7 +34,6 @@ def field_test(
         Path | None,
         typer.Option("-o", "--output", help="The report; field-test-BOARD.md by default."),
     ] = None,
-    *,
     connection: Connection,
     as_json: JsonOption = False,
 ) -> None:
@@ -51,9 +50,7 @@ def field_test(
         path = output or Path(f"field-test-{folder.board.name}.md")
         require_writable(path, [source])
         with working(f"flashing, validating and profiling {folder.board.name}"):
-            found = field_testing.field_test(
-                folder, connection, runner=runner, probe=probe, flash=not no_flash
-            )
+            found = field_testing.field_test(folder, connection, flasher, flash=not no_flash)
         write_file(path, markdown(found).encode())
     if as_json:
         print_json(field_testing.as_json(found))

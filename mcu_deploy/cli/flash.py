@@ -12,19 +12,21 @@ import typer
 from rich.markup import escape
 
 from mcu_deploy.cli.console import out, print_json
-from mcu_deploy.cli.options import JsonOption, OptionalBoard, ProbeOption, RunnerOption
+from mcu_deploy.cli.options import JsonOption, OptionalBoard, with_flasher
 from mcu_deploy.cli.progress import working
 from mcu_deploy.files.given import is_folder
+from mcu_deploy.options.means import Flasher
 
 if TYPE_CHECKING:
     from mcu_deploy.api.programs import BoardProgram
 
 
+@with_flasher
 def flash(
     source: Annotated[Path, typer.Argument(help="A build folder, an ELF image, or a model file.")],
     board: OptionalBoard = None,
-    runner: RunnerOption = None,
-    probe: ProbeOption = None,
+    *,
+    flasher: Flasher,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the command lines, and run nothing.")
     ] = False,
@@ -52,10 +54,10 @@ def flash(
         name = program.board.name
         if dry_run:  # what it prints shall work when it is pasted: its files stay
             scratch = Path(tempfile.mkdtemp(prefix="mcu-deploy-flash-"))
-            done = flashing.plan_flash(program, scratch, runner, probe)
+            done = flashing.plan_flash(program, scratch, flasher)
         else:
             with working(f"flashing {name}"):
-                done = flashing.flash(program, runner, probe)
+                done = flashing.flash(program, flasher)
         if as_json:
             print_json({"board": name, **done.as_json(), "flashed": not dry_run})
         elif dry_run:

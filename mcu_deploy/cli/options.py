@@ -15,7 +15,7 @@ import typer
 from mcu_deploy.errors import UsageError
 from mcu_deploy.options import Options
 from mcu_deploy.options.flags import Flag, Flagged, flagged_fields, made_of
-from mcu_deploy.options.means import Connection, CreationOptions, Workers
+from mcu_deploy.options.means import Connection, CreationOptions, Flasher, Workers
 from mcu_deploy.options.quantizing import Quantizing
 
 
@@ -34,7 +34,6 @@ def named_by(module: str, function: str) -> Callable[[], Iterable[str]]:
 
 
 _boards = named_by("boards.document", "shipped_boards")
-_runners = named_by("runners.interface", "runners")
 _cores = named_by("boards.cores", "core_names")
 
 _BOARD = typer.Option(
@@ -56,21 +55,6 @@ SamplesOption = Annotated[
 ModelOption = Annotated[
     str | None,
     typer.Option("--model", help="Which network of the firmware, where it holds several."),
-]
-RunnerOption = Annotated[
-    str | None,
-    typer.Option(
-        "--runner",
-        help="The tool to flash with (docs/flashing.md); the board's first that is installed by "
-        "default.",
-        autocompletion=completing(_runners),
-    ),
-]
-ProbeOption = Annotated[
-    str | None,
-    typer.Option(
-        "--probe", help="Which probe: its serial number; a GDB server's address; a UF2 drive."
-    ),
 ]
 WideOption = Annotated[
     bool, typer.Option("--wide", help="Whole names in tables, wider than the terminal if need be.")
@@ -190,8 +174,10 @@ with_processor = _gathers(
     "processor", _processor, inspect.signature(_processor, eval_str=True).parameters.values()
 )
 
-# A command's `connection`: how a device is reached. Its `workers`: who does what takes long.
+# A command's `connection`: how a device is reached. Its `flasher`: what puts a program into it. Its
+# `workers`: who does what takes long.
 with_connection = _with_value("connection", Connection)
+with_flasher = _with_value("flasher", Flasher)
 with_workers = _with_value("workers", Workers)
 
 # A command's `quantizing`: how int8 is made. Its `shapes`: options that say no more than these.

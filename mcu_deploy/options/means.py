@@ -86,6 +86,24 @@ class Connection(Checked):
     )  # fmt: skip
 
 
+def _runners() -> Iterable[str]:
+    return tuple(import_module("mcu_deploy.runners.interface").runners())
+
+
+@dataclass(frozen=True)
+class Flasher(Checked):
+    """By what a program gets into a board. runner: a tool's name; the first one of the board's file
+    that is installed by default. probe: which one, where several boards are connected."""
+
+    runner: str | None = option(
+        None, "--runner", "The tool to flash with (docs/flashing.md); the board's first that is "
+        "installed by default.", known=_runners,
+    )  # fmt: skip
+    probe: str | None = option(
+        None, "--probe", "Which probe: its serial number; a GDB server's address; a UF2 drive."
+    )
+
+
 @dataclass(frozen=True)
 class Workers(Checked):
     """count: so many processes on this machine, under a Dask scheduler of their own. scheduler: the

@@ -17,6 +17,7 @@ from mcu_deploy.api import flashing
 from mcu_deploy.api.folder import BuildFolder
 from mcu_deploy.boards import list_boards, load_board
 from mcu_deploy.errors import McuDeployError, RequestError, ToolError, UsageError
+from mcu_deploy.options.means import Flasher
 from mcu_deploy.report import Report
 from mcu_deploy.runners import running, uf2
 from mcu_deploy.runners.choosing import Chosen, choose
@@ -326,7 +327,7 @@ def test_of_two_boards_one_is_not_taken_silently(
         flashing.flash(folder)
     assert "ttyACM0 (0483:374b, STLINK, A), /dev/ttyACM1" in str(caught.value)
     assert str(caught.value).endswith("Say which with --probe, by its serial number.")
-    assert flashing.flash(folder, probe="B").lines[0][3:5] == ("-c", "adapter serial B")
+    assert flashing.flash(folder, Flasher(probe="B")).lines[0][3:5] == ("-c", "adapter serial B")
     ports[1].serial_number = "A"
     assert flashing.flash(folder).runner == "openocd"
 
