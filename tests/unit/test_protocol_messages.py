@@ -25,7 +25,7 @@ from mcu_deploy.device.line.fault import (
     function_at,
     unpack_fault,
 )
-from mcu_deploy.device.line.models import ExpectedModel, ModelInfo, refuse_other_models
+from mcu_deploy.device.line.models import ExpectedModel, refuse_other_models
 from mcu_deploy.errors import DeviceError, ToolError
 
 UNPACKERS: list[Callable[[bytes], Any]] = [
@@ -150,7 +150,7 @@ def test_describe_fault_names_the_functions(tmp_path: Path) -> None:
 
 
 def test_another_firmware_is_refused_in_a_sentence() -> None:
-    on_device = [ModelInfo(0, "kws", "ab" * 32, "cd" * 32, (), (), 3, 10, 0, 1)]
+    on_device = [messages.ModelHeader(0, "kws", "ab" * 32, "cd" * 32, 0, 0, 3, 0, 0, 0, 10, 0, 1)]
     refuse_other_models("b", on_device, [ExpectedModel("kws", "ab" * 32, "cd" * 32)])
     for expected, reason in [
         (ExpectedModel("vww", "ab" * 32, "cd" * 32), "has kws, not vww"),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mcu_deploy.device.line import messages
 from mcu_deploy.device.line.codes import TensorKind, Type
-from mcu_deploy.device.line.messages import TensorInfo
+from mcu_deploy.device.line.messages import ModelHeader, TensorInfo
 from mcu_deploy.errors import DeviceError, RequestError
 from mcu_deploy.ir import DType
 
@@ -38,19 +38,11 @@ class PartitionInfo:
 
 
 @dataclass(frozen=True)
-class ModelInfo:
-    """A model on the device. SHA-256 in lower-case hex; sizes in bytes; stack_bytes 0: unknown."""
+class ModelInfo(ModelHeader):
+    """A model on the device. Sizes in bytes; stack_bytes 0: unknown."""
 
-    index: int
-    name: str
-    source_sha256: str
-    object_sha256: str
     inputs: tuple[TensorInfo, ...]
     outputs: tuple[TensorInfo, ...]
-    num_layers: int
-    workspace_bytes: int
-    stack_bytes: int
-    abi_version: int
     partitions: tuple[PartitionInfo, ...] = ()
     kept: tuple[TensorInfo, ...] = ()
     states: tuple[TensorInfo, ...] = ()
@@ -161,16 +153,9 @@ def describe(model: int, ask: Callable[[Type, bytes], bytes]) -> ModelInfo:
         )
 
     return ModelInfo(
-        index=model,
-        name=head.name,
-        source_sha256=head.source_sha256,
-        object_sha256=head.object_sha256,
+        **vars(head) | {"index": model},
         inputs=tensors(TensorKind.INPUT, head.num_inputs),
         outputs=tensors(TensorKind.OUTPUT, head.num_outputs),
-        num_layers=head.num_layers,
-        workspace_bytes=head.workspace_bytes,
-        stack_bytes=head.stack_bytes,
-        abi_version=head.abi_version,
         partitions=tuple(map(partition, range(head.num_partitions))),
         kept=tensors(TensorKind.KEPT, head.num_kept),
         states=tensors(TensorKind.STATE, head.num_states),
@@ -178,7 +163,7 @@ def describe(model: int, ask: Callable[[Type, bytes], bytes]) -> ModelInfo:
 
 
 def refuse_other_models(
-    board: str, models: Sequence[ModelInfo | messages.ModelHeader], expect: Sequence[ExpectedModel]
+    board: str, models: Sequence[ModelHeader], expect: Sequence[ExpectedModel]
 ) -> None:
     """DeviceError, with what to do, where one of `expect` is not among `models` as it was built."""
     has = {model.name: model for model in models}
