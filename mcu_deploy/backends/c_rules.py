@@ -63,7 +63,6 @@ _STORAGE = ("static", "extern", "_Thread_local", "__thread")
 _PRAGMAS = ("_Pragma", "__pragma")
 _ASM = ("asm", "__asm", "__asm__")
 _ATTRIBUTE = ("__attribute", "__attribute__")
-_DIGRAPHS = ("<%", "%>", "<:", ":>")
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 # Before a parenthesis that has a brace behind it: a statement, or a cast of a compound literal.
 _BEFORE_BRACE = ("if", "for", "while", "switch", "return", "case", "sizeof", "else", "do")

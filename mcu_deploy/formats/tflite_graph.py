@@ -115,11 +115,9 @@ class GraphBuilder:
         ranks = {tensor.type.rank for tensor in tensors}
         return orders.pop() if len(orders) == len(ranks) == 1 else None
 
-    def read_optional(
-        self, tensor: TfliteTensor | None, order: Order | None = None
-    ) -> EdgeId | None:
+    def read_optional(self, tensor: TfliteTensor | None) -> EdgeId | None:
         """As `read`; None for an absent tensor."""
-        return None if tensor is None else self.read(tensor, order)
+        return None if tensor is None else self.read(tensor)
 
     def constant(self, name: str, value: Array, quantization: Quantization | None = None) -> EdgeId:
         """A new constant that is no tensor of the file."""

@@ -14,7 +14,6 @@ from mcu_deploy.backends.isa.table import Feature
 from mcu_deploy.elf.reader import Elf
 from mcu_deploy.hygiene.features import ARCHITECTURES, CheckedCore
 
-TAG_CPU_NAME = 5
 TAG_CPU_ARCH = 6
 TAG_CPU_ARCH_PROFILE = 7
 TAG_FP_ARCH = 10

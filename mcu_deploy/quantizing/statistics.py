@@ -6,7 +6,7 @@ nothing of it is kept but these. So memory does not grow with their number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -73,14 +73,13 @@ class SampleShare:
                 return
 
 
-def observe(net: Net, part: SampleShare, names: Iterable[str] | None = None) -> dict[str, Summary]:
-    """Of all tensors of float32 that nodes write, and of such inputs; or of these alone.
+def observe(net: Net, part: SampleShare) -> dict[str, Summary]:
+    """Of all tensors of float32 that nodes write, and of such inputs.
 
     Raises RequestError where a tensor becomes infinite or NaN, ModelError where onnxruntime refuses
     the model.
     """
-    wanted = list(float_tensors(net) if names is None else names)
-    return apart(_observe, net.model(), part, wanted, samples=len(part))
+    return apart(_observe, net.model(), part, float_tensors(net), samples=len(part))
 
 
 def float_tensors(net: Net) -> list[str]:

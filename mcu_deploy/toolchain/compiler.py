@@ -327,13 +327,13 @@ def _full(output: Path, messages: str) -> Path | None:
     return None
 
 
-def first_lines(messages: str, count: int = 3) -> str:
+def first_lines(messages: str) -> str:
     """The first messages that tell what is wrong, in one line."""
     lines = [line.strip() for line in messages.splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith("collect2:")]
     errors = [line for line in lines if any(sign in line for sign in _ERRORS)]
     plain = [line for line in lines if "warning:" not in line]
-    return "; ".join((errors or plain or lines)[:count]) or _NO_REASON
+    return "; ".join((errors or plain or lines)[:3]) or _NO_REASON
 
 
 def _relative(path: Path, directory: Path) -> str:

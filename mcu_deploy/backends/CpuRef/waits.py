@@ -25,7 +25,6 @@ _CODE, _CODE_OF_A_CYCLE = 140, 0.5
 # What the core executes while 8 bytes of the library's code are read, jumps and all; and how many
 # bytes ahead it asks for them (as in isa/waiting.py).
 _COVERED, _QUEUE = 1.6, 12
-_WORD = 4
 # Of a filter or column its bias and its factor, or a multiplier and a shift.
 _OF_A_FILTER = 8
 # Of the data cache the lines with a channel's bias and factor, and with numbers in the code; in

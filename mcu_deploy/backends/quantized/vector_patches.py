@@ -18,7 +18,6 @@ from mcu_deploy.backends.quantized.vector_tiles import VectorTiles
 from mcu_deploy.ir import DType
 
 _MOST_ROW = 1 << 16  # bytes from one row of a window to the next
-_REACH = 127  # of a loop's loads, from the first window of two to the other one
 
 
 class Filling(NamedTuple):

@@ -42,7 +42,10 @@ class Scatter:
     cycles: tuple[tuple[int, float], ...]
 
 
-def scatter(front: Front, height: int = 200) -> Scatter | None:
+_HEIGHT = 200  # in pixels
+
+
+def scatter(front: Front) -> Scatter | None:
     """The picture of a front; None where no two builds differ in flash or cycles."""
     builds = [b for b in front.builds if not b.refusal and b.cycles]
     flashes = sorted({b.flash_bytes for b in builds})
@@ -55,7 +58,7 @@ def scatter(front: Front, height: int = 200) -> Scatter | None:
         return 15 + 70 * (flash - flashes[0]) / wide
 
     def y(cycles: int) -> float:
-        return height - 25 - (height - 60) * cycles / levels[-1]
+        return _HEIGHT - 25 - (_HEIGHT - 60) * cycles / levels[-1]
 
     def place(build: GoalBuild) -> tuple[float, float]:
         return x(build.flash_bytes), y(build.cycles or 0)
@@ -78,7 +81,7 @@ def scatter(front: Front, height: int = 200) -> Scatter | None:
     ]
     points = [Point(*place(b), b.on_front, b.is_asked) for b in builds]
     return Scatter(
-        height, tuple(points), tuple(labels),
+        _HEIGHT, tuple(points), tuple(labels),
         tuple((f, x(f)) for f in (flashes[0], flashes[-1])),
         tuple((c, y(c)) for c in dict.fromkeys((0, levels[-1]))),
     )  # fmt: skip
