@@ -132,6 +132,14 @@ class Maker:
         return Problem(graph, tuple(choices), exposure)
 
 
+def accepts(problem: Problem, plan_: Plan) -> bool:
+    try:
+        plan.check(problem.graph, problem.choices, plan_)
+    except plan.PlanError:
+        return False
+    return True
+
+
 @st.composite
 def problems(draw: st.DrawFn, sharing: bool = True) -> Problem:
     """Up to three inputs, two states and nine layers: views, scratch, overlap, dead outputs."""

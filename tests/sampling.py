@@ -50,6 +50,14 @@ def examples(every: int, few: int = 15) -> int:
     return min(every, few) if _is_sample() else every
 
 
+def dear(every: int, few: int = 15) -> hypothesis.settings:
+    """The settings of a property of which each example is dear: so many, always the same."""
+    return hypothesis.settings(
+        max_examples=examples(every, few), deadline=None, derandomize=True,
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )  # fmt: skip
+
+
 def _is_sample() -> bool:
     """The sample repeats its examples, which tests/conftest.py says to hypothesis."""
     return hypothesis.settings.default.derandomize

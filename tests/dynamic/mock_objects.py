@@ -8,6 +8,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import onnx
+from onnx import TensorProto, helper
+
 HERE = Path(__file__).resolve().parent / "mocks"
 INCLUDE = HERE.parents[2] / "crt" / "include"
 
@@ -76,3 +79,17 @@ _count = iter(range(1_000_000))
 
 def _number() -> int:
     return next(_count)
+
+
+def three_layers(folder: Path) -> Path:
+    """The file of a network: Relu, Softmax, Relu."""
+    nodes = [
+        helper.make_node("Relu", ["x"], ["a"], name="first"),
+        helper.make_node("Softmax", ["a"], ["b"], name="middle", axis=1),
+        helper.make_node("Relu", ["b"], ["y"], name="last"),
+    ]
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 6]) for n in ("x", "y")]
+    graph = helper.make_graph(nodes, "net", ends[:1], ends[1:])
+    path = folder / "net.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+    return path

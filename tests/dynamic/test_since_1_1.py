@@ -8,11 +8,9 @@ from pathlib import Path
 import graph_cases
 import network_programs as programs
 import numpy as np
-import onnx
 import pytest
 from dynamic import mock_objects
 from dynamic.package_cases import HERE, Installs
-from onnx import TensorProto, helper
 
 from mcu_deploy import pmx
 from mcu_deploy.backends.interface import API_VERSION, Backend, CreationOptions, RegionKind
@@ -123,17 +121,7 @@ def test_bodies_have_bounds(
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    """Relu, Softmax, Relu."""
-    nodes = [
-        helper.make_node("Relu", ["x"], ["a"], name="first"),
-        helper.make_node("Softmax", ["a"], ["b"], name="middle", axis=1),
-        helper.make_node("Relu", ["b"], ["y"], name="last"),
-    ]
-    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 6]) for n in ("x", "y")]
-    graph = helper.make_graph(nodes, "net", ends[:1], ends[1:])
-    path = tmp_path / "net.onnx"
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
-    return path
+    return mock_objects.three_layers(tmp_path)
 
 
 class Use:

@@ -55,9 +55,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Compiled:
-    """A case behind the compiler."""
+    """A case behind the compiler: one of these, or any value with inputs."""
 
-    case: Case
+    case: Any
     network: Network
 
     @property

@@ -11,6 +11,7 @@ import pytest
 import sampling
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from operators.exact_cases import examples
 from operators.lab import Case, check_cases, check_oracle
 from operators.sandwich import Q, Sandwich, quantized_conv, quantized_gemm, random_integers
 
@@ -124,23 +125,10 @@ def test_binary_is_within_a_step(tmp_path: Path, case: Case) -> None:
     check_oracle(case, outputs)
 
 
-def _examples(strategy: st.SearchStrategy[Case], count: int) -> list[Case]:
-    """Drawn once, always the same ones."""
-    found: list[Case] = []
-
-    @settings(max_examples=count, deadline=None, derandomize=True, database=None)
-    @given(strategy)
-    def collect(case: Case) -> None:
-        found.append(case)
-
-    collect()
-    return found
-
-
 @pytest.mark.needs_host_gcc
 def test_device_gives_the_oracles_bits(tmp_path: Path) -> None:
     count = sampling.examples(400, 40)
-    check_cases(_examples(st.one_of(convolutions(), products(), sums()), count), tmp_path)
+    check_cases(examples(st.one_of(convolutions(), products(), sums()), count), tmp_path)
 
 
 FACTORS = st.floats(2.0**-40, 4.0, width=32)

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
-from operators.lab import run_on_host
+from operators.lab import Compiled, run_on_host
 from operators.tflite_cases import FAMILIES, RECORDED, Case, all_cases
 
 from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiled import Network
 from mcu_deploy.compiler import compile_model
-from mcu_deploy.ir import Graph
 from mcu_deploy.options import Options
 
 pytestmark = pytest.mark.needs_host_gcc
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """What the laboratory runs."""
-
-    case: Case
-    network: Network
-
-    @property
-    def graph(self) -> Graph:
-        return self.network.graph
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda f: f.__name__)

@@ -10,14 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from operators.lab import run_on_host
+from operators.lab import Compiled, run_on_host
 from tflite_models import Array, Operator, Tensor, constant, int8, write
 
 from mcu_deploy import interpreter
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiled import Network
 from mcu_deploy.compiler import compile_model
-from mcu_deploy.ir import Graph
 from mcu_deploy.options import Options
 
 X, Y = (2, 3, 4, 6), (2, 3, 4, 6)
@@ -30,18 +28,6 @@ class Case:
     name: str
     content: bytes
     inputs: tuple[Array, ...]
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """What the laboratory runs."""
-
-    case: Case
-    network: Network
-
-    @property
-    def graph(self) -> Graph:
-        return self.network.graph
 
 
 def _case(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from operators.lab import run_on_host
+from operators.lab import Compiled, run_on_host
 from tflite_models import Array, Operator, Tensor, write
 
 from mcu_deploy.backends.interface import (
@@ -24,10 +24,9 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.boards import load_board
-from mcu_deploy.compiled import Network
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import ModelError
-from mcu_deploy.ir import DType, Graph
+from mcu_deploy.ir import DType
 from mcu_deploy.options import Options
 from mcu_deploy.session import Session
 
@@ -63,18 +62,6 @@ class Multiplier(BackendBase):
 @dataclass(frozen=True)
 class Case:
     inputs: tuple[Array, ...]
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """What the laboratory runs."""
-
-    case: Case
-    network: Network
-
-    @property
-    def graph(self) -> Graph:
-        return self.network.graph
 
 
 @pytest.fixture

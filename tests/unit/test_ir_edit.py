@@ -7,22 +7,14 @@ import pytest
 from graph_cases import Net, random_net
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sampling import examples
+from sampling import dear, examples
+from substitution_cases import chain
 
 from mcu_deploy import interpreter
 from mcu_deploy.errors import ModelError
 from mcu_deploy.ir import DType, Graph, GraphEditor, TensorType, verify
 
 FLOATS = TensorType(DType.FLOAT32, (4,))
-
-
-def chain(*ops: str) -> Graph:
-    """x (4) through unary operators."""
-    net = Net()
-    edge = net.input(4)
-    for op in ops:
-        edge = net.op(op, [edge], (4,))
-    return net.finish(edge)
 
 
 def ops(graph: Graph) -> list[str]:
@@ -57,12 +49,7 @@ def test_finish_sorts_and_keeps_the_order_of_nodes_that_are_independent() -> Non
 
 
 @given(st.data())
-@settings(
-    max_examples=examples(60),
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
+@dear(60)
 def test_any_order_of_the_nodes_is_sorted_and_finish_is_idempotent(data: st.DataObject) -> None:
     graph = random_net(lambda low, high: data.draw(st.integers(low, high)))
     editor = GraphEditor(graph)

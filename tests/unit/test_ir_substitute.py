@@ -7,21 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from graph_cases import Array, Net, random_inputs, random_net
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from sampling import examples
+from sampling import dear
 from substitution_cases import chain, copy_of, one_node, same
 
 from mcu_deploy import interpreter, passes
 from mcu_deploy.backends.substitute import SubstitutionError, expand, substitute
 from mcu_deploy.ir import Graph, GraphEditor, NodeId, SubgraphView, TensorType, verify, view
 
-PROPERTY = settings(
-    max_examples=examples(60),
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
+PROPERTY = dear(60)
 
 
 def test_one_node_gets_what_it_replaces_as_its_body() -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from graph_cases import Net, random_net
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from sampling import examples
+from sampling import dear
 
 from mcu_deploy.backends.substitute import substitute
 from mcu_deploy.ir import Graph, GraphEditor, GraphError, SubgraphView, verify, view, view_of_all
@@ -100,12 +100,7 @@ def test_outputs_of_the_model_leave_every_view_and_constants_enter_none() -> Non
 
 
 @given(st.data())
-@settings(
-    max_examples=examples(60),
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
+@dear(60)
 def test_any_split_gives_sound_views_whose_borders_meet(data: st.DataObject) -> None:
     graph = random_net(lambda low, high: data.draw(st.integers(low, high)))
     labels = {n.id: data.draw(st.integers(0, 2)) for n in graph.nodes}

@@ -19,10 +19,10 @@ from graph_cases import (
     random_inputs,
     random_net,
 )
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from operators.lab import Case, Compiled, check_device, run_on_host
-from sampling import examples, first
+from sampling import dear, first
 
 from mcu_deploy import choose, codegen, formats, interpreter, passes
 from mcu_deploy.boards import load_board
@@ -136,12 +136,7 @@ def test_a_constant_output_is_copied_once() -> None:
 
 
 @given(st.data())
-@settings(
-    max_examples=examples(200),
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
+@dear(200)
 def test_layouts_change_no_value(data: st.DataObject) -> None:
     before = random_net(lambda low, high: data.draw(st.integers(low, high)))
     verify(before)

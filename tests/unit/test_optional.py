@@ -5,21 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from graph_cases import Net, random_net
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from sampling import examples
+from sampling import dear
 from substitution_cases import applied, ops
 
 from mcu_deploy import interpreter
 from mcu_deploy.ir import view_of_all
 from mcu_deploy.passes import optional
 
-PROPERTY = settings(
-    max_examples=examples(60),
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
+PROPERTY = dear(60)
 
 
 def test_they_are_found_by_name() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from graph_cases import Net
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from sampling import examples
+from sampling import dear
 from substitution_cases import Bytes, applied, ops
 
 from mcu_deploy import interpreter
@@ -18,12 +18,7 @@ from mcu_deploy.backends.substitute import substitute
 from mcu_deploy.ir import Graph, GraphEditor, view, view_of_all
 from mcu_deploy.passes import optional
 
-PROPERTY = settings(
-    max_examples=examples(60),
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
+PROPERTY = dear(60)
 
 
 def padded(

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from graph_cases import Net, random_inputs
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from sampling import examples
+from sampling import dear
 from substitution_cases import Bytes, floats, integers, ops
 
 from mcu_deploy import interpreter, passes
@@ -145,12 +145,7 @@ def test_every_layer_for_itself_keeps_its_pad() -> None:
 
 
 @given(st.data(), st.booleans())
-@settings(
-    max_examples=examples(60),
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
+@dear(60)
 def test_any_pad_of_bytes_gives_the_same_bits(data: st.DataObject, is_last: bool) -> None:
     top, left, bottom, right = (data.draw(st.integers(0, 3)) for _ in range(4))
     own = tuple(data.draw(st.integers(0, 1)) for _ in range(4))

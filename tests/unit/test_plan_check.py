@@ -6,22 +6,17 @@ import itertools
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from plan_cases import Problem, problems
+from plan_cases import Problem, accepts, problems
 from plan_memory import run_part, survives
-from sampling import examples
+from sampling import dear, examples
 
-from mcu_deploy.plan import InPool, InSlot, Place, Plan, PlanError, check, memory_strategies
+from mcu_deploy.plan import InPool, InSlot, Place, Plan, memory_strategies
 from mcu_deploy.plan.alignment import ALIGNMENT, aligned
 from mcu_deploy.plan.lifetimes import analyse
 
-QUICK = settings(
-    max_examples=examples(100, 20),
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
+QUICK = dear(100, 20)
 OPTIONS = st.fixed_dictionaries(
     {
         "reuse": st.booleans(),
@@ -29,14 +24,6 @@ OPTIONS = st.fixed_dictionaries(
         "separate_state": st.booleans(),
     }
 )
-
-
-def accepts(problem: Problem, plan_: Plan) -> bool:
-    try:
-        check(problem.graph, problem.choices, plan_)
-    except PlanError:
-        return False
-    return True
 
 
 @given(problems(), OPTIONS)

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from graph_cases import random_net
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from memory_cases import chosen
 from plan_cases import REGIONS, Maker, Problem, moved
 from plan_lanes import CHEAP, COSTLY, branchy, fork, run_on_two_cores
 from plan_memory import Corrupt
-from sampling import examples
+from sampling import dear
 
 from mcu_deploy import plan
 from mcu_deploy.backends.interface import InPlace, RegionKind
@@ -21,12 +21,7 @@ from mcu_deploy.errors import UsageError
 from mcu_deploy.plan import InPool, Parallel, Partition, Plan, PlanError, check
 from mcu_deploy.plan.alignment import ALIGNMENT
 
-QUICK = settings(
-    max_examples=examples(100, 20),
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
+QUICK = dear(100, 20)
 OPTIONS = st.fixed_dictionaries(
     {
         "reuse": st.sampled_from([True, True, True, False]),

@@ -7,25 +7,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from plan_cases import Maker, Problem, moving_problems
+from plan_cases import Maker, Problem, accepts, moving_problems
 from plan_memory import survives
-from sampling import examples
+from sampling import dear
 
 from mcu_deploy.backends.interface import Costs, InPlace, Layer, layer_of
 from mcu_deploy.ir import DType, GraphEditor, Quantization, TensorType
-from mcu_deploy.plan import InPool, Plan, PlanError, check
+from mcu_deploy.plan import InPool
 from mcu_deploy.plan.alignment import ALIGNMENT
 from mcu_deploy.plan.pieces import movable
 from mcu_deploy.plan.storage import Storages
 
-QUICK = settings(
-    max_examples=examples(100, 20),
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
+QUICK = dear(100, 20)
 OPTIONS = st.fixed_dictionaries(
     {
         "goal": st.sampled_from(["ram", "balanced", "speed"]),
@@ -152,14 +147,6 @@ def test_what_is_joined_behind_the_begin_makes_a_storage_longer() -> None:
     storages.write(2, 48)
     storages.join(1, 2, 16)
     assert (storages.at(2), storages.of[2].bytes) == (16, 64)
-
-
-def accepts(problem: Problem, plan_: Plan) -> bool:
-    try:
-        check(problem.graph, problem.choices, plan_)
-    except PlanError:
-        return False
-    return True
 
 
 @given(moving_problems(), OPTIONS)
