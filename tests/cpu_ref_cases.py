@@ -350,6 +350,25 @@ CASES: Mapping[str, Sequence[Make]] = {
     ],
     "resize": [
         moved(
+            "Resize", "int8", (1, 6, 6, 8), None, np.array([1, 2, 2, 1], np.float32), mode="nearest"
+        ),
+        moved(
+            "Resize",
+            "int8",
+            (1, 4, 4, 80),
+            None,
+            np.array([1, 2, 2, 1], np.float32),
+            mode="nearest",
+        ),
+        moved(
+            "Resize",
+            "float32",
+            (1, 9, 9, 24),
+            None,
+            np.array([1, 0.5, 0.5, 1], np.float32),
+            mode="nearest",
+        ),
+        moved(
             "Resize", "int8", (1, 8, 6, 6), None, np.array([1, 1, 2, 2], np.float32), mode="nearest"
         ),
         moved(

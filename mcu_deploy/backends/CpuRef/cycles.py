@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 
 from mcu_deploy.arithmetic import activation_bounds
 from mcu_deploy.backends.CpuRef import window_cycles
+from mcu_deploy.backends.CpuRef.kernels import resizing
 from mcu_deploy.backends.CpuRef.kernels.padding import lines_of
 from mcu_deploy.backends.CpuRef.waits import waits
 from mcu_deploy.backends.interface import Layer
@@ -175,6 +176,25 @@ def _padded(layer: Layer) -> float:
     else:
         each = 55 if found.copied % 4 or found.before % 4 else 30
     return _COPIED * layer.output.type.bytes + each * found.count
+
+
+def _resized(layer: Layer) -> float:
+    """To the nearest element: blocks, and lines from those before them; or element by element."""
+    found = None if layer.domain else resizing.lines_of(layer)
+    if found is None:
+        return _elementwise(layer)
+    size = layer.output.type.dtype.bytes
+    block, line = found.block * size, found.block * found.blocks * size
+    each = 12.5 if found.block == 1 else _memcpy(block, 10 if block % 4 == 0 else 15, 0.9)
+    copied = found.copied * _memcpy(line, 12, 0.6, _COPIED)
+    return (found.count - found.copied) * found.blocks * each + copied
+
+
+def _memcpy(size: int, call: float, byte: float, long: float = 1.0) -> float:
+    """Of so many bytes. call, byte: where the compiler writes it out; long: of a byte where not."""
+    if size <= 64:
+        return call + byte * size
+    return 28 + (_COPIED_ALONE if size % 4 else long) * size
 
 
 def _concatenated(layer: Layer) -> float:
@@ -350,5 +370,6 @@ _FORMULAS: Mapping[str, Callable[[Layer], float]] = {
     "Concat": _concatenated,
     "Gather": _gathered,
     "Pad": _padded,
+    "Resize": _resized,
     "TreeEnsemble": _trees,
 }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels import indexing
+from mcu_deploy.backends.CpuRef.kernels import indexing, resizing
 from mcu_deploy.backends.CpuRef.kernels.base import (
     Kernel,
     call,
@@ -159,7 +159,7 @@ def _gather(layer: Layer) -> Workload:
 
 
 def _resize(layer: Layer) -> Workload:
-    return positioned(layer, "resize", nearest_positions(layer.call))
+    return resizing.lines(layer) or positioned(layer, "resize", nearest_positions(layer.call))
 
 
 KERNELS = (
