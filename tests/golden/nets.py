@@ -27,7 +27,6 @@ import arm_dsp_softmax_cases
 import arm_dsp_strips_cases
 import arm_dsp_sum_cases
 import arm_dsp_table_cases
-import arm_dsp_transposed_cases
 import arm_dsp_winograd_cases
 import arm_mve_broadcast_cases
 import arm_mve_cases
@@ -43,6 +42,7 @@ import arm_mve_tflite
 import float_mve_cases
 import numpy as np
 import onnx
+import transposed_cases
 from branchy import residual
 from onnx import helper
 from operators.lab import make_model
@@ -192,7 +192,7 @@ NETS = (
     _of_arm_dsp("depthwise", arm_dsp_convolutions, [arm_dsp_depthwise_cases.TAKEN[0]]),
     _of_arm_dsp("conv_pool", arm_dsp_conv_pool_cases, [arm_dsp_conv_pool_cases.TAKEN[1]], "ram"),
     _of_arm_dsp("conversion", arm_dsp_conversion_cases, _CONVERSIONS),
-    _of_arm_dsp("transposed", arm_dsp_transposed_cases, [arm_dsp_transposed_cases.TAKEN[3]]),
+    _of_arm_dsp("transposed", transposed_cases, [transposed_cases.TAKEN[3]]),
     _of_arm_dsp("strips_1x1", arm_dsp_cases, [arm_dsp_cases.STRIPS[4]], "ram"),
     _of_arm_dsp("product", arm_dsp_sum_cases, [arm_dsp_sum_cases.TAKEN[10]]),
     Net("dsp_lstm", dsp_lstm, Options(), "mps2-an386", ("ArmDsp", "CpuRef")),

@@ -23,13 +23,30 @@ from mcu_deploy.operators.windows import Window
 
 @kept
 def read_rows(layer: Layer) -> Sequence[Convolution] | str:
+    """As `rows_of`, of layers that kernels may take; or why one is none, a clause."""
+    rows = rows_of(layer)
+    if isinstance(rows, str):
+        return rows
+    found = [read(row) for row in rows]
+    convolutions = [one for one in found if not isinstance(one, str)]
+    return convolutions if len(convolutions) == len(found) else _first_reason(found)
+
+
+def _first_reason(found: Sequence[object]) -> str:
+    return next(one for one in found if isinstance(one, str))
+
+
+@kept
+def rows_of(layer: Layer) -> Sequence[Layer] | str:
     """For each of the rows that follow each other up to the stride a convolution, whose row g is
-    the output's row g * stride + r; or why the layer is none for this backend, a clause."""
+    the output's row g * stride + r; or why there is none, a clause."""
     x, w, bias = layer.input(0), layer.input(1), layer.optional(2)
     if w.constant is None or (bias is not None and bias.constant is None):
         return "its weights or its bias are computed at run time"
     if x.type.rank not in (3, 4):
         return f"it convolves over one or two spatial axes, not {x.type.rank - 2}"
+    if x.type.shape[0] != 1:
+        return f"it convolves one image, and the batch has {x.type.shape[0]}"
     if int(layer.attributes.get("group", 1)) > 1:
         return "it takes no groups"
     window = of_rows(transposed_window(x.type, w.type, layer.output.type, layer.attributes))
@@ -37,14 +54,22 @@ def read_rows(layer: Layer) -> Sequence[Convolution] | str:
         return "it takes no dilations"
     if window.input[1] % window.strides[1]:
         return "its output's columns are no multiple of its stride"
-    found = []
-    for row in range(min(window.strides[0], window.input[0])):
-        of_row = _of_row(layer, window, row)
-        made = of_row if isinstance(of_row, str) else read(of_row)
-        if isinstance(made, str):
-            return made
-        found.append(made)
-    return found
+    found = [_of_row(layer, window, r) for r in range(min(window.strides[0], window.input[0]))]
+    layers = [one for one in found if not isinstance(one, str)]
+    return layers if len(layers) == len(found) else _first_reason(found)
+
+
+def of_one_row(layer: Layer) -> Layer:
+    """A layer of `rows_of` for a row of its output: the image is what its windows lie on, all of
+    its rows."""
+    x, w, y = layer.input(0), layer.input(1), layer.output
+    _, left, _, right = layer.attributes["pads"]
+    image = (*x.type.shape[:2], w.type.shape[2], x.type.shape[3])
+    return replace(
+        layer, inputs=(_of_planes(x, image), *layer.inputs[1:]),
+        outputs=(_of_planes(y, (*y.type.shape[:2], 1, y.type.shape[3])),),
+        attributes={**layer.attributes, "pads": (0, left, 0, right)},
+    )  # fmt: skip
 
 
 def _of_row(layer: Layer, window: Window, row: int) -> Layer | str:

@@ -1,4 +1,4 @@
-"""Transposed convolutions between quantized tensors, for ArmDsp."""
+"""Transposed convolutions between quantized tensors, for ArmDsp and ArmMve."""
 
 from __future__ import annotations
 
