@@ -277,9 +277,11 @@ def _lower_pair(graph: GraphEditor, quantize: Node) -> None:
         return
     integer = source.input(0)
     x, y = graph.type(integer), graph.type(result)
-    if x.dtype not in BYTES or y.dtype not in BYTES:
-        return
     if x.quantization is None or y.quantization is None:
+        return
+    is_same = (x.dtype, x.quantization) == (y.dtype, y.quantization)
+    known = INTEGERS if is_same else BYTES
+    if x.dtype not in known or y.dtype not in known:
         return
     if not x.quantization.per_tensor or not y.quantization.per_tensor:
         return

@@ -11,6 +11,7 @@ import arm_dsp_conv_pool_cases
 import arm_dsp_convolutions
 import arm_dsp_dense_cases
 import arm_dsp_depthwise_cases
+import arm_dsp_int16_cases
 import arm_dsp_lstm_cases
 import arm_dsp_matmul_cases
 import arm_dsp_pool_cases
@@ -47,6 +48,7 @@ FAMILIES: dict[str, tuple[Callable[..., Path], Sequence[Any]]] = {
     "matmul": (arm_dsp_matmul_cases.model, arm_dsp_matmul_cases.TAKEN),
     "tables": (arm_dsp_table_cases.model, arm_dsp_table_cases.TAKEN),
     "strips": (arm_dsp_strips_cases.model, arm_dsp_strips_cases.TAKEN),
+    "int16": (arm_dsp_int16_cases.model, arm_dsp_int16_cases.TAKEN),
     "winograd": (arm_dsp_convolutions.model, arm_dsp_winograd_cases.TAKEN),
     **{f"tflite {name}": (arm_dsp_tflite_cases.model, of) for name, of in MODELS.items()},
 }

@@ -21,6 +21,7 @@ import arm_dsp_conversion_cases
 import arm_dsp_convolutions
 import arm_dsp_dense_cases
 import arm_dsp_depthwise_cases
+import arm_dsp_int16_cases
 import arm_dsp_matmul_cases
 import arm_dsp_pool_cases
 import arm_dsp_softmax_cases
@@ -190,6 +191,7 @@ NETS = (
     _of_arm_dsp("chain", arm_dsp_cases, [arm_dsp_cases.Case(8, 8, 5, 4, 1)]),
     _of_arm_dsp("convolution", arm_dsp_convolutions, [arm_dsp_convolutions.TAKEN[2]]),
     _of_arm_dsp("depthwise", arm_dsp_convolutions, [arm_dsp_depthwise_cases.TAKEN[0]]),
+    _of_arm_dsp("int16", arm_dsp_int16_cases, arm_dsp_int16_cases.GOLDEN),
     _of_arm_dsp("conv_pool", arm_dsp_conv_pool_cases, [arm_dsp_conv_pool_cases.TAKEN[1]], "ram"),
     _of_arm_dsp("conversion", arm_dsp_conversion_cases, _CONVERSIONS),
     _of_arm_dsp("transposed", transposed_cases, [transposed_cases.TAKEN[3]]),

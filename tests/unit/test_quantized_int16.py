@@ -78,6 +78,22 @@ def test_a_clamp_of_16_bits_still_clamps(tmp_path: Path) -> None:
     assert _compiled(tmp_path) == {DType.INT16}
 
 
+def test_what_moves_int16_leaves_no_conversion(tmp_path: Path) -> None:
+    """A QuantizeLinear moves from behind a MaxPool to before it, where it changes nothing."""
+    random = np.random.default_rng(3)
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], "conv"),
+        helper.make_node("MaxPool", ["c"], ["p"], kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("Conv", ["p", "v"], ["y"], "last"),
+    ]
+    constants = {"w": random.normal(size=(4, 2, 1, 1)), "v": random.normal(size=(3, 4, 1, 1))}
+    model = model_of(nodes, constants, {"x": [1, 2, 4, 4]}, {"y": [1, 3, 2, 2]})
+    _quantized(model, tmp_path, int16_activations=True, io="int16")
+    network = compiler.compile_model(tmp_path / "q.onnx", load_board("mps2-an386"))
+    layers = [s.choice.layer.op for s in network.plan.steps]
+    assert [op for op in layers if op != "Reorder"] == ["Conv", "MaxPool", "Conv"]
+
+
 def _net(model: onnx.ModelProto) -> Net:
     return with_more_types(Net(onnx.shape_inference.infer_shapes(model)), "They")
 

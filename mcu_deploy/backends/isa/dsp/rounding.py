@@ -33,14 +33,11 @@ def round_filters(
         round_once(code, saturate, of, [scale] * len(of), [shift] * len(of))
 
 
-def round_in_float(
-    code: Assembly,
-    saturate: str,
-    groups: Sequence[tuple[Sequence[Register], Sequence[Register]]],
-    zero: Register | int,
+def scale_in_float(
+    code: Assembly, groups: Sequence[tuple[Sequence[Register], Sequence[Register]]]
 ) -> None:
-    """As ONNX does. groups: sums, and the factor of all of these, or one for each, float32; zero:
-    the zero point."""
+    """Sums to the nearest integers of their products with a factor. groups: sums, and the factor of
+    all of these, or one for each, float32."""
     for sums, factors in groups:
         values = [*sums, *factors]
         names = "pair last" if len(values) == 4 else " ".join(f"pair{n}" for n in range(4))
@@ -56,6 +53,16 @@ def round_in_float(
         for product in products:
             code.vcvtr_s32_f32(product, product)
         _move(code, doubles, sums, is_back=True)
+
+
+def round_in_float(
+    code: Assembly,
+    saturate: str,
+    groups: Sequence[tuple[Sequence[Register], Sequence[Register]]],
+    zero: Register | int,
+) -> None:
+    """As ONNX does. groups: as `scale_in_float` has them; zero: the zero point."""
+    scale_in_float(code, groups)
     for acc in (acc for sums, _ in groups for acc in sums):
         if isinstance(zero, int):
             add_number(code, acc, zero)

@@ -1,0 +1,144 @@
+"""Convolutions and dense layers of int16 by weights of 8 bits: rows times filters.
+
+Rows are a dense layer's, the pixels of a 1x1 convolution, or windows, which the driver, in C, puts
+side by side. Three rows at a time meet each word of weights; one where there are fewer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from mcu_deploy.backends.ArmDsp.workloads import KERNELS, KIT
+from mcu_deploy.backends.interface import (
+    Constant,
+    Costs,
+    InPlace,
+    Layer,
+    LayoutRule,
+    Parameter,
+    Price,
+    Proposal,
+    SubgraphView,
+    Workload,
+)
+from mcu_deploy.backends.isa import kernel
+from mcu_deploy.backends.isa.dsp.int16_rows import Int16Rows
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.stems import stem
+from mcu_deploy.backends.kit.strides import Plane, plane
+from mcu_deploy.backends.quantized.int16 import Products, read
+from mcu_deploy.operators.conv import conv_window
+from mcu_deploy.operators.windows import Window
+
+OPERATORS = ("Conv", "tflite::Conv", "Gemm", "MatMul", "tflite::FullyConnected")
+
+_ROWS = 3
+_MOST_BYTES = 4092  # from the first row's output to the third's
+# Cycles of the driver: of a call, of a row of a window and what of it is a byte.
+_CALL, _LINE, _BYTE = 25, 60, 0.6
+_DRIVER_BYTES = 120
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A layer by itself."""
+    x, w = node.input(0).type, node.input(1)
+    if node.op == "MatMul" and (w.constant is None or w.type.rank != 2):
+        return ""
+    products = read(node)
+    if isinstance(products, str):
+        return products
+    if not node.output.type.elements or not products.weights.size:
+        return "there is nothing to compute"
+    if node.op != "Conv":
+        if w.type.rank != 2 or x.rank < 2 or node.attributes.get("transA", 0):
+            return "it multiplies rows with one matrix"
+        rows, ones = math.prod(x.shape[:-1]), (1, 1)
+        window = Window(ones, ones, ones, (0, 0), (0, 0), (1, rows), (1, rows))
+        return [_proposal(view, node, products, plane(window), x.shape[-1])]
+    if x.shape[1] != w.type.shape[1]:
+        return ""  # int16_depthwise.py's
+    if x.rank not in (3, 4) or x.shape[0] != 1:
+        return "it convolves one image over one or two spatial axes"
+    window_ = plane(conv_window(x, w.type, node.output.type, node.attributes))
+    if reason := window_refusal(window_):
+        return reason
+    filters = len(products.weights)
+    shaped = products.weights.reshape(filters, x.shape[1], *window_.kernel)
+    taps = shaped.transpose(0, 2, 3, 1).reshape(filters, -1)
+    return [_proposal(view, node, replace(products, weights=taps), window_, x.shape[1])]
+
+
+def window_refusal(window: Plane) -> str:
+    """Why windows are not gathered, a clause; empty where they are."""
+    spans = zip(window.pad, window.kernel, window.output, window.stride, window.input, strict=True)
+    if window.dilation[1] > 1 or any(p >= k or (o - 1) * s - p >= i for p, k, o, s, i in spans):
+        return "a window of it is all padding, or its columns are apart"
+    return "" if min(window.pad) >= 0 else "its padding is negative"
+
+
+def _proposal(
+    view: SubgraphView, node: Layer, products: Products, window: Plane, channels: int
+) -> Proposal:
+    filters, y = len(products.weights), node.output.type
+    size, count = y.dtype.bytes, math.prod(window.output)
+    if products.weights.shape[1] % 2:
+        products = replace(products, weights=np.pad(products.weights, ((0, 0), (0, 1))))
+    is_three = count >= _ROWS and filters % 2 == 0 and 2 * size * filters <= _MOST_BYTES
+    rows = Int16Rows(products, _ROWS if is_three else 1)
+    code, taps = rows.assemble(), rows.taps
+    whole, rest = divmod(count, rows.rows)
+    is_direct = {*window.kernel, *window.stride} == {1} and not any(window.padded)
+    is_direct &= channels % 2 == 0 and (rows.rows > 1 or rows.is_whole)
+    surplus = rows.written - filters if rows.rows == 1 else 0
+    gathered = written = None
+    behind = rows.scratch_bytes
+    if not is_direct or rest:
+        # One row is read to the end of its last round.
+        gathered, behind = behind, behind + 2 * max(rows.rows * taps, 2 * rows.pairs)
+        behind = -(-behind // 4) * 4
+    if surplus or rest:
+        written, behind = behind, behind + -(-rows.rows * rows.written * size // 4) * 4
+    names = {"stem": f"int16_rows{rows.rows}_{taps}x{filters}_dsp"}
+    body = KIT.render(
+        "int16_rows.c.j2", window=window.values(1), channels=channels, filters=filters, taps=taps,
+        rows=rows.rows, whole=whole, rest=rest, surplus=surplus, size=size, ctype=y.dtype.c_type,
+        is_direct=is_direct, gathered=gathered, written=written, kernel=names["stem"],
+    )  # fmt: skip
+    tiles = whole + (rest > 0)
+    cycles = tiles * (code.time(node.target) + _CALL)
+    if not is_direct:
+        lines = count * window.kernel[0]
+        cycles += round(lines * (_LINE + _BYTE * 2 * window.kernel[1] * channels))
+    name = stem("int16_conv", "dsp", channels, filters, window=window)
+    price = Price(
+        Costs(node.macs, cycles=cycles, flash=rows.constant_bytes),
+        {f"{names['stem']} {code.digest}": code.bytes, name: _DRIVER_BYTES},
+        behind, () if is_direct and rows.rows == 1 else _in_place(node, rows, window, channels),
+    )  # fmt: skip
+
+    def make(layers: Sequence[Layer], _: object) -> tuple[Workload, ...]:
+        (layer,) = layers
+        parameters = [
+            Parameter("const int16_t *", "x"), Parameter(f"{y.dtype.c_type} *", "y"),
+            Parameter("const uint32_t *", "weights"),
+        ]  # fmt: skip
+        parameters += [Parameter("uint8_t *", "scratch")] if rows.rows > 1 else []
+        helpers = (kernel(names["stem"], parameters, code, layer.target, tiles),)
+        constants = (Constant("weights", rows.pack()),)
+        return (KERNELS.workload(layer, name, body, constants, price, helpers),)
+
+    layouts = (LayoutRule.CHANNELS_LAST if node.op == "Conv" else LayoutRule.NATURAL,)
+    return Proposal(view.part([node.node.id]), price, make, None, layouts, "int16 rows")
+
+
+def _in_place(node: Layer, rows: Int16Rows, window: Plane, channels: int) -> tuple[InPlace, ...]:
+    """So many rows are read before they are written."""
+    lowest = overlap.window(1, channels, window, np.zeros(1, np.int64))
+    of_tiles = np.minimum.reduceat(lowest, np.arange(0, lowest.size, rows.rows))
+    count = np.minimum(np.arange(1, of_tiles.size + 1) * rows.rows, lowest.size)
+    ends = count * rows.filters * node.output.type.dtype.bytes
+    return overlap.fact(node, 0, overlap.distance(ends, 2 * of_tiles))
