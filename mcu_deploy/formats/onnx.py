@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError
 from onnx import TensorProto
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.errors import McuDeployError, ModelError, shorten
+from mcu_deploy.errors import McuDeployError, ModelError
 from mcu_deploy.errors.obstacles import Obstacle, refusal, settled, tensors
 from mcu_deploy.files.given import is_file
 from mcu_deploy.formats.imported import AssumedShape, Imported, checked, known_operators
@@ -26,14 +26,14 @@ from mcu_deploy.formats.onnx_counts import bound_counts
 from mcu_deploy.formats.onnx_graph import to_graph
 from mcu_deploy.formats.onnx_inference import refused_attributes
 from mcu_deploy.formats.onnx_inputs import bind_shapes, bind_values
+from mcu_deploy.formats.onnx_older import converted
 from mcu_deploy.formats.onnx_operators import (
-    domain_of,
     opset_of,
     set_aside_undefined,
     strangers,
     text_of,
 )
-from mcu_deploy.formats.onnx_reasons import reason
+from mcu_deploy.formats.onnx_reasons import SIGNS_OF_DAMAGE, reason
 from mcu_deploy.formats.onnx_shapes import forget_negative_sizes, infer_and_fold
 from mcu_deploy.formats.onnx_subgraphs import name_outputs, sort_nodes, subgraphs_below
 from mcu_deploy.formats.qoperator import to_qdq
@@ -42,21 +42,6 @@ from mcu_deploy.processes import contained
 SUFFIXES = (".onnx",)
 BINDS_INPUTS = True
 
-# What Python, numpy and protobuf raise where a file says something impossible.
-_SIGNS_OF_DAMAGE = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    MemoryError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-    DecodeError,
-    onnx.checker.ValidationError,
-    onnx.shape_inference.InferenceError,
-)
-_OLDEST = 7
 # Memory for reading a model: a file's content is there several times while onnx works on it.
 _ROOM = 1 << 30
 _COPIES = 16
@@ -102,7 +87,7 @@ def _sentences(path: Path) -> Iterator[None]:
             f"{path} cannot be read: onnx {ended} on the way to its shapes. The model is damaged "
             "or too large for any microcontroller; check it with onnx.checker, and export it again."
         ) from None
-    except _SIGNS_OF_DAMAGE as error:
+    except SIGNS_OF_DAMAGE as error:
         # A file may break ONNX's rules in more ways than the checker knows.
         raise ModelError(
             f"{path} breaks the rules of ONNX ({type(error).__name__}: {reason(error)}). "
@@ -131,7 +116,7 @@ def _read(path: Path, raw: bytes, bound: _Bound) -> Imported:
         return _imported(path, raw, bound)
     except _Invalid as invalid:
         # What else stands against it is told with that, as far as such a model can be read.
-        with suppress(McuDeployError, contained.DidNotReturn, *_SIGNS_OF_DAMAGE):
+        with suppress(McuDeployError, contained.DidNotReturn, *SIGNS_OF_DAMAGE):
             return _imported(path, raw, bound, invalid.sentence)
         raise invalid.error from None
 
@@ -162,7 +147,7 @@ def _plain_form(
     sentences, and with nodes. counts: what has as many elements as its values say gets a bound,
     and is none of ONNX's operators any more.
     """
-    model = _converted(_parse(path, raw), path)
+    model = converted(_parse(path, raw), path)
     _load_external_data(model, path)
     sort_nodes(model.graph)
     set_aside_undefined(model)
@@ -222,32 +207,6 @@ def _parse(path: Path, raw: bytes) -> onnx.ModelProto:
             f"operators up to opset {newest}. Update onnx, or export to an older opset."
         )
     return model
-
-
-def _converted(model: onnx.ModelProto, path: Path) -> onnx.ModelProto:
-    """A model of an opset that is older than those that are read, by onnx's own converter."""
-    known = (o.version for o in model.opset_import if not domain_of(o.domain))
-    opset = min(known, default=_OLDEST)
-    if opset >= _OLDEST:
-        return model
-    from onnx.version_converter import ConvertError, convert_version  # few models need it
-
-    # The converter of onnx 1.23 moves such an operand to other axes, without a word.
-    named = (n for n in model.graph.node if {"axis", "broadcast"} <= {a.name for a in n.attribute})
-    if (node := next(named, None)) is not None:
-        raise ModelError(
-            f"{path} uses ONNX opset {opset}, and its {text_of(node.op_type)} "
-            f"{shorten(text_of(node.name or node.output[0]))!r} broadcasts along an axis, which "
-            f"onnx.version_converter gets wrong. Export it to opset {_OLDEST} or newer."
-        )
-    try:
-        converted: onnx.ModelProto = convert_version(model, _OLDEST)
-    except (*_SIGNS_OF_DAMAGE, ConvertError) as error:
-        raise ModelError(
-            f"{path} uses ONNX opset {opset}; mcu-deploy reads opset {_OLDEST} and later, and "
-            f"onnx.version_converter fails on it ({reason(error)}). Export it to a newer opset."
-        ) from error
-    return converted
 
 
 def _check(model: onnx.ModelProto, path: Path) -> None:

@@ -1,8 +1,12 @@
-"""What onnx, onnxruntime and protobuf complain of, as a clause: one line, without their tags."""
+"""What onnx, onnxruntime and protobuf complain of: by which exceptions, and as a clause of one
+line, without their tags."""
 
 from __future__ import annotations
 
 import re
+
+import onnx
+from google.protobuf.message import DecodeError
 
 from mcu_deploy.errors import one_line
 
@@ -13,6 +17,21 @@ _TAGS = re.compile(
 )
 _NODE = re.compile(r"\(op_type: ?(\w*)(?:, node name: ?([^)]*))?\): ?")
 _CONTEXT = re.compile(r"==> Context: .*?Name: ?(\S*) +OpType: ?(\w+)")
+
+# What Python, numpy and protobuf raise where a file says something impossible.
+SIGNS_OF_DAMAGE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    DecodeError,
+    onnx.checker.ValidationError,
+    onnx.shape_inference.InferenceError,
+)
 
 
 def reason(error: BaseException) -> str:

@@ -141,23 +141,48 @@ def test_folder_missing_file_and_other_endings(tmp_path: Path) -> None:
     assert "convert the model to ONNX" in refused(other)
 
 
-def _old_addition(**attributes: int) -> onnx.ModelProto:
-    """Add-6, which says by attributes how it broadcasts."""
-    add = helper.make_node("Add", ["x", "w"], ["y"], "add", **attributes)
-    model = model_of([add], (1, 3, 2), {"w": np.arange(2, dtype=np.float32)}, opset=6)
-    model.graph.input.append(helper.make_tensor_value_info("w", TensorProto.FLOAT, (2,)))
-    return model
+def _old(op: str, operand: Sequence[int], **attributes: int) -> onnx.ModelProto:
+    """An operator of opset 6 with a constant behind its input of the shape [1, 3, 2]: 1, 2, ..."""
+    values = 1 + np.arange(np.prod(operand), dtype=np.float32).reshape(operand)
+    node = helper.make_node(op, ["x", "w"], ["y"], "old", **attributes)
+    return model_of([node], (1, 3, 2), {"w": values}, opset=6)
 
 
-def test_an_old_opset_is_converted(tmp_path: Path) -> None:
-    graph = formats.load(save(tmp_path / "m.onnx", _old_addition(broadcast=1)))
+@pytest.mark.parametrize("is_listed", [False, True])  # as IR version 3 has it
+def test_an_old_opset_is_converted(tmp_path: Path, is_listed: bool) -> None:
+    model = _old("Add", [2], broadcast=1)
+    if is_listed:
+        model.graph.input.append(helper.make_tensor_value_info("w", TensorProto.FLOAT, (2,)))
+    graph = formats.load(save(tmp_path / "m.onnx", model))
     (y,) = interpreter.run(graph, [np.ones((1, 3, 2), np.float32)])
-    assert y[0].tolist() == [[1.0, 2.0]] * 3
+    assert y[0].tolist() == [[2.0, 3.0]] * 3
 
 
-def test_what_the_converter_gets_wrong_is_refused(tmp_path: Path) -> None:
-    told = refused(save(tmp_path / "m.onnx", _old_addition(broadcast=1, axis=1)))
-    assert "opset 6" in told and "Add 'add' broadcasts along an axis" in told
+@pytest.mark.parametrize("axis", [1, -2])
+def test_an_operand_along_an_axis(tmp_path: Path, axis: int) -> None:
+    """Add-6: "axis" is where the operand's first axis lies in the other shape."""
+    model = _old("Add", [3], broadcast=1, axis=axis)
+    graph = formats.load(save(tmp_path / "m.onnx", model))
+    (y,) = interpreter.run(graph, [np.ones((1, 3, 2), np.float32)])
+    assert y[0].tolist() == [[2.0, 2.0], [3.0, 3.0], [4.0, 4.0]]
+
+
+def test_a_slope_for_each_channel(tmp_path: Path) -> None:
+    """PRelu-6: one number, or one a channel."""
+    x = -np.ones((1, 3, 2), np.float32)
+    graph = formats.load(save(tmp_path / "m.onnx", _old("PRelu", [3])))
+    (y,) = interpreter.run(graph, [x])
+    assert y[0].tolist() == [[-1.0, -1.0], [-2.0, -2.0], [-3.0, -3.0]]
+    graph = formats.load(save(tmp_path / "m.onnx", _old("PRelu", [1])))
+    (y,) = interpreter.run(graph, [x])
+    assert y[0].tolist() == [[-1.0, -1.0]] * 3
+
+
+def test_an_operand_along_an_axis_of_who_knows_what(tmp_path: Path) -> None:
+    model = _old("Add", [3], broadcast=1, axis=1)
+    model.graph.input[0].type.tensor_type.ClearField("shape")
+    told = refused(save(tmp_path / "m.onnx", model))
+    assert "opset 6" in told and "Add 'old' broadcasts along an axis" in told
 
 
 def test_an_old_opset_that_cannot_be_converted(tmp_path: Path) -> None:
