@@ -72,13 +72,14 @@ def _space_to_depth(b: Body) -> str | None:
 def _hardmax(b: Body) -> str | None:
     """Hardmax-1 and -11 over all axes from `axis` on, Hardmax-13 over one."""
     x, shape, axis = b.inputs[0], b.shape, b.axis(-1 if b.opset >= 13 else 1)
-    if b.opset < 13:
+    flat = b.opset < 13 or len(shape) == 1  # ONNX's inference wants two axes of a OneHot
+    if flat:
         shape = (math.prod(shape[:axis]), math.prod(shape[axis:]))
         x, axis = b.reshape(x, shape), 1
     first = b("ArgMax", x, axis=axis, keepdims=0)
     depth = b.constant(shape[axis], np.int64)
     hot = b("OneHot", first, depth, b.constant([0, 1]), axis=axis)
-    return hot if b.opset >= 13 else b.reshape(hot, b.shape)
+    return b.reshape(hot, b.shape) if flat else hot
 
 
 def _lp_normalization(b: Body) -> str | None:

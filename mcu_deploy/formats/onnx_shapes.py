@@ -21,9 +21,17 @@ from mcu_deploy.formats.onnx_subgraphs import static_shapes, subgraphs_below, su
 # Folding must not turn a small model into a large one (ConstantOfShape, Expand, Tile).
 _LARGEST_FOLDED_BYTES = 16 << 20
 # Kept as nodes: a constant DequantizeLinear carries the quantization of a weight.
-_NEVER_FOLDED = {"DequantizeLinear", "QuantizeLinear"}
+_QUANTIZATION = {"DequantizeLinear", "QuantizeLinear"}
+# Decide no shapes, and in some forms are not what ONNX says where its evaluator computes them (onnx
+# 1.23: LSTM without its activations and clip, LRN, Resize of integers, global pools of three axes).
+_DOUBTFUL = {
+    "AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "DFT", "DeformConv", "GRU",
+    "GlobalAveragePool", "GlobalMaxPool", "GridSample", "InstanceNormalization", "LRN", "LSTM",
+    "LayerNormalization", "LpPool", "MaxPool", "MaxUnpool", "RNN", "Resize", "RoiAlign", "Upsample",
+}  # fmt: skip
+_NEVER_FOLDED = _QUANTIZATION | _DOUBTFUL
 # May make much of little: folded where the size of the result is known before.
-_GROWS = {"ConstantOfShape", "Expand", "Tile", "Range", "Resize", "Upsample", "OneHot", "EyeLike"}
+_GROWS = {"ConstantOfShape", "Expand", "Tile", "Range", "OneHot", "EyeLike"}
 
 
 def forget_shapes(graph: onnx.GraphProto) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper
+from operators.exact_cases import one_node
 from operators.lab import Array, Case, check_cases, compile_case, make_model, run_onnxruntime
 
 from mcu_deploy import formats, interpreter
@@ -155,3 +156,35 @@ def test_an_output_that_is_not_computed_is_a_sentence_not_a_traceback() -> None:
     call = Call("Relu", {}, (X,), (type_,), (type_, type_))
     with pytest.raises(McuDeployError, match="A Relu of the model has 2 outputs"):
         evaluate(lookup("", "Relu"), call)
+
+
+def _constants() -> list[Case]:
+    """Nodes that read constants alone, in forms that onnx's own evaluator computes otherwise."""
+    rng = np.random.default_rng(5)
+
+    def some(*shape: int) -> Array:
+        return rng.standard_normal(shape).astype(np.float32)
+
+    lstm = {"activations": ["Sigmoid", "Relu", "Tanh"], "clip": 0.5, "hidden_size": 2}
+    return [
+        one_node("LSTM", [], "float32", lstm, _places(some(3, 1, 4), some(1, 8, 4), some(1, 8, 2))),
+        one_node("LRN", [], "float32", {"size": 3, "bias": 2.0}, _places(some(1, 5, 1, 2))),
+        one_node("GlobalMaxPool", [], "float32", {}, _places(some(2, 2, 4, 3, 4))),
+    ]
+
+
+def _places(*values: Array) -> dict[int, Array]:
+    return dict(enumerate(values))
+
+
+@pytest.mark.needs_host_gcc
+def test_constants_are_what_the_operator_gives(tmp_path: Path) -> None:
+    check_cases(_constants(), tmp_path)
+
+
+@pytest.mark.needs_host_gcc
+@pytest.mark.parametrize("opset", [11, 13])
+def test_hardmax_of_one_axis(tmp_path: Path, opset: int) -> None:
+    x = np.array([1.0, 3.0, 2.0], np.float32)
+    case = one_node("Hardmax", [x], "float32", {"axis": 0}, opset=opset)
+    check_cases([case], tmp_path)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from onnx import helper
+from operators.exact_cases import one_node
 from operators.lab import Case, check_cases, make_model
 from operators.sandwich import Q, Sandwich, random_integers
 
@@ -66,3 +67,11 @@ def test_reductions(tmp_path: Path) -> None:
         for dtype in ("int8", "uint8")
     ]
     check_cases(cases, tmp_path)
+
+
+@pytest.mark.needs_host_gcc
+def test_reductions_of_one_number(tmp_path: Path) -> None:
+    """Of a tensor without axes, which there are none to reduce along."""
+    names = ("Max", "Min", "Sum", "Mean", "Prod", "L1", "L2", "SumSquare", "LogSumExp")
+    x = np.array(1.5, np.float32)
+    check_cases([one_node(f"Reduce{name}", [x], "float32") for name in names], tmp_path)

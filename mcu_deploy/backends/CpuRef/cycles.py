@@ -318,7 +318,7 @@ def _reduced(layer: Layer) -> float:
         if x.dtype.is_integer:
             straight = 12
     else:
-        is_straight = x.order[-1] in reduced_axes(layer.call)
+        is_straight = not x.order or x.order[-1] in reduced_axes(layer.call)
     if x.is_quantized and layer.op in ("ReduceMean", "ReduceSum"):
         straight, stepped, written = (6, 7.8, 34) if layer.domain == "tflite" else (10.2, 10.6, 50)
     elif x.dtype.bytes == 1:
