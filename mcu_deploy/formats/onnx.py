@@ -34,7 +34,11 @@ from mcu_deploy.formats.onnx_operators import (
     text_of,
 )
 from mcu_deploy.formats.onnx_reasons import SIGNS_OF_DAMAGE, reason
-from mcu_deploy.formats.onnx_shapes import forget_negative_sizes, infer_and_fold
+from mcu_deploy.formats.onnx_shapes import (
+    forget_negative_sizes,
+    forget_shapes,
+    infer_and_fold,
+)
 from mcu_deploy.formats.onnx_subgraphs import name_outputs, sort_nodes, subgraphs_below
 from mcu_deploy.formats.qoperator import to_qdq
 from mcu_deploy.processes import contained
@@ -160,15 +164,30 @@ def _plain_form(
     assumed, problems = bind_shapes(model, bound.shapes)
     to_qdq(model)
     strict = not problems and not is_invalid
+    told = _infer(model, strict, counts)
+    if told and strict:
+        # onnxruntime passes by shapes that a file declares of computed tensors and that are others.
+        bare = onnx.ModelProto()
+        bare.CopyFrom(model)
+        forget_shapes(bare.graph)
+        if not _infer(bare, strict, counts):
+            model, told = bare, ""
+    if told:
+        problems = (*problems, told)
+        with suppress(ModelError):
+            infer_and_fold(model, strict=False)
+    return model.SerializeToString(), assumed, problems, refused_attributes(model)
+
+
+def _infer(model: onnx.ModelProto, strict: bool, counts: bool) -> str:
+    """Gives the tensors shapes. counts: bounds too. Returns what contradicts itself, a sentence."""
     try:
         infer_and_fold(model, strict)
         while counts and bound_counts(model):
             infer_and_fold(model, strict)
     except ModelError as error:
-        problems = (*problems, str(error))
-        with suppress(ModelError):
-            infer_and_fold(model, strict=False)
-    return model.SerializeToString(), assumed, problems, refused_attributes(model)
+        return str(error)
+    return ""
 
 
 def data_files(path: Path) -> tuple[Path, ...]:
