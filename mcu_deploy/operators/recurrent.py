@@ -9,7 +9,7 @@ has the states 0, whatever its initial ones are.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +33,8 @@ class Recurrence:
     """A recurrent node: its sizes, and what it does in each direction.
 
     backwards: for each direction, whether it runs from the end to the beginning; functions: its
-    activations (f, g, h); lengths: of each sequence of the batch. batch_first is `layout` 1.
+    activations (f, g, h); lengths: of each sequence of the batch, None where they are computed at
+    run time. batch_first is `layout` 1.
     cell_clip: the bound of the cell state, which is TFLite's and not ONNX's.
     """
 
@@ -45,7 +46,7 @@ class Recurrence:
     batch_first: bool
     backwards: tuple[bool, ...]
     functions: tuple[tuple[Activation, ...], ...]
-    lengths: tuple[int, ...]
+    lengths: tuple[int, ...] | None
     clip: float | None
     linear_before_reset: bool
     input_forget: bool
@@ -62,8 +63,8 @@ class Recurrence:
 
     @property
     def lengths_vary(self) -> bool:
-        """Whether a sequence ends before the last step."""
-        return any(length != self.steps for length in self.lengths)
+        """Whether a sequence may end before the last step."""
+        return self.lengths is None or any(length != self.steps for length in self.lengths)
 
     def state_shape(self) -> tuple[int, ...]:
         """The shape of initial_h, initial_c, Y_h and Y_c."""
@@ -79,16 +80,13 @@ def problem(call: Call) -> str | None:
         return f"it has no direction {direction!r}"
     if len(call.types) <= R or any(type_ is None for type_ in call.types[: R + 1]):
         return "its input or its weights are missing"
-    lengths = call.types[LENGTHS] if len(call.types) > LENGTHS else None
-    if lengths is not None and call.optional(LENGTHS) is None:
-        return "the lengths of its sequences are computed at run time"
     if call.type(X).rank != 3 or call.type(R).rank != 3:
         return "its input or its weights do not have three axes"
     directions = len(_DIRECTIONS[direction])
     named = _activations(call, directions)
     if isinstance(named, str):
         return named
-    return _wrong_size(call, _recurrence(call, named, _lengths(call)))
+    return _wrong_size(call, _recurrence(call, named))
 
 
 def _wrong_size(call: Call, r: Recurrence) -> str | None:
@@ -107,7 +105,7 @@ def _wrong_size(call: Call, r: Recurrence) -> str | None:
         type_ = call.types[index] if index < len(call.types) else None
         if type_ is not None and type_.shape != shape:
             return f"its input {index} has the shape {list(type_.shape)} instead of {list(shape)}"
-    if not all(0 <= length <= r.steps for length in r.lengths):
+    if not all(0 <= length <= r.steps for length in r.lengths or ()):
         return f"a sequence is longer than {r.steps} steps, or shorter than none"
     return None
 
@@ -122,12 +120,10 @@ def recurrence(call: Call) -> Recurrence:
     directions = len(_DIRECTIONS[call.attributes.get("direction", "forward")])
     named = _activations(call, directions)
     assert not isinstance(named, str)
-    return _recurrence(call, named, _lengths(call))
+    return _recurrence(call, named)
 
 
-def _recurrence(
-    call: Call, functions: tuple[tuple[Activation, ...], ...], lengths: Sequence[int] | None
-) -> Recurrence:
+def _recurrence(call: Call, functions: tuple[tuple[Activation, ...], ...]) -> Recurrence:
     batch_first = bool(call.attributes.get("layout", 0))
     first, second, inputs = call.type(X).shape
     steps, batch = (second, first) if batch_first else (first, second)
@@ -136,7 +132,7 @@ def _recurrence(
         call.op, steps, batch, inputs, call.type(R).shape[-1], batch_first,
         _DIRECTIONS[call.attributes.get("direction", "forward")],
         functions,
-        tuple(lengths if lengths is not None else [steps] * batch),
+        _lengths(call, steps, batch),
         None if clip is None else float(clip),
         bool(call.attributes.get("linear_before_reset", 0)),
         bool(call.attributes.get("input_forget", 0)),
@@ -160,9 +156,12 @@ def _activations(call: Call, directions: int) -> tuple[tuple[Activation, ...], .
     return tuple(tuple(found[i * len(each) : (i + 1) * len(each)]) for i in range(directions))
 
 
-def _lengths(call: Call) -> list[int] | None:
+def _lengths(call: Call, steps: int, batch: int) -> tuple[int, ...] | None:
+    """Of each sequence; None where they are not known yet."""
+    if len(call.types) <= LENGTHS or call.types[LENGTHS] is None:
+        return (steps,) * batch
     lengths = call.optional(LENGTHS)
-    return None if lengths is None else [int(v) for v in lengths.reshape(-1)]
+    return None if lengths is None else tuple(int(v) for v in lengths.reshape(-1))
 
 
 @dataclass(frozen=True)
@@ -247,6 +246,7 @@ def evaluate(call: Call) -> list[Array]:
     h, c = (_initial(call, r, index) for index in (INITIAL_H, INITIAL_C))
     step = _STEPS[r.op]
     for d, direction in enumerate(_directions(call, r)):
+        assert r.lengths is not None
         for b, length in enumerate(r.lengths):
             state = h[d, b], c[d, b]
             for t in range(length)[:: -1 if r.backwards[d] else 1]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ def recurrent(
     node = helper.make_node(op, places, written, "node", hidden_size=hidden, **attributes)
     model = make_model(
         [node],
-        {n: ("float32", values[n].shape) for n in computed},
+        {n: (values[n].dtype.name, values[n].shape) for n in computed},
         {n: ("float32", None) for n in written if n},
         {n: values[n] for n in given if n not in computed},
         opset,
@@ -98,6 +99,12 @@ def _of_each() -> list[Case]:
                       direction="bidirectional"),
             recurrent(f"{op} lengths back, one sequence", op, given="XWRBL", lengths=(3,),
                       direction="reverse", sizes=(STEPS, 1, INPUTS, HIDDEN)),
+            recurrent(f"{op} lengths as an input", op, given=f"XWRBLH{cell}",
+                      computed=f"XLH{cell}"),
+            recurrent(f"{op} lengths as an input both ways", op, given="XWRBL", computed="XL",
+                      direction="bidirectional"),
+            recurrent(f"{op} of a constant", op, given="XWRBH", computed="H"),
+            recurrent(f"{op} of a constant, so long", op, given="XWRL", computed="L"),
             recurrent(f"{op} clip", op, clip=0.3),
             recurrent(f"{op} sequence only", op, outputs=("Y",)),
             recurrent(f"{op} state only", op, outputs=("", "Y_h")),
@@ -197,11 +204,20 @@ def test_weights_may_be_computed(tmp_path: Path) -> None:
     check_cases(computed_weights(), tmp_path)
 
 
+@pytest.mark.needs_host_gcc
+def test_a_length_beyond_the_ends_reads_no_further(tmp_path: Path) -> None:
+    """No model can know what it is given; the device takes the nearest length that there is."""
+    within = recurrent("n", "LSTM", given="XWRBL", computed="XL", lengths=(5, 0, 5))
+    beyond = replace(within, inputs=(within.inputs[0], np.array([6, -1, 2**31 - 1], np.int32)))
+    compiled = [compile_case(case, tmp_path, k) for k, case in enumerate((within, beyond))]
+    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    wanted, found = run_on_host(compiled, tmp_path, flags)
+    assert all(map(np.array_equal, wanted, found))
+
+
 @pytest.mark.parametrize(
     ("case", "reason"),
     [
-        (recurrent("l", "GRU", given="XWRL", computed="XL"),
-         "the lengths of its sequences are computed at run time"),
         (recurrent("a", "RNN", activations=["Gelu"]), "it has no activation 'Gelu'"),
         (recurrent("n", "RNN", activations=["Tanh", "Tanh"]),
          "it names 2 activations instead of 1"),

@@ -77,8 +77,6 @@ def _apply(functions: tuple[Activation, ...], value: str) -> str:
 def supports(layer: Layer) -> Support:
     """Whether the kernel computes a recurrent node."""
     given = [(i, o) for i, o in enumerate(layer.inputs) if o is not None]
-    if layer.input(recurrent.X).constant is not None:
-        return no("its input is a constant")
     bytes_ = (recurrent.W, recurrent.R) if layer.domain == "mcu" else ()
     for index, operand in given:
         wanted = DType.INT8 if index in bytes_ else DType.FLOAT32
@@ -114,7 +112,9 @@ def create(layer: Layer) -> Workload:
         given.array(*(Constant(name, _scales(layer, r, index)) for name, index in _SCALES))
     peepholes = layer.optional(recurrent.PEEPHOLES)
     _add(given, "peepholes", recurrent.PEEPHOLES)
-    if r.lengths_vary:
+    if r.lengths is None:
+        given.input(recurrent.LENGTHS, "lengths")
+    elif r.lengths_vary:
         given.array(Constant("lengths", np.array(r.lengths, np.int32)))
     given.scratch("float")
     gates = (2 if r.op == "GRU" and r.linear_before_reset else GATES[r.op]) * r.hidden
@@ -129,7 +129,8 @@ def create(layer: Layer) -> Workload:
         **_expressions(r, peepholes is not None),
         **{name: name in outputs for name in ("y", "y_h", "y_c")},
         **initial,
-        gates=gates, cell=cell, lengths=r.lengths_vary, has_empty=0 in r.lengths,
+        gates=gates, cell=cell, lengths=r.lengths_vary, checks=r.lengths is None,
+        has_empty=r.lengths is None or 0 in r.lengths,
         packs=packs, bias=layer.optional(recurrent.BIAS) is not None,
         packed=gates + kept * r.hidden, rows=r.rows, directions=r.directions,
         w_ctype="int8_t" if weights8 else "float",
