@@ -12,7 +12,7 @@ from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.interface import Proposals, Target
 from mcu_deploy.backends.isa.dsp.int16_depthwise import Int16Depthwise
 from mcu_deploy.backends.isa.dsp.int16_rows import Int16Rows
-from mcu_deploy.backends.quantized.int16 import Products
+from mcu_deploy.backends.quantized.int16 import Int16Products
 from mcu_deploy.ir import DType, Quantization, TensorType
 from mcu_deploy.ir.view import view_of_all
 
@@ -32,11 +32,13 @@ def test_what_is_refused_says_why(tmp_path: Path) -> None:
     assert {p.title for p in found.proposals if "int16" in p.title} == {"int16 rows"}
 
 
-def _products(weights: np.ndarray, bounds: tuple[int, int] = (-(2**15), 2**15 - 1)) -> Products:
+def _products(
+    weights: np.ndarray, bounds: tuple[int, int] = (-(2**15), 2**15 - 1)
+) -> Int16Products:
     filters = len(weights)
     y = TensorType(DType.INT16, (1, filters), Quantization((1.0,), (0,)))
     factors = np.ones(filters, np.float32).view(np.uint32)
-    return Products(weights, np.arange(filters) - 3, factors, False, y, bounds)
+    return Int16Products(weights, np.arange(filters) - 3, factors, False, y, bounds)
 
 
 def test_rows_have_two_taps_of_two_filters_in_a_word() -> None:

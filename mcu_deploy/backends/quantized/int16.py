@@ -24,7 +24,7 @@ _LOW, _HIGH = DType.INT8.range
 
 
 @dataclass(frozen=True, eq=False)
-class Products:
+class Int16Products:
     """weights: int64 [filter, ...], without their zero point; bias: of each filter. rounding:
     uint32 of each: the float32 factor, or where it is fixed (TFLite's) what SMMULR multiplies by.
     y: the output's type; bounds: the least and the greatest element that the layer leaves."""
@@ -41,7 +41,7 @@ class Products:
         return int(self.y.scaling.zero_point[0])
 
 
-def read(layer: Layer) -> Products | str:
+def read(layer: Layer) -> Int16Products | str:
     """A layer of int16, or why it is none for these kernels, a clause; empty where it is of another
     type."""
     x, w, y, bias = layer.input(0).type, layer.input(1), layer.output.type, layer.optional(2)
@@ -72,7 +72,7 @@ def read(layer: Layer) -> Products | str:
     if isinstance(found, str):
         return found
     rounding = np.array(np.broadcast_to(found, (filters,)))
-    return Products(weights, given, rounding, bool(layer.domain), y, clamp(layer))
+    return Int16Products(weights, given, rounding, bool(layer.domain), y, clamp(layer))
 
 
 def _real(layer: Layer, most: Array) -> Array | str:

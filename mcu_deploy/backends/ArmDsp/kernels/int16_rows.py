@@ -30,7 +30,7 @@ from mcu_deploy.backends.isa.dsp.int16_rows import Int16Rows
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import Plane, plane
-from mcu_deploy.backends.quantized.int16 import Products, read
+from mcu_deploy.backends.quantized.int16 import Int16Products, read
 from mcu_deploy.operators.conv import conv_window
 from mcu_deploy.operators.windows import Window
 
@@ -81,7 +81,7 @@ def window_refusal(window: Plane) -> str:
 
 
 def _proposal(
-    view: SubgraphView, node: Layer, products: Products, window: Plane, channels: int
+    view: SubgraphView, node: Layer, products: Int16Products, window: Plane, channels: int
 ) -> Proposal:
     filters, y = len(products.weights), node.output.type
     size, count = y.dtype.bytes, math.prod(window.output)

@@ -18,7 +18,7 @@ from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.dsp.int16_sums import finish, formula, store_pair
 from mcu_deploy.backends.isa.dsp.kept import counted, move
 from mcu_deploy.backends.isa.dsp.tile import numbered
-from mcu_deploy.backends.quantized.int16 import Products
+from mcu_deploy.backends.quantized.int16 import Int16Products
 
 _FARTHEST = 4092  # bytes that LDR and STR reach
 
@@ -30,7 +30,7 @@ class Int16Depthwise:
     of x from one window to the next; line: elements of x from one row to the next.
     """
 
-    products: Products
+    products: Int16Products
     pixels: int
     together: int
     stride: int

@@ -19,7 +19,7 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.dsp.int16_sums import finish, formula, store_pair
 from mcu_deploy.backends.isa.dsp.tile import numbered
-from mcu_deploy.backends.quantized.int16 import Products
+from mcu_deploy.backends.quantized.int16 import Int16Products
 
 _MOST_UNROLLED, _LEAST_IN_ROUND = 16, 9  # pairs of taps
 _AT_ONCE = 2
@@ -30,7 +30,7 @@ class Int16Rows:
     """products: their weights are [filter, tap], an even number of taps. rows: 3, of an even number
     of filters, or 1."""
 
-    products: Products
+    products: Int16Products
     rows: int
 
     @property

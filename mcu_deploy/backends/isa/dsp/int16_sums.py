@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from mcu_deploy.backends.isa import Assembly, Register
 from mcu_deploy.backends.isa.dsp.rounding import add_number, scale_in_float
-from mcu_deploy.backends.quantized.int16 import Products
+from mcu_deploy.backends.quantized.int16 import Int16Products
 
 # Sums, and the words that round all of these, or one for each.
 Groups = Sequence[tuple[Sequence[Register], Sequence[Register]]]
 
 
-def formula(products: Products) -> str:
+def formula(products: Int16Products) -> str:
     """What becomes of a sum, for the head of a kernel."""
     low, high = products.bounds
     zero = f" + {products.zero_point}" if products.zero_point else ""
@@ -20,7 +20,7 @@ def formula(products: Products) -> str:
     return f"min(max({how}{zero}, {low}), {high})"
 
 
-def finish(code: Assembly, products: Products, groups: Groups) -> None:
+def finish(code: Assembly, products: Int16Products, groups: Groups) -> None:
     """Rounds, adds the zero point and clamps, in the registers of the sums."""
     sums = [acc for of, _ in groups for acc in of]
     if products.is_fixed:
