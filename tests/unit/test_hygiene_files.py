@@ -50,6 +50,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "three.c": "__attribute__((weak)) int maybe(void) { return 2; }",
         "common_a.c": "int counter __attribute__((common));",
         "common_b.c": "int counter __attribute__((common));",
+        "defined.c": "int counter = 1;",
         "plain.c": PLAIN,
     }
     return build(tmp_path_factory.mktemp("files"), sources, *M4F)
@@ -111,6 +112,7 @@ def test_many_members_of_an_archive_are_counted(tmp_path: Path) -> None:
 def test_a_common_symbol_that_two_objects_share(objects: dict[str, Path]) -> None:
     report = check(objects["common_a"], objects["common_b"])
     assert rules(report.findings) == {"shared-common"}
+    assert rules(check(objects["common_a"], objects["defined"]).findings) == {"shared-common"}
     assert check(objects["common_a"]).findings == ()
 
 

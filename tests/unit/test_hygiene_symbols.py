@@ -70,6 +70,18 @@ BAD = {
         {"init-array"},
         ".init_array",
     ),
+    "old_constructor": (
+        network(
+            extra='__asm__(".pushsection .ctors, \\"aw\\", %progbits\\n.word 1\\n.popsection");'
+        ),
+        {"init-array"},
+        ".ctors",
+    ),
+    "destructor_of_another_name": (
+        network(extra='__asm__(".pushsection .x, \\"aw\\", %fini_array\\n.word 1\\n.popsection");'),
+        {"init-array"},
+        ".x",
+    ),
     "heap": (
         network(body="{ void *volatile p = malloc(16); free(p); }"),
         {"undefined-symbol"},
