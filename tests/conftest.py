@@ -156,7 +156,7 @@ def pytest_configure(config: pytest.Config) -> None:
         deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
     )
     every = config.getoption("--all")
-    count = 100 if every else 40
+    count = 100 if every else 20
     hypothesis.settings.register_profile("ours", patient, derandomize=not every, max_examples=count)
     hypothesis.settings.load_profile("ours")
     if every:

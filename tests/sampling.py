@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import hypothesis
 import pytest
 
-from mcu_deploy.boards import load_board
+from mcu_deploy.boards import Board, list_boards, load_board
 
 T = TypeVar("T")
 
@@ -18,6 +18,12 @@ def first(names: Sequence[Any], count: int = 1) -> list[Any]:
     """The first of these are in the sample."""
     rest = (name if isinstance(name, tuple) else (name,) for name in names[count:])
     return [*names[:count], *(pytest.param(*name, marks=pytest.mark.matrix) for name in rest)]
+
+
+@functools.cache
+def every_board() -> tuple[Board, ...]:
+    """All boards, read once for the lists of parameters of all files of tests."""
+    return tuple(list_boards())
 
 
 def one_of_each_core(boards: Sequence[str]) -> set[str]:

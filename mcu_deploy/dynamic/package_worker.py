@@ -7,9 +7,9 @@ the package does to the process; the session does, from outside.
 from __future__ import annotations
 
 import itertools
+import pkgutil
 import socket
 from collections.abc import Callable
-from importlib.metadata import EntryPoint
 
 from mcu_deploy.backends.c_rules import Nonsense
 from mcu_deploy.backends.interface import (
@@ -100,7 +100,8 @@ class PackageBackend:
             raise Declined(wire.NONSENSE, reason) from error
 
     def _load(self, message: Json, blobs: Blobs) -> Answer:
-        backend = EntryPoint("", message["value"], "").load()()
+        # as EntryPoint.load does; importlib.metadata takes a seventh of a worker's start
+        backend = pkgutil.resolve_name(message["value"].partition("[")[0].strip())()
         missing = [name for name in _NEEDED if not hasattr(backend, name)]
         if missing:
             raise Declined(wire.ERROR, f"what {message['value']} makes has no {missing[0]}")

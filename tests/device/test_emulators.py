@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 from emulated_firmware import ECHO, is_alive, link
-from sampling import by_core
+from sampling import by_core, every_board
 
-from mcu_deploy.boards import list_boards, load_board
+from mcu_deploy.boards import load_board
 from mcu_deploy.device.emulators import Emulator, open_emulator
 from mcu_deploy.errors import DeviceError, ToolError, UsageError
 
@@ -22,8 +22,8 @@ pytestmark = pytest.mark.needs_arm_gcc
 qemu = pytest.mark.needs_qemu
 renode = pytest.mark.needs_renode
 
-QEMU_BOARDS = [board.name for board in list_boards() if board.qemu is not None]
-RENODE_BOARDS = [board.name for board in list_boards() if board.renode is not None]
+QEMU_BOARDS = [board.name for board in every_board() if board.qemu is not None]
+RENODE_BOARDS = [board.name for board in every_board() if board.renode is not None]
 EVERY_BYTE = bytes(range(256))
 
 

@@ -23,14 +23,14 @@ from device.faults.firmware import (
     running,
     symbol_values,
 )
-from sampling import by_core
+from sampling import by_core, every_board
 
-from mcu_deploy.boards import Board, list_boards, load_board
+from mcu_deploy.boards import Board, load_board
 
 pytestmark = pytest.mark.needs_arm_gcc
 
-QEMU_BOARDS = [board.name for board in list_boards() if board.qemu is not None]
-RENODE_BOARDS = [board.name for board in list_boards() if board.renode is not None]
+QEMU_BOARDS = [board.name for board in every_board() if board.qemu is not None]
+RENODE_BOARDS = [board.name for board in every_board() if board.renode is not None]
 
 # mcu_fault_cause_t of mcu/platform.h
 UNKNOWN = 0

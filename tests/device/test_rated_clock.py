@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 from device.faults.firmware import build, fault_sources, running
+from sampling import every_board
 
-from mcu_deploy.boards import list_boards, load_board
+from mcu_deploy.boards import load_board
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_renode, pytest.mark.matrix]
 
-RATED = [b.name for b in list_boards() if b.renode is not None and "rated" in b.document.values]
+RATED = [b.name for b in every_board() if b.renode is not None and "rated" in b.document.values]
 
 
 @pytest.mark.parametrize("name", RATED)

@@ -14,15 +14,15 @@ import network_programs as programs
 import numpy as np
 import pytest
 from device.faults.firmware import Line, build, function_at, running, symbol_values
-from sampling import first
+from sampling import every_board, first
 
-from mcu_deploy.boards import list_boards, load_board
+from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.device.counting import Counts, count_instructions
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 
-BOARDS = [board.name for board in list_boards() if board.second_core is not None]
+BOARDS = [board.name for board in every_board() if board.second_core is not None]
 HERE = Path(__file__).resolve().parent / "second_core"
 UNDEFINED, OVERFLOW = 1, 7  # mcu_fault_cause_t of mcu/platform.h
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from models.mlperf import first_samples
+from sampling import every_board
 
 from mcu_deploy.api.building import Build, build
 from mcu_deploy.api.running import Connection
 from mcu_deploy.api.validating import validate
-from mcu_deploy.boards import list_boards
 from mcu_deploy.errors import FitError
 
 MODELS = ("mlperf_kws_int8", "tflm_hello_world_int8")
@@ -19,7 +19,7 @@ _NEEDS = {"qemu": pytest.mark.needs_qemu, "renode": pytest.mark.needs_renode}
 # models.
 PLACES = sorted(
     (b.memory_for("data").size, b.name, emulator)
-    for b in list_boards()
+    for b in every_board()
     if not b.is_host and not b.name.startswith("mps")
     for emulator, target in (("qemu", b.qemu), ("renode", b.renode))
     if target is not None

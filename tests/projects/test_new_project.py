@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 import yaml
 from command_line import call
-from sampling import by_core
+from sampling import by_core, every_board
 
 from mcu_deploy import resources
 from mcu_deploy.api.creating import new_project, subject_for
-from mcu_deploy.boards import list_boards, load_board
+from mcu_deploy.boards import load_board
 from mcu_deploy.errors import McuDeployError, RequestError, UsageError
 from mcu_deploy.projects.contents import emulators_of, project_files
 from mcu_deploy.projects.labels import labels_for
 
-EMULATED = [b.name for b in list_boards() if "QEMU" in emulators_of(b) and not b.is_host]
+EMULATED = [b.name for b in every_board() if "QEMU" in emulators_of(b) and not b.is_host]
 MAIN = "mps2-an386"
 
 
@@ -81,7 +81,7 @@ def test_a_board_of_ones_own_is_in_the_project(tmp_path: Path) -> None:
     run_presets(tmp_path / "project")
 
 
-@pytest.mark.parametrize("board", by_core([b.name for b in list_boards() if not b.is_host]))
+@pytest.mark.parametrize("board", by_core([b.name for b in every_board() if not b.is_host]))
 def test_every_board_has_a_project(board: str) -> None:
     target = load_board(board)
     files = project_files("a name/with $ what", target, subject_for(target))

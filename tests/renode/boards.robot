@@ -4,7 +4,8 @@ are counted, and a fault comes back. With mcu-deploy and Robot Framework in the 
 
     renode-test -r results tests/renode/boards.robot
 
-With `--include core` it is one board of each core.
+With `--include core` it is one board of each core; with `--include sample` of three, which have the
+least and the most of what Arm's M profile has, and the most usual of it.
 
 *** Settings ***
 Library             mcu_deploy.robot
@@ -17,16 +18,16 @@ ${MODEL}            ${CURDIR}/../../examples/cmake/sine.tflite
 # Armv6-M does not say what a fault's cause is. The limits leave a tenth for other compilers.
 #                   board               fault                       instructions
 EK RA8M1            ek_ra8m1            undefined instruction       2400
-    [Tags]          core
+    [Tags]          core    sample
 MIMXRT1064 EVK      mimxrt1064_evk      undefined instruction       1400
     [Tags]          core
 Netduino Plus 2     netduinoplus2       undefined instruction       1400
-    [Tags]          core
+    [Tags]          core    sample
 nRF52840 DK         nrf52840dk          undefined instruction       1400
 Nucleo F446RE       nucleo_f446re       undefined instruction       1400
 Nucleo F746ZG       nucleo_f746zg       undefined instruction       1400
 Nucleo G0B1RE       nucleo_g0b1re       unknown                     5000
-    [Tags]          core
+    [Tags]          core    sample
 Nucleo H753ZI       nucleo_h753zi       undefined instruction       1400
 Nucleo L552ZE       nucleo_l552ze       undefined instruction       1400
     [Tags]          core

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from renode_runner import renode_platforms, renode_test
-from sampling import first, one_of_each_core
+from sampling import every_board, first, one_of_each_core
 
 from mcu_deploy.boards import list_boards
 
@@ -21,11 +21,14 @@ HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[1]
 SENSOR = REPOSITORY / "examples" / "renode_sensor"
 PAGE = REPOSITORY / "docs" / "renode-ci.md"
-BOARDS = [board.name for board in list_boards() if board.renode is not None]
+BOARDS = [board.name for board in every_board() if board.renode is not None]
 CORES = sorted(one_of_each_core(BOARDS))
+SAMPLE = ["ek_ra8m1", "netduinoplus2", "nucleo_g0b1re"]  # Armv8.1-M, Armv7E-M, Armv6-M
 
 HANGS = 1800.0
 """Seconds after which a run is no slow one: with an idle machine all boards take 45."""
+
+_RUNS = first([(("--include", "sample"), SAMPLE), ((), BOARDS)])
 
 Results = dict[str, str]
 """Of each test what it failed with, or nothing."""
@@ -84,9 +87,9 @@ def listing(folder: Path) -> Path:
 
 @pytest.mark.needs_renode_test
 @pytest.mark.needs_arm_gcc
-@pytest.mark.parametrize(("words", "boards"), first([(("--include", "core"), CORES), ((), BOARDS)]))
+@pytest.mark.parametrize(("words", "boards"), _RUNS)
 def test_boards(words: Sequence[str], boards: Sequence[str], tmp_path: Path) -> None:
-    """In the sample one of each core."""
+    """In the sample of three cores, one of each generation: the others' cores QEMU has, too."""
     results = in_renode(tmp_path, *words, HERE / "boards.robot")
     assert {name: why for name, why in results.items() if why} == {}
     assert len(results) == len(boards)
@@ -151,7 +154,9 @@ def test_every_board_of_renode_is_in_the_suite() -> None:
     suite = (HERE / "boards.robot").read_text()
     case = r"^\S.*? {2,}(\w+) {2,}\w.* {2,}\d+$"
     assert sorted(re.findall(case, suite, re.M)) == sorted(BOARDS)
-    assert sorted(re.findall(rf"{case}\n +\[Tags\] +core$", suite, re.M)) == sorted(CORES)
+    tagged = rf"{case}\n +\[Tags\] +core"
+    assert sorted(re.findall(tagged, suite, re.M)) == sorted(CORES)
+    assert sorted(re.findall(rf"{tagged} +sample$", suite, re.M)) == sorted(SAMPLE)
 
 
 ADDRESS = re.compile(r"\b(?:https?|ftp)://")

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from sampling import every_board
 
 from mcu_deploy import resources
 from mcu_deploy.boards import (
@@ -21,8 +22,8 @@ from mcu_deploy.boards import (
 )
 from mcu_deploy.errors import BoardError
 
-NAMES = [board.name for board in list_boards()]
-DEVICES = [board.name for board in list_boards() if not board.is_host]
+NAMES = [board.name for board in every_board()]
+DEVICES = [board.name for board in every_board() if not board.is_host]
 
 OWN = """
 name = "mine"

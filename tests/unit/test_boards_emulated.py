@@ -9,9 +9,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from sampling import every_board
 
 from mcu_deploy import resources
-from mcu_deploy.boards import Board, list_boards, load_board
+from mcu_deploy.boards import Board, load_board
 
 
 @dataclasses.dataclass
@@ -24,7 +25,7 @@ class _Peripheral:
 
 
 @pytest.mark.needs_renode
-@pytest.mark.parametrize("name", [b.name for b in list_boards() if b.renode is not None])
+@pytest.mark.parametrize("name", [b.name for b in every_board() if b.renode is not None])
 def test_renodes_platforms_have_the_boards_memories_and_port(name: str) -> None:
     """An emulator may have more memory than the chip, never less."""
     board = load_board(name)
@@ -67,7 +68,7 @@ def _renode_peripherals(path: Path) -> dict[str, _Peripheral]:
 
 
 @pytest.mark.needs_qemu
-@pytest.mark.parametrize("name", [b.name for b in list_boards() if b.qemu is not None])
+@pytest.mark.parametrize("name", [b.name for b in every_board() if b.qemu is not None])
 def test_qemus_machines_have_the_boards_memories(name: str) -> None:
     board = load_board(name)
     assert board.qemu is not None

@@ -6,11 +6,12 @@ import dataclasses
 
 import pytest
 from command_line import call
+from sampling import every_board
 
-from mcu_deploy.boards import Board, Processor, list_boards, load_core
+from mcu_deploy.boards import Board, Processor, load_core
 from mcu_deploy.errors import UsageError
 
-BOARDS = [board for board in list_boards() if not board.is_host]
+BOARDS = [board for board in every_board() if not board.is_host]
 
 
 @pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)

@@ -34,7 +34,7 @@ _ALONE = {"arm_dsp_winograd_cases": convolution}
 # Those that ask how long their loops may be.
 _SHORTER = {"arm_dsp_dense_cases": fully_connected, "arm_dsp_matmul_cases": matmul}
 _LOOP_BYTES = 500
-_EVERY = 4  # of the cases in the sample
+_EVERY = 6  # of the cases in the sample
 _MOST_MACS = 300_000
 
 

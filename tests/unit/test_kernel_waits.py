@@ -52,8 +52,8 @@ _LOOPED = (
 )  # fmt: skip
 # A family, whether there is an FPU, and every which of the cases is in the sample.
 _RUNS = (
-    ("arm_dsp_cases", True, 2), ("arm_dsp_cases", False, 5), ("arm_dsp_conv_table_cases", True, 3),
-    ("arm_dsp_convolutions", True, 4), ("arm_dsp_convolutions", False, 11),
+    ("arm_dsp_cases", True, 4), ("arm_dsp_cases", False, 5), ("arm_dsp_conv_table_cases", True, 3),
+    ("arm_dsp_convolutions", True, 8), ("arm_dsp_convolutions", False, 11),
 )  # fmt: skip
 
 
