@@ -3,7 +3,8 @@
 Both forms mean the same arithmetic; the rest of the compiler then knows one of them. Input lists
 follow ONNX's QLinearConv-10, QLinearMatMul-10 and onnxruntime's contrib operators (com.microsoft:
 QLinearAdd, QLinearMul, QLinearAveragePool, QLinearGlobalAveragePool, QLinearSigmoid,
-QLinearLeakyRelu, QLinearSoftmax, QLinearConcat, QGemm).
+QLinearLeakyRelu, QLinearSoftmax, QLinearConcat, QGemm). MatMulNBits, whose weights alone are
+quantized, becomes a DequantizeLinear of these and a MatMul.
 """
 
 from __future__ import annotations
@@ -145,6 +146,58 @@ def _concat(r: _Rewriter) -> bool:
     return True
 
 
+def _matmul_nbits(r: _Rewriter) -> bool:
+    """Weights of 2, 4 or 8 bits with a scale for each block of a column: integers and a
+    DequantizeLinear of blocks, before a MatMul."""
+    i = [*r.node.input, *[""] * 6]
+    k, n, block, bits = (int(r.attribute(a, d)) for a, d in _NBITS.items())
+    if min(k, n, block) < 1 or bits not in (2, 4, 8):
+        return False
+    blocks = -(-k // block)
+    packed, scales, zeros, order = (r.value(name) if name else None for name in i[1:5])
+    if packed is None or scales is None:
+        return False
+    # With both, onnxruntime 1.32 computes other numbers than its documentation has.
+    if i[4] and (i[3] or order is None or not np.array_equal(order, np.arange(k) // block)):
+        return False
+    if packed.size * 8 != n * blocks * block * bits or scales.size != n * blocks:
+        return False
+    whole = _unpacked(packed.reshape(n, blocks, -1), bits).reshape(n, -1)[:, :k]
+    points = np.full((n, blocks), 1 << bits - 1, np.int32)
+    if i[3]:
+        if zeros is None:
+            return False
+        if zeros.dtype == np.uint8:
+            zeros = _unpacked(zeros.reshape(n, -1), bits)[:, :blocks]
+        if zeros.size != points.size or not np.array_equal(zeros, np.rint(zeros)):
+            return False
+        points = zeros.reshape(n, blocks).astype(np.int32)
+    integers = whole - np.repeat(points, block, 1)[:, :k]
+    low, high = np.iinfo(np.int8).min, np.iinfo(np.int8).max
+    if integers.min() < low or integers.max() > high:  # of 8 bits, around another than the middle
+        return False
+    weights = r.constant(np.ascontiguousarray(integers.T.astype(np.int8)))
+    factors = r.constant(np.ascontiguousarray(scales.reshape(n, blocks).T))
+    real = r.dequantize(weights, factors, "", axis=0)
+    r.nodes[-1].attribute.append(helper.make_attribute("block_size", block))
+    product = r.node.output[0] if not i[5] else f"{r.prefix}_product"
+    r.nodes.append(helper.make_node("MatMul", [i[0], real], [product], name=r.node.name))
+    if i[5]:
+        name = f"{r.prefix}_bias"
+        r.nodes.append(helper.make_node("Add", [product, i[5]], [r.node.output[0]], name=name))
+    return True
+
+
+def _unpacked(packed: np.ndarray, bits: int) -> np.ndarray:
+    """The numbers in bytes along the last axis, the lowest bits first."""
+    shifts = np.arange(0, 8, bits)
+    apart = packed.astype(np.int32)[..., None] >> shifts & (1 << bits) - 1
+    return np.asarray(apart.reshape(*packed.shape[:-1], -1))
+
+
+# The attributes of MatMulNBits that are read, with their defaults.
+_NBITS = {"K": 0, "N": 0, "block_size": 0, "bits": 4}
+
 _REWRITES: dict[tuple[str, str], Callable[[_Rewriter], bool]] = {
     ("", "QLinearConv"): _Form("Conv", (None, 0), bias=8),
     ("", "QLinearMatMul"): _Form("MatMul", (-2, -1)),
@@ -157,6 +210,7 @@ _REWRITES: dict[tuple[str, str], Callable[[_Rewriter], bool]] = {
     (_MICROSOFT, "QLinearLeakyRelu"): _Form("LeakyRelu", (None,)),
     (_MICROSOFT, "QLinearSoftmax"): _softmax,
     (_MICROSOFT, "QLinearConcat"): _concat,
+    (_MICROSOFT, "MatMulNBits"): _matmul_nbits,
 }
 
 READ = tuple(_REWRITES)
@@ -167,6 +221,8 @@ READ = tuple(_REWRITES)
 # for ONNX's own operators its checker sees to that.
 _WINDOW = ("auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides")
 _ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
+    # How exactly it is to be computed at least: in float32 it is as exactly as can be.
+    "MatMulNBits": (*_NBITS, "accuracy_level"),
     "QGemm": ("alpha", "transA", "transB"),
     "QLinearAveragePool": (*_WINDOW, "channels_last"),
     "QLinearConcat": ("axis",),
@@ -203,6 +259,12 @@ def why_it_stays(domain: str, op: str, given: Sequence[bool], attributes: Mappin
         )
     if op == "QLinearSoftmax" and "opset" not in attributes:
         return "it does not state the opset of its Softmax; export the model again"
+    if op == "MatMulNBits":
+        return (
+            "its weights, scales or zero points are computed at run time or of other sizes than it "
+            "states, or g_idx changes their order or stands beside zero points; export it without "
+            "g_idx, and with constants"
+        )
     return "its scales are computed at run time, or its alpha is not positive"
 
 

@@ -6,8 +6,9 @@ of the real input and the integer weight without its zero point, in the order of
 float32; it is multiplied by the scale of the weights behind it. Recurrent ones round once a
 step, as with weights of float32.
 
-Gemm and MatMul may have weights of -8 to 7 with a scale for each block of elements along the depth:
-the attribute `block_size`; the scales are the last input, of the weights' axes.
+Gemm and MatMul may have weights with a scale for each block of elements along the depth: the
+attribute `block_size`; the scales are the last input, of the weights' axes. In a block weights lie
+within 15 of each other, so that 4 bits hold them. The last block may have fewer.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ def _gemm(call: Call) -> list[Array]:
     if BLOCK in call.attributes:
         depth = 1 - output_axis(call.op, call.attributes, 2)
         scales = np.repeat(call.value(SCALES), call.attributes[BLOCK], depth)
+        scales = scales.take(range(call.type(1).shape[depth]), depth)
         return [gemm.real_product(call, call.value(0), call.value(1).astype(np.float32) * scales)]
     weights, scale = _weights(call)
     return [gemm.real_product(call, call.value(0), weights, scale)]

@@ -100,8 +100,9 @@ def _keep_blocks(graph: GraphEditor, node: Node) -> bool:
 def _blocks(
     graph: GraphEditor, node: Node, source: Node
 ) -> tuple[Array, Array, int] | None:  # fmt: skip
-    """Integers of -8 to 7 without a zero point, their scales, and the elements of a block; None of
-    what is not that."""
+    """Integers without their zero points, of which those of a block lie within 15 of each other;
+    their scales, and the elements of a block, of which the last may have fewer; None of what is not
+    that."""
     if node.op not in ("Gemm", "MatMul") or not converts(source) or len(node.inputs) > SCALES:
         return None
     value, scales, zero = (graph.constant(e) for e in (*source.inputs, None)[:3])
@@ -114,11 +115,16 @@ def _blocks(
     given = graph.attributes(source.id)
     depth = 1 - output_axis(node.op, graph.attributes(node.id), 2)
     count, block = value.shape[depth], int(given.get("block_size", 0))
-    if int(given.get("axis", 1)) % 2 != depth or not block or block % 2 or count % block:
+    if int(given.get("axis", 1)) % 2 != depth or not block or block % 2 or count % 2:
         return None
     integers = value.astype(np.int32)
+    if not integers.size:
+        return None
     if zero is not None:
-        integers = integers - np.repeat(zero.astype(np.int32), block, depth)
-    if integers.min(initial=0) < -8 or integers.max(initial=0) > 7:
+        spread = np.repeat(zero.astype(np.int32), block, depth)
+        integers = integers - spread.take(range(count), depth)
+    begins = np.arange(0, count, block)
+    least, most = (of.reduceat(integers, begins, depth) for of in (np.minimum, np.maximum))
+    if (most - least).max() > 15 or np.abs(integers).max() > 127:
         return None
     return integers.astype(np.int8), scales.astype(np.float32), block

@@ -101,6 +101,10 @@ def _block_cases() -> Iterator[Case]:
     yield _of_blocks("transposed", "Gemm", (3, 96), (5, 96), 32, transB=1, alpha=0.5, beta=2.0)
     yield _of_blocks("of uint4", "Gemm", (1, 64), (7, 64), 16, dtype="uint4", zero=8, transB=1)
     yield _of_blocks("one of each", "Gemm", (1, 2), (2, 1), 2)
+    yield _of_blocks("a rest", "MatMul", (2, 12), (12, 4), 8, bias=False)
+    yield _of_blocks("less than a block", "Gemm", (2, 6), (6, 4), 8)
+    yield _of_blocks("zero points", "MatMul", (2, 8), (8, 4), 4, zero=2, bias=False)
+    yield _of_blocks("zero points of uint4", "Gemm", (2, 20), (3, 20), 8, dtype="uint4", transB=1)
 
 
 @pytest.mark.needs_host_gcc
@@ -124,8 +128,8 @@ def test_two_weights_of_4_bits_take_a_byte(tmp_path: Path) -> None:
     "case",
     [
         _of_blocks("odd", "MatMul", (2, 9), (9, 4), 3, bias=False),
-        _of_blocks("a rest", "MatMul", (2, 12), (12, 4), 8, bias=False),
-        _of_blocks("zero points", "MatMul", (2, 8), (8, 4), 4, zero=2, bias=False),
+        _of_blocks("odd depth", "MatMul", (2, 9), (9, 4), 4, bias=False),
+        _of_blocks("bytes", "MatMul", (2, 8), (8, 4), 4, dtype="int8", bias=False),
     ],
     ids=lambda case: case.name,
 )

@@ -1,8 +1,10 @@
 """Gemm and MatMul: rows times a constant matrix packed column by column, or two computed matrices.
 
 Order of the float32 sums: along the depth, then the bias. Weights of 4 bits with a scale for each
-block of a column lie two in a byte, the first in its low half, each plus 8; of these the products
-of a block are summed along the depth and multiplied by its scale, then the blocks, then the bias.
+block of a column lie two in a byte, the first in its low half, each plus 8, or plus what makes the
+least of its block 0 where one is not from -8 to 7; the last block may have fewer. Of these the
+products of a block are summed along the depth and multiplied by its scale, then the blocks, then
+the bias.
 """
 
 from __future__ import annotations
@@ -156,17 +158,23 @@ def _of_blocks(layer: Layer) -> Workload:
     (columns, depth), block = weights.shape, int(layer.attributes[BLOCK])
     rows = math.prod(layer.output.type.shape[:-1])
     r, n = counter("r", rows), counter("n", columns)
-    b, k = counter("b", depth // block), counter("k", block // 2)
-    offsets = _real_offsets(layer)
+    whole, rest = divmod(depth, block)
+    b = counter("b", whole + (rest > 0))
+    pairs = rest // 2 if not whole else block // 2
+    k = counter("k", f"(b < {whole} ? {pairs} : {rest // 2})" if whole and rest else pairs)
+    zeros, offsets = _zero_points(weights, block), _real_offsets(layer)
     alpha = float(layer.attributes.get("alpha", 1.0))
     body = render(
-        "gemm_blocks.c.j2", r=r, n=n, b=b, k=k, depth=depth, block=block, offset=_OFFSET,
+        "gemm_blocks.c.j2", r=r, n=n, b=b, k=k, depth=depth, block=block,
+        zero=_OFFSET if zeros is None else "zero",
         bias_step=plus(n) if offsets.ndim == 1 else plus(times(r, columns), n),
         alpha="" if alpha == 1.0 else float_literal(alpha), clamp=clamp_lines(layer, "sum"),
     )  # fmt: skip
-    halves = (weights.astype(np.int16) + _OFFSET).astype(np.uint8).reshape(-1, 2)
+    spread = np.int8(_OFFSET) if zeros is None else np.repeat(zeros, block, 1)[:, :depth]
+    halves = (weights + spread).astype(np.uint8).reshape(-1, 2)
     constants = (
         Constant("weights", halves[:, 0] | halves[:, 1] << 4),
+        *(() if zeros is None else (Constant("zeros", zeros),)),
         Constant("scale", np.ascontiguousarray(scales.astype(np.float32))),
         Constant("bias", offsets),
     )
@@ -176,6 +184,15 @@ def _of_blocks(layer: Layer) -> Workload:
         layer, stem("dense", "weights4", depth, columns), body, constants,
         in_place=overlap.in_place(layer, lowest),
     )  # fmt: skip
+
+
+def _zero_points(weights: Array, block: int) -> Array | None:
+    """int8 [columns, blocks]: what is added to each weight of a block, [columns, depth]; None where
+    that is 8."""
+    if weights.min(initial=0) >= -_OFFSET and weights.max(initial=0) < _OFFSET:
+        return None
+    begins = np.arange(0, weights.shape[1], block)
+    return np.asarray(-np.minimum.reduceat(weights, begins, axis=1), np.int8)
 
 
 def _by_column(layer: Layer, operand: Operand) -> Array:
