@@ -48,7 +48,9 @@ def _lines() -> Iterator[str]:
     yield ""
     yield (
         "Beside these, some are resolved when the model is read: Constant, Shape, Size, Dropout "
-        "(of a model that\nis exported for inference), and functions that the model brings along."
+        "(of a model that\nis exported for inference), functions that the model brings along, and "
+        "sequences and optionals that are\nmade of tensors in the model: their elements stand for "
+        "them, in outputs too."
     )
     yield ""
     yield (

@@ -16,6 +16,7 @@ from mcu_deploy.formats.onnx_functions import inline_functions
 from mcu_deploy.formats.onnx_loops import complete_loops
 from mcu_deploy.formats.onnx_operators import domain_of, draws_values, opset_of
 from mcu_deploy.formats.onnx_reasons import reason
+from mcu_deploy.formats.onnx_sequences import expand_sequences
 from mcu_deploy.formats.onnx_subgraphs import static_shapes, subgraphs_below, subgraphs_of
 
 # Folding must not turn a small model into a large one (ConstantOfShape, Expand, Tile).
@@ -126,7 +127,11 @@ def _to_fixpoint(model: onnx.ModelProto, strict: bool) -> None:
             continue
         if _rewrite_one(model, model):
             forget_shapes(model.graph)
-        elif not (_fold(model.graph, {}, {}, model) or complete_loops(model.graph)):
+        elif not (
+            _fold(model.graph, {}, {}, model)
+            or expand_sequences(model.graph)
+            or complete_loops(model.graph)
+        ):
             return
 
 
@@ -237,6 +242,8 @@ def _evaluate(
         values = ReferenceEvaluator(small).run(None, {})
     except Exception:  # an operator that the reference evaluator lacks stays in the graph
         return None
+    if any(value is None or isinstance(value, list) for value in values):
+        return None  # an optional, a sequence
     arrays = [np.asarray(v) for v in values]
     if sum(a.nbytes for a in arrays) > _LARGEST_FOLDED_BYTES:
         return None

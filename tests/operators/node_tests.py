@@ -149,12 +149,15 @@ _STEPS = {DType.FLOAT16: 2.0**-10, DType.BFLOAT16: 2.0**-7}
 
 def check_outputs(test: NodeTest, actual: list[Array], tolerance: float = 1e-5) -> None:
     """Floats within the tolerance, or a step of theirs; what has 8 bits or fewer exactly, as
-    integers and booleans. Of outputs that are counted as many elements, behind which are zeros."""
-    if len(actual) > len(test.outputs):
+    integers and booleans. Of outputs that are counted as many elements, behind which are zeros. A
+    sequence is as many outputs."""
+    each = [v if isinstance(v, list) else [v] for v in test.outputs]
+    outputs = [value for values in each for value in values]
+    if len(actual) > len(outputs):
         *actual, count = actual
-        actual = [_counted(a, w, int(count)) for a, w in zip(actual, test.outputs, strict=True)]
-    assert len(actual) == len(test.outputs)
-    for found, wanted in zip(actual, test.outputs, strict=True):
+        actual = [_counted(a, w, int(count)) for a, w in zip(actual, outputs, strict=True)]
+    assert len(actual) == len(outputs)
+    for found, wanted in zip(actual, outputs, strict=True):
         assert found.shape == wanted.shape
         assert found.dtype == wanted.dtype
         dtype = DType.of(wanted.dtype)

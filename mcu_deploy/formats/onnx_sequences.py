@@ -1,0 +1,304 @@
+"""Sequences and optionals that are known when the model is compiled: their elements instead.
+
+What makes a sequence is looked through (SequenceConstruct, SequenceInsert, ...). What takes a
+tensor from one, or asks about it, becomes what it gives: SequenceAt the element, ConcatFromSequence
+a Concat, SequenceLength a constant. SplitToSequence becomes Slices, SequenceMap its body once for
+each element. An output of the model that is a sequence of n tensors becomes n outputs: its name
+with _0, _1 and so on. An input that is an optional tensor is one that is always given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.formats.onnx_operators import domain_of
+from mcu_deploy.formats.onnx_subgraphs import rename, static_shapes, subgraphs_below, subgraphs_of
+from mcu_deploy.formats.onnx_types import declared_types
+
+Elements = tuple[str, ...]
+Nodes = list[onnx.NodeProto]
+
+
+def expand_sequences(graph: onnx.GraphProto) -> bool:
+    """Rewrites what reads sequences and optionals that are known; whether there was something.
+
+    The shapes of the graph's tensors are as far inferred as they can be.
+    """
+    taken = _take_optionals(graph)
+    known = _Known.of(graph)
+    nodes: Nodes = []
+    changed = False
+    for node in graph.node:
+        made = None if domain_of(node.domain) else known.rewritten(node)
+        changed = changed or made is not None
+        nodes += [node] if made is None else made
+    spread = [o for o in graph.output if known.sequences.get(o.name)]
+    for output in spread:
+        nodes += _spread(graph, output, known.sequences[output.name])
+    if changed or spread:
+        copied = [onnx.NodeProto.FromString(n.SerializeToString()) for n in nodes]
+        del graph.node[:]
+        graph.node.extend(copied)
+    return changed or bool(spread) or taken
+
+
+def _take_optionals(graph: onnx.GraphProto) -> bool:
+    found = False
+    for value in graph.input:
+        if value.type.optional_type.elem_type.HasField("tensor_type"):
+            tensor = onnx.TypeProto()
+            tensor.CopyFrom(value.type.optional_type.elem_type)
+            value.type.CopyFrom(tensor)
+            found = True
+    return found
+
+
+def _spread(graph: onnx.GraphProto, output: onnx.ValueInfoProto, elements: Elements) -> Nodes:
+    """Makes outputs of the elements of one; the nodes that write them."""
+    kept = [onnx.ValueInfoProto.FromString(o.SerializeToString()) for o in graph.output]
+    place = [o.name for o in kept].index(output.name)
+    kind = kept[place].type.sequence_type.elem_type.tensor_type.elem_type
+    names = [f"{output.name}_{k}" for k in range(len(elements))]
+    made = [onnx.ValueInfoProto(name=name) for name in names]
+    for info in made:
+        info.type.tensor_type.elem_type = kind
+    del graph.output[:]
+    graph.output.extend([*kept[:place], *made, *kept[place + 1 :]])
+    return [
+        helper.make_node("Identity", [element], [name], name)
+        for element, name in zip(elements, names, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known at a place of the graph. sequences: their elements' tensors, by name.
+    tensors: what is neither a sequence nor an optional. absent: optionals without a value."""
+
+    constants: Mapping[str, onnx.TensorProto]
+    shapes: Mapping[str, Sequence[int]]
+    tensors: frozenset[str]
+    sequences: dict[str, Elements] = field(default_factory=dict)
+    absent: set[str] = field(default_factory=set)
+    same: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, graph: onnx.GraphProto) -> _Known:
+        constants = {t.name: t for t in graph.initializer}
+        types = declared_types(graph).items()
+        tensors = {name for name, type_ in types if type_.HasField("tensor_type")}
+        return cls(constants, static_shapes(graph), frozenset({*tensors, *constants}))
+
+    def rewritten(self, node: onnx.NodeProto) -> Nodes | None:
+        """What stands for a node; None where it stays. Learns what it writes."""
+        if node.op_type in ("Identity", "Optional"):
+            self._hand_on(node)
+        elif node.op_type in _MAKERS:
+            elements = _MAKERS[node.op_type](self, node)
+            if elements is not None:
+                self.sequences[node.output[0]] = elements
+        elif node.op_type in _READERS:
+            return _READERS[node.op_type](self, node)
+        return None
+
+    def _hand_on(self, node: onnx.NodeProto) -> None:
+        if not node.input or not node.input[0]:
+            self.absent.add(node.output[0])
+            return
+        (given,), (written,) = node.input, node.output
+        if given in self.sequences:
+            self.sequences[written] = self.sequences[given]
+        if given in self.absent:
+            self.absent.add(written)
+        self.same[written] = self.same.get(given, given)
+
+    def elements(self, node: onnx.NodeProto) -> Elements | None:
+        """Of the sequence that is a node's first input."""
+        return self.sequences.get(self.same.get(node.input[0], node.input[0]))
+
+    def value(self, node: onnx.NodeProto, place: int) -> Array | None:
+        """Of an input; None where it is absent or not known."""
+        name = node.input[place] if place < len(node.input) else ""
+        tensor = self.constants.get(name)
+        return None if tensor is None else numpy_helper.to_array(tensor)
+
+    def position(self, node: onnx.NodeProto, place: int, default: int, last: int) -> int | None:
+        """A position in a sequence, from 0 to the last one there may be."""
+        if len(node.input) <= place or not node.input[place]:
+            return default if 0 <= default <= last else None
+        value = self.value(node, place)
+        if value is None:
+            return None
+        elements = self.elements(node) or ()
+        at = int(value.reshape(-1)[0])
+        at += len(elements) if at < 0 else 0
+        return at if 0 <= at <= last else None
+
+
+def _insert(known: _Known, node: onnx.NodeProto) -> Elements | None:
+    elements = known.elements(node)
+    if elements is None:
+        return None
+    at = known.position(node, 2, len(elements), len(elements))
+    return None if at is None else (*elements[:at], node.input[1], *elements[at:])
+
+
+def _erase(known: _Known, node: onnx.NodeProto) -> Elements | None:
+    elements = known.elements(node)
+    if not elements:
+        return None
+    last = len(elements) - 1
+    at = known.position(node, 1, last, last)
+    return None if at is None else (*elements[:at], *elements[at + 1 :])
+
+
+_MAKERS: Mapping[str, Callable[[_Known, onnx.NodeProto], Elements | None]] = {
+    "SequenceConstruct": lambda known, node: tuple(node.input),
+    "SequenceEmpty": lambda known, node: (),
+    "SequenceErase": _erase,
+    "SequenceInsert": _insert,
+}
+
+
+def _at(known: _Known, node: onnx.NodeProto) -> Nodes | None:
+    elements = known.elements(node)
+    at = None if elements is None else known.position(node, 1, -1, len(elements) - 1)
+    return None if elements is None or at is None else [_in_place(node, "Identity", elements[at])]
+
+
+def _length(known: _Known, node: onnx.NodeProto) -> Nodes | None:
+    elements = known.elements(node)
+    if elements is None:
+        return None
+    return [_constant(node.output[0], np.array(len(elements), np.int64))]
+
+
+def _get(known: _Known, node: onnx.NodeProto) -> Nodes | None:
+    """OptionalGetElement: what the optional was made of."""
+    source = known.same.get(node.input[0], node.input[0])
+    if source in known.tensors or source in known.sequences:
+        return [_in_place(node, "Identity", source)]
+    return None
+
+
+def _has(known: _Known, node: onnx.NodeProto) -> Nodes | None:
+    """OptionalHasElement: true of all but optionals without a value."""
+    name = node.input[0] if node.input else ""
+    source = known.same.get(name, name)
+    if name and name not in known.absent and source not in {*known.tensors, *known.sequences}:
+        return None
+    is_there = bool(name) and name not in known.absent
+    return [_constant(node.output[0], np.array(is_there))]
+
+
+def _concat(known: _Known, node: onnx.NodeProto) -> Nodes | None:
+    elements = known.elements(node)
+    if not elements:
+        return None
+    attributes = {a.name: a.i for a in node.attribute}
+    axis = int(attributes["axis"])
+    if not attributes.get("new_axis", 0):
+        return [_in_place(node, "Concat", *elements, axis=axis)]
+    if any(element not in known.shapes for element in elements):
+        return None
+    made, parts = [], [f"{node.output[0]} part {k}" for k in range(len(elements))]
+    for element, part in zip(elements, parts, strict=True):
+        shape = list(known.shapes[element])
+        shape.insert(axis % (len(shape) + 1), 1)
+        made += _reshape(element, shape, part)
+    return [*made, _in_place(node, "Concat", *parts, axis=axis)]
+
+
+def _split(known: _Known, node: onnx.NodeProto) -> Nodes | None:
+    """SplitToSequence: by the sizes of the parts, or into parts of one size, the last one less."""
+    shape = known.shapes.get(node.input[0])
+    named = len(node.input) > 1 and bool(node.input[1])
+    split = known.value(node, 1) if named else np.array(1)
+    if not shape or split is None:
+        return None
+    attributes = {a.name: a.i for a in node.attribute}
+    axis = int(attributes.get("axis", 0)) % len(shape)
+    sizes = [int(size) for size in split.reshape(-1)]
+    if not split.ndim and sizes[0] > 0:
+        step, end = sizes[0], shape[axis]
+        sizes = [min(step, end - at) for at in range(0, end, step)]
+    if sum(sizes) != shape[axis] or min(sizes, default=0) < 1:
+        return None
+    keeps = named or bool(attributes.get("keepdims", 1))
+    made: Nodes = []
+    parts = [f"{node.output[0]} part {k}" for k in range(len(sizes))]
+    for part, end, size in zip(parts, np.cumsum(sizes), sizes, strict=True):
+        cut = part if keeps else f"{part} cut"
+        bounds = [f"{part} {side}" for side in ("start", "end", "axis")]
+        for bound, value in zip(bounds, (end - size, end, axis), strict=True):
+            made.append(_constant(bound, np.array([value], np.int64)))
+        made.append(helper.make_node("Slice", [node.input[0], *bounds], [cut], cut))
+        if not keeps:
+            made += _reshape(cut, [*shape[:axis], *shape[axis + 1 :]], part)
+    return [*made, _in_place(node, "SequenceConstruct", *parts)]
+
+
+def _map(known: _Known, node: onnx.NodeProto) -> Nodes | None:
+    """SequenceMap: the body once for each element."""
+    given = [known.sequences.get(known.same.get(name, name)) for name in node.input]
+    if not given or given[0] is None:
+        return None
+    for name, elements in zip(node.input, given, strict=True):
+        fits = name in known.tensors if elements is None else len(elements) == len(given[0])
+        if not fits:
+            return None
+    made: Nodes = []
+    written: list[list[str]] = [[] for _ in node.output]
+    for k in range(len(given[0])):
+        body = onnx.GraphProto()
+        body.CopyFrom(subgraphs_of(node)["body"])
+        scopes = (body, *subgraphs_below(body))
+        own = {n for scope in scopes for inner in scope.node for n in inner.output if n}
+        own |= {n.name for scope in scopes for n in (*scope.input, *scope.initializer)}
+        prefix = f"{node.output[0]} {k}"
+        rename(body, {name: f"{prefix}/{name}" for name in own})
+        taken = (
+            name if elements is None else elements[k]
+            for name, elements in zip(node.input, given, strict=True)
+        )  # fmt: skip
+        rename(body, {i.name: t for i, t in zip(body.input, taken, strict=True)})
+        made += [_constant(t.name, numpy_helper.to_array(t)) for t in body.initializer]
+        made += body.node
+        for names, output in zip(written, body.output, strict=True):
+            names.append(output.name)
+    for output, names in zip(node.output, written, strict=True):
+        made.append(helper.make_node("SequenceConstruct", names, [output], output))
+    return made
+
+
+_READERS: Mapping[str, Callable[[_Known, onnx.NodeProto], Nodes | None]] = {
+    "ConcatFromSequence": _concat,
+    "OptionalGetElement": _get,
+    "OptionalHasElement": _has,
+    "SequenceAt": _at,
+    "SequenceLength": _length,
+    "SequenceMap": _map,
+    "SplitToSequence": _split,
+}
+
+
+def _in_place(node: onnx.NodeProto, op: str, *inputs: str, **attributes: Any) -> onnx.NodeProto:
+    """A node that writes what another one wrote."""
+    return helper.make_node(op, list(inputs), [node.output[0]], node.name, **attributes)
+
+
+def _constant(name: str, value: Array) -> onnx.NodeProto:
+    return helper.make_node("Constant", [], [name], name, value=numpy_helper.from_array(value))
+
+
+def _reshape(x: str, shape: Sequence[int], name: str) -> Nodes:
+    sizes = f"{name} shape"
+    made = _constant(sizes, np.array(shape, np.int64))
+    return [made, helper.make_node("Reshape", [x, sizes], [name], name)]

@@ -1,0 +1,198 @@
+"""Sequences and optionals in ONNX files: known ones are their elements, others are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+from operators.lab import Array
+
+from mcu_deploy import formats, interpreter
+from mcu_deploy.errors import McuDeployError
+
+X = np.arange(12, dtype=np.float32).reshape(2, 6)
+FLOATS = helper.make_tensor_type_proto(TensorProto.FLOAT, None)
+SEQUENCE = helper.make_sequence_type_proto(FLOATS)
+node = helper.make_node
+
+
+def model(
+    nodes: Sequence[onnx.NodeProto],
+    output: onnx.TypeProto = FLOATS,
+    constants: Mapping[str, Array] | None = None,
+    given: onnx.TypeProto | None = None,
+) -> onnx.ModelProto:
+    """Nodes between the input x and the output y."""
+    x = given or helper.make_tensor_type_proto(TensorProto.FLOAT, X.shape)
+    graph = helper.make_graph(
+        list(nodes),
+        "g",
+        [helper.make_value_info("x", x)],
+        [helper.make_value_info("y", output)],
+        [numpy_helper.from_array(v, n) for n, v in (constants or {}).items()],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+
+
+def run(made: onnx.ModelProto, folder: Path) -> list[Array]:
+    path = folder / "model.onnx"
+    path.write_bytes(made.SerializeToString())
+    return interpreter.run(formats.load(path), [X])
+
+
+def check(made: onnx.ModelProto, folder: Path) -> None:
+    """The elements are those of onnx's evaluator."""
+    (wanted,) = ReferenceEvaluator(made).run(None, {"x": X})
+    found = run(made, folder)
+    expected = wanted if isinstance(wanted, list) else [wanted]
+    for value, element in zip(found, expected, strict=True):
+        assert value.dtype == element.dtype
+        assert np.array_equal(value, element)
+
+
+ONE, TWO, LAST = np.array(1), np.array(2), np.array(-1)
+TWICE = node("Add", ["x", "x"], ["xx"])
+
+
+@pytest.mark.parametrize("reader", ["SequenceAt", "ConcatFromSequence", "stacked", "whole"])
+def test_what_is_made_of_tensors(tmp_path: Path, reader: str) -> None:
+    """x and 2x; 3x before the last one; without the first one."""
+    nodes = [
+        TWICE,
+        node("Add", ["x", "xx"], ["xxx"]),
+        node("SequenceConstruct", ["x", "xx"], ["a"]),
+        node("Identity", ["a"], ["b"]),
+        node("SequenceInsert", ["b", "xxx", "last"], ["c"]),
+        node("SequenceInsert", ["c", "x"], ["d"]),
+        node("SequenceErase", ["d", "zero"], ["e" if reader != "whole" else "y"]),
+    ]
+    nodes += {
+        "SequenceAt": [node("SequenceAt", ["e", "last"], ["y"])],
+        "ConcatFromSequence": [node("ConcatFromSequence", ["e"], ["y"], axis=-1)],
+        "stacked": [node("ConcatFromSequence", ["e"], ["y"], axis=1, new_axis=1)],
+        "whole": [],
+    }[reader]
+    constants = {"last": LAST, "zero": np.array(0)}
+    check(model(nodes, SEQUENCE if reader == "whole" else FLOATS, constants), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("split", "attributes"),
+    [
+        (None, {"axis": 0}),
+        (None, {"axis": -1, "keepdims": 0}),
+        (np.array(4), {"axis": 1}),
+        (np.array([1, 2, 3]), {"axis": 1, "keepdims": 0}),
+    ],
+)
+def test_a_tensor_in_parts(tmp_path: Path, split: Array | None, attributes: dict[str, int]) -> None:
+    """An output that is a sequence is as many outputs."""
+    given = ["x"] if split is None else ["x", "split"]
+    nodes = [node("SplitToSequence", given, ["y"], **attributes)]
+    check(model(nodes, SEQUENCE, {} if split is None else {"split": split}), tmp_path)
+
+
+def test_the_outputs_of_a_sequence_are_named_after_it(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    made = model([node("SplitToSequence", ["x"], ["y"])], SEQUENCE)
+    path.write_bytes(made.SerializeToString())
+    graph = formats.load(path)
+    assert [graph.edge_name(edge) for edge in graph.outputs] == ["y_0", "y_1"]
+    assert all(graph.type(edge).shape == (1, 6) for edge in graph.outputs)
+
+
+def test_the_length(tmp_path: Path) -> None:
+    nodes = [
+        node("SequenceEmpty", [], ["a"], dtype=TensorProto.FLOAT),
+        node("SequenceInsert", ["a", "x"], ["b"]),
+        node("SequenceLength", ["b"], ["n"]),
+        node("Cast", ["n"], ["f"], to=TensorProto.FLOAT),
+        node("Mul", ["x", "f"], ["y"]),
+    ]
+    check(model(nodes), tmp_path)
+
+
+def test_a_body_for_each_element(tmp_path: Path) -> None:
+    """A sequence and a tensor; the body has a constant of its own and reads one from outside."""
+    tensor = helper.make_tensor_value_info
+    body = helper.make_graph(
+        [
+            node("Add", ["e", "t"], ["s"]),
+            node("Mul", ["s", "own"], ["m"]),
+            node("Sub", ["m", "xx"], ["r"]),
+        ],
+        "body",
+        [tensor("e", TensorProto.FLOAT, X.shape), tensor("t", TensorProto.FLOAT, X.shape)],
+        [tensor("r", TensorProto.FLOAT, X.shape)],
+        [numpy_helper.from_array(np.array(3, np.float32), "own")],
+    )
+    nodes = [
+        TWICE,
+        node("SequenceConstruct", ["x", "xx"], ["a"]),
+        node("SequenceMap", ["a", "x"], ["y"], body=body),
+    ]
+    # onnx's evaluator lets no body read from outside
+    first, second = run(model(nodes, SEQUENCE), tmp_path)
+    assert np.array_equal(first, (X + X) * 3 - 2 * X)
+    assert np.array_equal(second, (2 * X + X) * 3 - 2 * X)
+
+
+def test_optionals(tmp_path: Path) -> None:
+    """Whether one has a value decides an If."""
+    tensor = helper.make_tensor_value_info
+    branches = {
+        name: helper.make_graph([n], name, [], [tensor("z", TensorProto.FLOAT, X.shape)])
+        for name, n in (
+            ("then_branch", node("OptionalGetElement", ["o"], ["z"])),
+            ("else_branch", node("Neg", ["x"], ["z"])),
+        )
+    }
+    kind = helper.make_tensor_type_proto(TensorProto.FLOAT, X.shape)
+    for made, sign in (
+        (node("Optional", ["x"], ["o"]), 1),
+        (node("Optional", [], ["o"], type=kind), -1),
+    ):
+        nodes = [
+            made,
+            node("OptionalHasElement", ["o"], ["c"]),
+            node("If", ["c"], ["y"], **branches),
+        ]
+        (y,) = run(model(nodes), tmp_path)
+        assert np.array_equal(y, sign * X)
+
+
+def test_an_optional_input_is_given(tmp_path: Path) -> None:
+    tensor = helper.make_tensor_type_proto(TensorProto.FLOAT, X.shape)
+    nodes = [node("OptionalGetElement", ["x"], ["e"]), node("Neg", ["e"], ["y"])]
+    (y,) = run(model(nodes, given=helper.make_optional_type_proto(tensor)), tmp_path)
+    assert np.array_equal(y, -X)
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        [node("SequenceConstruct", ["x"], ["a"]), node("SequenceAt", ["a", "one"], ["y"])],
+        [node("SequenceConstruct", ["x"], ["a"]), node("SequenceErase", ["a", "one"], ["b"]),
+         node("SequenceAt", ["b", "zero"], ["y"])],
+        [node("SplitToSequence", ["x", "one"], ["a"]), node("SequenceAt", ["a", "i"], ["y"])],
+        [node("SequenceEmpty", [], ["a"]), node("ConcatFromSequence", ["a"], ["y"], axis=0)],
+    ],
+)  # fmt: skip
+def test_what_is_not_there_is_refused(tmp_path: Path, nodes: list[onnx.NodeProto]) -> None:
+    """Positions beyond the end, and those that are computed."""
+    made = model(nodes, FLOATS, {"one": ONE, "zero": np.array(0)})
+    index = helper.make_tensor_value_info("i", TensorProto.INT64, [])
+    made.graph.input.append(index)
+    with pytest.raises(McuDeployError, match=r"Sequence\w*"):
+        run(made, tmp_path)
+
+
+def test_a_sequence_as_an_input_is_refused(tmp_path: Path) -> None:
+    nodes = [node("SequenceAt", ["x", "zero"], ["y"])]
+    with pytest.raises(McuDeployError, match="only tensors are taken"):
+        run(model(nodes, FLOATS, {"zero": np.array(0)}, given=SEQUENCE), tmp_path)
