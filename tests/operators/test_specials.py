@@ -181,3 +181,34 @@ def test_special_numbers(tmp_path: Path) -> None:
             misfits["oracle, onnxruntime"] = "no longer differ"
         failures += [f"{case.name}: {who}: {text}" for who, text in misfits.items() if text]
     assert not failures, f"{len(failures)} failures:\n" + "\n".join(failures)
+
+
+@pytest.mark.needs_host_gcc
+def test_functions_of_float64(tmp_path: Path) -> None:
+    """The device as the oracle, to 1e-12; onnxruntime, where it has such a kernel, as both."""
+    x = SPECIALS.astype(np.float64)
+    low, high = np.array(-1.25), np.array(2.5)
+    entries = [
+        _entry(op, x, result="float64")
+        for op in ("Erf", "Exp", "Sigmoid", "Softplus", "Softsign", "Tanh", "Sqrt", "Reciprocal")
+    ] + [
+        _entry("Clip", x, constants=bounds, result="float64", why="" if len(bounds) == 2 else ABSENT)
+        for bounds in ({"low": low, "high": high}, {"low": low})
+    ]  # fmt: skip
+    for _, case in entries:
+        for value in case.model.graph.input:
+            value.type.tensor_type.elem_type = TensorProto.DOUBLE
+    compiled = [compile_case(case, tmp_path, k) for k, (_, case) in enumerate(entries)]
+    device = run_on_host(compiled, tmp_path)
+    for (why, _), item, (found,) in zip(entries, compiled, device, strict=True):
+        (wanted,) = item.expected
+        assert found.dtype == wanted.dtype == np.float64
+        assert np.allclose(found, wanted, 1e-12, 0, equal_nan=True), item.case.name
+        if why:
+            continue
+        try:
+            (reference,) = run_onnxruntime(item.case.model, item.case.inputs, optimise=False)
+        except Exception as error:
+            assert "NOT_IMPLEMENTED" in str(error)
+            continue
+        assert np.allclose(found, reference, 1e-6, 1e-12, equal_nan=True), item.case.name

@@ -167,7 +167,8 @@ def _has_computed_bounds(layer: Layer) -> bool:
 
 def _supports_unary(layer: Layer) -> Support:
     x, y = layer.input(0).type, layer.output.type
-    if layer.op == "Clip" and exact.is_exact(layer) and y.dtype.is_integer:
+    bounded = not {"min", "max"} & set(layer.attributes)  # by inputs, since opset 11
+    if layer.op == "Clip" and exact.is_exact(layer) and (y.dtype.is_integer or bounded):
         return exact.supports(layer)
     if _has_computed_bounds(layer):
         is_plain = y.dtype.is_float and "activation" not in layer.attributes

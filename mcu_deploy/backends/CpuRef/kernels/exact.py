@@ -21,6 +21,11 @@ _FLOAT64 = {
     "Sqrt": "sqrt(a)",
     "Reciprocal": "1.0 / a",
     "Exp": "exp(a)",
+    "Erf": "erf(a)",
+    "Sigmoid": "1.0 / (1.0 + exp(-a))",
+    "Softplus": "(a > 0.0 ? a : 0.0) + log1p(exp(-fabs(a)))",
+    "Softsign": "a / (1.0 + fabs(a))",
+    "Tanh": "tanh(a)",
 }
 
 
