@@ -10,14 +10,16 @@ from arm_dsp_strips_cases import TAKEN, Block, model
 
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp import ArmDsp
-from mcu_deploy.backends.ArmDsp.kernels import convolution_strips
-from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import Strips
+from mcu_deploy.backends.ArmDsp.kernels import convolution, convolution_strips
+from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import Strips, kernel_of_rows
 from mcu_deploy.backends.interface import Proposal, Target, layer_of
 from mcu_deploy.backends.isa.dsp.frames import Kernel
+from mcu_deploy.backends.isa.dsp.gather import SharedGather
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.ir.view import view_of_all
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
+M7 = Target("cortex-m7", fpu=True, dsp=True)
 RESIDUAL = [case for case in TAKEN if not case.filters]
 
 
@@ -50,6 +52,25 @@ def test_a_sum_with_another_tensor_or_of_rows_that_are_no_words_is_left_out(tmp_
 
 def test_a_middle_that_is_small_already_stays_whole(tmp_path: Path) -> None:
     assert not proposed(Block((8, 4, 4), 8), tmp_path)
+
+
+@pytest.mark.parametrize(("target", "is_shared"), [(M4, {True}), (M7, {True, False})])
+def test_columns_are_shared_where_that_is_quickest(
+    target: Target, is_shared: set[bool], tmp_path: Path
+) -> None:
+    found = set()
+    for case in TAKEN:
+        graph = passes.run(formats.load(model([case], tmp_path / "m.onnx")))
+        for node in graph.nodes:
+            layer = read(layer_of(graph, node, target)) if node.op == "Conv" else ""
+            if isinstance(layer, str) or SharedGather.refusal(layer):
+                continue
+            kernels = [Kernel(layer, is_shared=k, is_of_rows=True) for k in (True, False)]
+            times = [convolution.assemble(kernel).time(target) for kernel in kernels]
+            taken = kernel_of_rows(layer)
+            assert taken is not None and taken.is_shared == (times[0] <= times[1])
+            found.add(taken.is_shared)
+    assert found == is_shared
 
 
 @pytest.mark.parametrize("case", TAKEN)

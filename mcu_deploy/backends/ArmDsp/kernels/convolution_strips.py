@@ -233,16 +233,27 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 
 
 def kernel_of_rows(layer: Convolution | str) -> Kernel | None:
-    """The quickest that computes some rows of a layer."""
+    """The quickest that computes some rows of a layer; by wide weights, which take twice the flash,
+    only where there is no other."""
     if isinstance(layer, str) or layer.is_depthwise or layer.groups > 1:
         return None
     if convolution.refusal(layer):
         return None
-    kernels = [Kernel(layer, is_wide, is_of_rows=True) for is_wide in (False, True)]
-    if not SharedGather.refusal(layer):
-        kernels.insert(0, Kernel(layer, is_shared=True, is_of_rows=True))
+    is_shared = not SharedGather.refusal(layer) and _is_quicker_shared(layer)
+    kernels = [Kernel(layer, is_shared=True, is_of_rows=True)] if is_shared else []
+    kernels += [Kernel(layer, is_wide, is_of_rows=True) for is_wide in (False, True)]
     kernel = next((kernel for kernel in kernels if not kernel.product.refusal()), None)
     return kernel and convolution.fitting(kernel)
+
+
+def _is_quicker_shared(layer: Convolution) -> bool:
+    """Whether sharing columns is quicker, as for all rows, whose kernels are priced anyway."""
+    kernels = [Kernel(layer, is_shared=is_shared) for is_shared in (True, False)]
+    if any(kernel.product.refusal() for kernel in kernels):
+        return True
+    fitting = [convolution.fitting(kernel) for kernel in kernels]
+    shared, other = (convolution.assemble(kernel).time(layer.target) for kernel in fitting)
+    return shared <= other
 
 
 def _sum(view: SubgraphView, first: Layer, second: Layer) -> SumLayer | None:
