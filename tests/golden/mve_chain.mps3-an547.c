@@ -156,116 +156,116 @@ MCU_KERNEL void _mcu_mve_chain_conv1x1_8_depthwise3x3_16_mve(const int8_t *x MCU
             "    add r1, r1, #3473\n"               /* output, output, #3473 */
             "    str r2, [r5, #-12]\n"              /* pairs_left, [frame, #-12] */
             "4:\n"
+            "    ldr r3, [r5, #-16]\n"              /* stream, [frame, #-16] */
             /* Two pixels times four filters, tile by tile. */
             "    mov r0, #8\n"                      /* bytes_of_row, #8 */
-            "    ldr r3, [r5, #-16]\n"              /* stream, [frame, #-16] */
             "    vctp.8 r0\n"                       /* bytes_of_row */
             "    vldrw.u32 q2, [r3, #48]!\n"        /* w0, [stream, #48]! */
             "    vpst\n"
             "    vldrwt.u32 q0, [r7]\n"             /* xa, [window] */
-            "    vpst\n"
-            "    vldrwt.u32 q1, [r7, #8]\n"         /* xb, [window, #8] */
             "    vmladav.s8 lr, q0, q2\n"           /* suma0, xa, w0 */
             "    vldrw.u32 q3, [r3, #16]!\n"        /* w1, [stream, #16]! */
-            "    vmladav.s8 r8, q1, q2\n"           /* sumb0, xb, w0 */
-            "    vldrw.u32 q7, [r3, #16]!\n"        /* w2, [stream, #16]! */
             "    vmladav.s8 r10, q0, q3\n"          /* suma1, xa, w1 */
+            "    vldrw.u32 q7, [r3, #16]!\n"        /* w2, [stream, #16]! */
+            "    vmladav.s8 r0, q0, q7\n"           /* suma2, xa, w2 */
+            "    vpst\n"
+            "    vldrwt.u32 q1, [r7, #8]\n"         /* xb, [window, #8] */
+            "    vmladav.s8 r8, q1, q2\n"           /* sumb0, xb, w0 */
             "    vldrw.u32 q2, [r3, #16]!\n"        /* w0, [stream, #16]! */
             "    vmladav.s8 r6, q1, q3\n"           /* sumb1, xb, w1 */
             "    vldrw.u32 q3, [r3, #48]!\n"        /* w1, [stream, #48]! */
-            "    vmladav.s8 r0, q0, q7\n"           /* suma2, xa, w2 */
-            "    add r7, r7, #16\n"                 /* window, window, #16 */
             "    vmladav.s8 r12, q1, q7\n"          /* sumb2, xb, w2 */
             "    vmov q4[2], q4[0], lr, r0\n"       /* words_a[2], words_a[0], suma0, suma2 */
             "    vmladav.s8 r2, q0, q2\n"           /* suma3, xa, w0 */
-            "    vldrw.u32 q7, [r3, #16]!\n"        /* w2, [stream, #16]! */
+            "    vmov q5[2], q5[0], r8, r12\n"      /* words_b[2], words_b[0], sumb0, sumb2 */
             "    vmladav.s8 r4, q1, q2\n"           /* sumb3, xb, w0 */
             "    vmov q4[3], q4[1], r10, r2\n"      /* words_a[3], words_a[1], suma1, suma3 */
+            "    vldrw.u32 q7, [r3, #16]!\n"        /* w2, [stream, #16]! */
+            "    vmov q5[3], q5[1], r6, r4\n"       /* words_b[3], words_b[1], sumb1, sumb3 */
+            "    vldrw.u32 q6, [r3, #-48]\n"        /* end, [stream, #-48] */
+            "    vadd.i32 q4, q4, q6\n"             /* words_a, words_a, end */
+            "    vcvt.f32.s32 q4, q4\n"             /* words_a, words_a */
+            "    vadd.i32 q5, q5, q6\n"             /* words_b, words_b, end */
+            "    vcvt.f32.s32 q5, q5\n"             /* words_b, words_b */
+            "    vldrw.u32 q2, [r3, #16]!\n"        /* w0, [stream, #16]! */
             "    vmladav.s8 lr, q0, q3\n"           /* suma0, xa, w1 */
-            "    vmov q5[2], q5[0], r8, r12\n"      /* words_b[2], words_b[0], sumb0, sumb2 */
             "    vldrw.u32 q6, [r3, #-48]\n"        /* end, [stream, #-48] */
             "    vmladav.s8 r8, q1, q3\n"           /* sumb0, xb, w1 */
-            "    vadd.i32 q4, q4, q6\n"             /* words_a, words_a, end */
-            "    vcvt.f32.s32 q4, q4\n"             /* words_a, words_a */
-            "    vmov q5[3], q5[1], r6, r4\n"       /* words_b[3], words_b[1], sumb1, sumb3 */
+            "    vldrw.u32 q3, [r3, #16]!\n"        /* w1, [stream, #16]! */
+            "    vfmas.f32 q4, q6, r9\n"            /* words_a, end, rounding */
+            "    add r7, r7, #16\n"                 /* window, window, #16 */
+            "    vfmas.f32 q5, q6, r9\n"            /* words_b, end, rounding */
+            "    vqmovnb.s16 q4, q4\n"              /* words_a, words_a */
             "    vmladav.s8 r10, q0, q7\n"          /* suma1, xa, w2 */
-            "    vadd.i32 q5, q5, q6\n"             /* words_b, words_b, end */
-            "    vcvt.f32.s32 q5, q5\n"             /* words_b, words_b */
-            "    vldrw.u32 q2, [r3, #16]!\n"        /* w0, [stream, #16]! */
+            "    vqmovnb.s16 q5, q5\n"              /* words_b, words_b */
             "    vmladav.s8 r6, q1, q7\n"           /* sumb1, xb, w2 */
-            "    vldrw.u32 q6, [r3, #-48]\n"        /* end, [stream, #-48] */
-            "    vfmas.f32 q4, q6, r9\n"            /* words_a, end, rounding */
-            "    vldrw.u32 q3, [r3, #16]!\n"        /* w1, [stream, #16]! */
-            "    vfmas.f32 q5, q6, r9\n"            /* words_b, end, rounding */
-            "    vqmovnb.s16 q4, q4\n"              /* words_a, words_a */
-            "    vmladav.s8 r0, q0, q2\n"           /* suma2, xa, w0 */
-            "    vqmovnb.s16 q5, q5\n"              /* words_b, words_b */
-            "    vmladav.s8 r12, q1, q2\n"          /* sumb2, xb, w0 */
             "    vldrw.u32 q7, [r3, #48]!\n"        /* w2, [stream, #48]! */
+            "    vmladav.s8 r0, q0, q2\n"           /* suma2, xa, w0 */
+            "    vstrb.32 q5, [r1, #16]\n"          /* words_b, [output, #16] */
+            "    vmladav.s8 r12, q1, q2\n"          /* sumb2, xb, w0 */
+            "    vstrb.32 q4, [r1], #4\n"           /* words_a, [output], #4 */
             "    vmladav.s8 r2, q0, q3\n"           /* suma3, xa, w1 */
-            "    vstrb.32 q5, [r1, #16]\n"          /* words_b, [output, #16] */
+            "    vmov q4[2], q4[0], lr, r0\n"       /* words_a[2], words_a[0], suma0, suma2 */
             "    vmladav.s8 r4, q1, q3\n"           /* sumb3, xb, w1 */
-            "    vstrb.32 q4, [r1], #4\n"           /* words_a, [output], #4 */
-            "    vmov q4[2], q4[0], lr, r0\n"       /* words_a[2], words_a[0], suma0, suma2 */
+            "    vmov q5[2], q5[0], r8, r12\n"      /* words_b[2], words_b[0], sumb0, sumb2 */
+            "    vmov q4[3], q4[1], r10, r2\n"      /* words_a[3], words_a[1], suma1, suma3 */
+            "    vmov q5[3], q5[1], r6, r4\n"       /* words_b[3], words_b[1], sumb1, sumb3 */
+            "    vldrw.u32 q2, [r3, #16]!\n"        /* w0, [stream, #16]! */
             "    vmladav.s8 lr, q0, q7\n"           /* suma0, xa, w2 */
-            "    vmov q4[3], q4[1], r10, r2\n"      /* words_a[3], words_a[1], suma1, suma3 */
-            "    vldrw.u32 q2, [r3, #16]!\n"        /* w0, [stream, #16]! */
-            "    vmov q5[2], q5[0], r8, r12\n"      /* words_b[2], words_b[0], sumb0, sumb2 */
             "    vldrw.u32 q6, [r3, #-48]\n"        /* end, [stream, #-48] */
+            "    vadd.i32 q4, q4, q6\n"             /* words_a, words_a, end */
+            "    vcvt.f32.s32 q4, q4\n"             /* words_a, words_a */
+            "    vadd.i32 q5, q5, q6\n"             /* words_b, words_b, end */
+            "    vcvt.f32.s32 q5, q5\n"             /* words_b, words_b */
+            "    vldrw.u32 q3, [r3, #16]!\n"        /* w1, [stream, #16]! */
             "    vmladav.s8 r8, q1, q7\n"           /* sumb0, xb, w2 */
-            "    vadd.i32 q4, q4, q6\n"             /* words_a, words_a, end */
-            "    vcvt.f32.s32 q4, q4\n"             /* words_a, words_a */
-            "    vmov q5[3], q5[1], r6, r4\n"       /* words_b[3], words_b[1], sumb1, sumb3 */
-            "    vmladav.s8 r10, q0, q2\n"          /* suma1, xa, w0 */
-            "    vadd.i32 q5, q5, q6\n"             /* words_b, words_b, end */
-            "    vcvt.f32.s32 q5, q5\n"             /* words_b, words_b */
-            "    vldrw.u32 q3, [r3, #16]!\n"        /* w1, [stream, #16]! */
-            "    vmladav.s8 r6, q1, q2\n"           /* sumb1, xb, w0 */
             "    vldrw.u32 q6, [r3, #-48]\n"        /* end, [stream, #-48] */
             "    vfmas.f32 q4, q6, r9\n"            /* words_a, end, rounding */
             "    vldrw.u32 q7, [r3, #16]!\n"        /* w2, [stream, #16]! */
             "    vfmas.f32 q5, q6, r9\n"            /* words_b, end, rounding */
             "    vqmovnb.s16 q4, q4\n"              /* words_a, words_a */
-            "    vmladav.s8 r0, q0, q3\n"           /* suma2, xa, w1 */
+            "    vmladav.s8 r10, q0, q2\n"          /* suma1, xa, w0 */
             "    vqmovnb.s16 q5, q5\n"              /* words_b, words_b */
-            "    vmladav.s8 r12, q1, q3\n"          /* sumb2, xb, w1 */
+            "    vmladav.s8 r6, q1, q2\n"           /* sumb1, xb, w0 */
             "    vldrw.u32 q2, [r3, #48]!\n"        /* w0, [stream, #48]! */
-            "    vmladav.s8 r2, q0, q7\n"           /* suma3, xa, w2 */
+            "    vmladav.s8 r0, q0, q3\n"           /* suma2, xa, w1 */
             "    vstrb.32 q5, [r1, #16]\n"          /* words_b, [output, #16] */
-            "    vmladav.s8 r4, q1, q7\n"           /* sumb3, xb, w2 */
+            "    vmladav.s8 r12, q1, q3\n"          /* sumb2, xb, w1 */
             "    vstrb.32 q4, [r1], #4\n"           /* words_a, [output], #4 */
+            "    vmladav.s8 r2, q0, q7\n"           /* suma3, xa, w2 */
             "    vmov q4[2], q4[0], lr, r0\n"       /* words_a[2], words_a[0], suma0, suma2 */
-            "    vmladav.s8 lr, q0, q2\n"           /* suma0, xa, w0 */
-            "    vmov q4[3], q4[1], r10, r2\n"      /* words_a[3], words_a[1], suma1, suma3 */
-            "    vldrw.u32 q3, [r3, #16]!\n"        /* w1, [stream, #16]! */
+            "    vmladav.s8 r4, q1, q7\n"           /* sumb3, xb, w2 */
             "    vmov q5[2], q5[0], r8, r12\n"      /* words_b[2], words_b[0], sumb0, sumb2 */
+            "    vmov q4[3], q4[1], r10, r2\n"      /* words_a[3], words_a[1], suma1, suma3 */
+            "    vmov q5[3], q5[1], r6, r4\n"       /* words_b[3], words_b[1], sumb1, sumb3 */
+            "    vldrw.u32 q3, [r3, #16]!\n"        /* w1, [stream, #16]! */
+            "    vmladav.s8 lr, q0, q2\n"           /* suma0, xa, w0 */
             "    vldrw.u32 q6, [r3, #-48]\n"        /* end, [stream, #-48] */
-            "    vmladav.s8 r8, q1, q2\n"           /* sumb0, xb, w0 */
             "    vadd.i32 q4, q4, q6\n"             /* words_a, words_a, end */
             "    vcvt.f32.s32 q4, q4\n"             /* words_a, words_a */
-            "    vmov q5[3], q5[1], r6, r4\n"       /* words_b[3], words_b[1], sumb1, sumb3 */
-            "    vmladav.s8 r10, q0, q3\n"          /* suma1, xa, w1 */
             "    vadd.i32 q5, q5, q6\n"             /* words_b, words_b, end */
             "    vcvt.f32.s32 q5, q5\n"             /* words_b, words_b */
             "    vldrw.u32 q7, [r3, #16]!\n"        /* w2, [stream, #16]! */
-            "    vmladav.s8 r6, q1, q3\n"           /* sumb1, xb, w1 */
+            "    vmladav.s8 r8, q1, q2\n"           /* sumb0, xb, w0 */
             "    vldrw.u32 q6, [r3, #-48]\n"        /* end, [stream, #-48] */
             "    vfmas.f32 q4, q6, r9\n"            /* words_a, end, rounding */
             "    vldrw.u32 q2, [r3, #16]!\n"        /* w0, [stream, #16]! */
             "    vfmas.f32 q5, q6, r9\n"            /* words_b, end, rounding */
             "    vqmovnb.s16 q4, q4\n"              /* words_a, words_a */
-            "    vmladav.s8 r0, q0, q7\n"           /* suma2, xa, w2 */
+            "    vmladav.s8 r10, q0, q3\n"          /* suma1, xa, w1 */
             "    vqmovnb.s16 q5, q5\n"              /* words_b, words_b */
-            "    vmladav.s8 r12, q1, q7\n"          /* sumb2, xb, w2 */
+            "    vmladav.s8 r6, q1, q3\n"           /* sumb1, xb, w1 */
             "    vstrb.32 q5, [r1, #16]\n"          /* words_b, [output, #16] */
-            "    vmladav.s8 r2, q0, q2\n"           /* suma3, xa, w0 */
+            "    vmladav.s8 r0, q0, q7\n"           /* suma2, xa, w2 */
             "    vstrb.32 q4, [r1], #4\n"           /* words_a, [output], #4 */
-            "    vmladav.s8 r4, q1, q2\n"           /* sumb3, xb, w0 */
+            "    vmladav.s8 r12, q1, q7\n"          /* sumb2, xb, w2 */
             "    vmov q4[2], q4[0], lr, r0\n"       /* words_a[2], words_a[0], suma0, suma2 */
-            "    vmov q4[3], q4[1], r10, r2\n"      /* words_a[3], words_a[1], suma1, suma3 */
+            "    vmladav.s8 r2, q0, q2\n"           /* suma3, xa, w0 */
             "    vmov q5[2], q5[0], r8, r12\n"      /* words_b[2], words_b[0], sumb0, sumb2 */
-            "    vmov q5[3], q5[1], r6, r4\n"       /* words_b[3], words_b[1], sumb1, sumb3 */
+            "    vmladav.s8 r4, q1, q2\n"           /* sumb3, xb, w0 */
+            "    vmov q4[3], q4[1], r10, r2\n"      /* words_a[3], words_a[1], suma1, suma3 */
             "    vldrw.u32 q6, [r3, #16]\n"         /* end, [stream, #16] */
+            "    vmov q5[3], q5[1], r6, r4\n"       /* words_b[3], words_b[1], sumb1, sumb3 */
             "    vadd.i32 q4, q4, q6\n"             /* words_a, words_a, end */
             "    vcvt.f32.s32 q4, q4\n"             /* words_a, words_a */
             "    vadd.i32 q5, q5, q6\n"             /* words_b, words_b, end */

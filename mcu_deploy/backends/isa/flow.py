@@ -42,9 +42,9 @@ class Flow:
             followers.append(tuple(after))
         return Flow(pieces, tuple(followers))
 
-    def live(self, written: Sequence[int], read: Sequence[int]) -> list[int]:
+    def live(self, written: Sequence[int], read: Sequence[int], behind: int = 0) -> list[int]:
         """Behind each item, what is read before it is written again. written, read: of each item,
-        as bits."""
+        as bits; behind: what is read behind the last one."""
         generated, killed = [], []
         for begin, end in self.pieces:
             needed = lost = 0
@@ -58,7 +58,7 @@ class Flow:
         while has_changed:
             has_changed = False
             for n in range(len(self.pieces) - 1, -1, -1):
-                out = 0
+                out = behind if n + 1 == len(self.pieces) else 0
                 for follower in self.followers[n]:
                     out |= into[follower]
                 new = generated[n] | out & ~killed[n]
@@ -66,7 +66,7 @@ class Flow:
                     into[n], has_changed = new, True
         live = [0] * len(written)
         for n, (begin, end) in enumerate(self.pieces):
-            now = 0
+            now = behind if n + 1 == len(self.pieces) else 0
             for follower in self.followers[n]:
                 now |= into[follower]
             for at in range(end - 1, begin - 1, -1):

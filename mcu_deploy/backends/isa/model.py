@@ -3,7 +3,7 @@ puts them into an order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -43,22 +43,27 @@ class Pipeline(Protocol):
 
 
 class OrderedPipeline(Pipeline, Protocol):
-    """One that can be asked whether the present cycle may issue something."""
+    """One that can be asked whether the present cycle may issue something. prefers(issue, other,
+    pairing): whether of two that it may this one makes more of the cycle; pairing: 2, or 1 where it
+    is but for products."""
 
     def may(self, issue: Any) -> bool: ...
     def step(self) -> None: ...
+    def prefers(self, issue: Any, other: Any, pairing: int) -> bool: ...
 
 
 @dataclass(frozen=True)
 class Ordering:
     """For a core whose kernels gain from another order than the one that they are written in; what
     it issues are `Issue`s. delay(one, other, resource, need): how many cycles behind one the other
-    may issue that reads so what the first has written. splits_lists: whether two words are better
-    loaded by themselves than as a list."""
+    may issue that reads so what the first has written. pairs: whether it issues two at once; two
+    words are then better loaded by themselves than as a list. valued(issue, read, written): by the
+    values that core registers hold, which may then have others; None: each has its own."""
 
     pipeline: Callable[[], OrderedPipeline]
     delay: Callable[[Any, Any, Resource, Any], int]
-    splits_lists: bool
+    pairs: bool
+    valued: Callable[[Any, Mapping[int, Resource], Mapping[int, Resource]], Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,22 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from mcu_deploy.backends.isa.accesses import Resource, Span, accesses_of, resources_of
 from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.isa.model import Model, Ordering
-from mcu_deploy.backends.isa.operands import Memory, Mode, Moving, Register, Registers, Shifted
+from mcu_deploy.backends.isa.operands import (
+    Kind,
+    Memory,
+    Mode,
+    Moving,
+    Register,
+    Registers,
+    Shifted,
+)
 
 CORE = "cortex-m7"
 MISPREDICTED = 7  # cycles of a branch that is not as it was predicted
@@ -307,6 +315,16 @@ class Pipeline:
         older = self._older
         return older is None or (may_pair(older, issue) and issue.writes.isdisjoint(older.writes))
 
+    def prefers(self, issue: Issue, other: Issue, pairing: int) -> bool:
+        """What can only be the older one goes first, then a product, of which there is one a
+        cycle."""
+        if self._older is None:
+            return issue.kind is Class.DSP and (
+                other.is_product if pairing == 1 else other.kind is not Class.DSP
+            )
+        is_product = issue.kind is Class.MAC
+        return is_product and not other.is_product and self._older.kind is not Class.STORE
+
     def step(self) -> None:
         self.cycle += 1
         self._older, self._is_full = None, False
@@ -346,8 +364,24 @@ def delay(one: Issue, _: Issue, resource: Resource, need: Need) -> int:
     return ready(one, 0, resource)[need]
 
 
+def valued(issue: Issue, read: Mapping[int, Resource], written: Mapping[int, Resource]) -> Issue:
+    """By other names of core registers, those that it reads and those that it writes."""
+    if not read and not written:
+        return issue
+    before: dict[Resource, Resource] = {(Kind.CORE, place): name for place, name in read.items()}
+    behind: dict[Resource, Resource] = {(Kind.CORE, place): name for place, name in written.items()}
+    bank = issue.bank
+    return replace(
+        issue,
+        reads=tuple([(before.get(one, one), need) for one, need in issue.reads]),
+        writes=frozenset([behind.get(one, one) for one in issue.writes]),
+        moved=frozenset([behind.get(one, one) for one in issue.moved]),
+        bank=bank and (before.get(bank[0], bank[0]), bank[1]),
+    )
+
+
 M7 = Model(
     CORE, issue_of, Pipeline, lambda issues, is_loop: cycles(issues, is_loop=is_loop),
     taken=0, left=MISPREDICTED, counted_left=0, column=2,
-    ordering=Ordering(Pipeline, delay, splits_lists=True),
+    ordering=Ordering(Pipeline, delay, pairs=True, valued=valued),
 )  # fmt: skip

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from mcu_deploy.backends.isa.accesses import Resource, accesses_of, resources_of
 from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.isa.operands import (
+    Kind,
     Lane,
     Memory,
     Mode,
@@ -23,11 +24,13 @@ from mcu_deploy.backends.isa.operands import (
     Shifted,
 )
 
-_ADDED = {"add": 1, "addw": 1, "sub": -1, "subw": -1}
+_WITHOUT_FLAGS = ("add", "addw", "sub", "subw")
+_ADDED = {"add": 1, "addw": 1, "adds": 1, "sub": -1, "subw": -1, "subs": -1}
 
 
-def do_the_same(one: Iterable[Instruction], other: Iterable[Instruction]) -> bool:
-    """Whether they leave the same, wherever they start from. All registers have their places."""
+def do_the_same(one: Iterable[Instruction], other: Iterable[Instruction], read: int = -1) -> bool:
+    """Whether they leave the same, wherever they start from. All registers have their places.
+    read: the core registers that are read behind them, as bits; others may differ."""
     one, other = [*one], [*other]
     if not (_keeps_predicated(one) and _keeps_predicated(other)):
         return False
@@ -40,7 +43,7 @@ def do_the_same(one: Iterable[Instruction], other: Iterable[Instruction]) -> boo
     places = first.values.keys() | second.values.keys()
     regions = first.memories.keys() | second.memories.keys()
     return all(first.memory(r) == second.memory(r) for r in regions) and all(
-        first.of(p) == second.of(p) for p in places
+        first.of(p) == second.of(p) for p in places if p[0] != Kind.CORE or read >> p[1] & 1
     )
 
 
@@ -132,15 +135,22 @@ class _Symbols:
         self.memories[region] = before, (stored - {*met}) | left | {(place, value, 0)}
 
     def run(self, instruction: Instruction) -> None:
-        name, operands = instruction.mnemonic, instruction.operands
-        if name in _ADDED and len(operands) == 3 and isinstance(operands[2], int):
-            into, base = operands[0], operands[1]
-            assert isinstance(into, Register) and isinstance(base, Register)
-            symbol, number = self.of(resources_of(base)[0])
-            moved = (number + _ADDED[name] * operands[2]) & 0xFFFFFFFF
-            self.values[resources_of(into)[0]] = symbol, moved
+        name = instruction.mnemonic
+        total = self._sum(instruction)
+        if total is not None and name in _WITHOUT_FLAGS:
+            (into,) = instruction.written
+            self.values[resources_of(into)[0]] = total
         elif not self._load(instruction) and not self._store(instruction):
             self._other(instruction)
+
+    def _sum(self, instruction: Instruction) -> tuple[int, int] | None:
+        """What an instruction makes that adds a number to a register."""
+        by, operands = _ADDED.get(instruction.mnemonic), instruction.operands
+        if by is None or len(operands) != 3 or not isinstance(operands[2], int):
+            return None
+        assert isinstance(operands[1], Register)
+        symbol, number = self.of(resources_of(operands[1])[0])
+        return symbol, (number + by * operands[2]) & 0xFFFFFFFF
 
     def _load(self, instruction: Instruction) -> bool:
         """Of whole words whose addresses are numbers from a base."""
@@ -198,8 +208,11 @@ class _Symbols:
             place = symbol, (number + found.span.offset) & 0xFFFFFFFF, found.span.bytes
         memory = self.memory(found.region, place) if found.loads else None
         term = instruction.mnemonic, shape, read, memory
+        total = self._sum(instruction)
         for n, written in enumerate(found.writes):
-            if found.moved is not None and found.moved[0] == written:
+            if total is not None:
+                self.values[written] = total
+            elif found.moved is not None and found.moved[0] == written:
                 symbol, number = self.of(written)
                 self.values[written] = symbol, (number + found.moved[1]) & 0xFFFFFFFF
             else:

@@ -1,9 +1,8 @@
 """Puts a kernel's instructions into an order in which a core waits little, by its model.
 
 Straight pieces by themselves: labels, branches and what IT makes conditional stay where they are;
-what VPST predicates stays behind it. What an instruction reads, it finds as before: by registers,
-flags and memory (in one region a load does not pass a store, nor a store anything). For a core that
-is quicker so, lists are split (lists.py).
+what VPST predicates stays behind it. For a core that is quicker so, lists are split (lists.py), and
+values may have other registers (renaming.py). What comes of it is proven to do the same (same.py).
 """
 
 from __future__ import annotations
@@ -11,42 +10,65 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
-from mcu_deploy.backends.isa.accesses import Resource
-from mcu_deploy.backends.isa.flow import begins
+from mcu_deploy.backends.isa.flow import Flow, begins
 from mcu_deploy.backends.isa.instruction import Instruction, Item, Note
+from mcu_deploy.backends.isa.listing import Listing
 from mcu_deploy.backends.isa.lists import split
-from mcu_deploy.backends.isa.model import Issue, Model, Ordering
-from mcu_deploy.backends.isa.operands import LR, Label
+from mcu_deploy.backends.isa.model import Model
+from mcu_deploy.backends.isa.operands import LR, Label, Register, by_name
+from mcu_deploy.backends.isa.renaming import Values, places_in
 from mcu_deploy.backends.isa.same import do_the_same
 
+# r0 to r3 and r12, which no function saves; SP and PC, which hold no values.
+_FREE, _SPECIAL = 0x100F, 0xA000
 # Jumps, and what begins a loop that predicates its last round.
 _STAYING = ("b", "bl", "bx", "cbz", "cbnz", "dlstp.8", "dlstp.16", "dlstp.32")
 
 
 @functools.lru_cache(1 << 6)  # kernels of layers that are alike are the same
-def scheduled(items: tuple[Item, ...], model: Model) -> Sequence[Item]:
-    """The same items in another order; all registers have their places."""
+def scheduled(items: tuple[Item, ...], model: Model, read: int = 0) -> Sequence[Item]:
+    """The same items in another order; all registers have their places. read: the core registers
+    that are read behind them, as bits."""
     if model.ordering is None:
         return items
     order = functools.partial(_fastest, model)
-    return [item for piece in pieces(items, order, model) for item in piece]
+    return [item for piece in pieces(items, order, model, read) for item in piece]
 
 
 def edges(items: Sequence[Item]) -> list[tuple[int, int]]:
     return [*itertools.pairwise([*begins(items), len(items)])]
 
 
+class Room(NamedTuple):
+    """Of a straight run: whether its instructions may have other sizes than before, and then lists
+    may be split; the core registers that are read behind it, and those that it may use, as bits."""
+
+    may_grow: bool
+    read: int
+    usable: int
+
+
+# What goes back to the beginning of a run that is all that a loop has: a branch, or nothing that
+# takes time; None where it is no loop.
+Back = tuple[Instruction, ...] | None
 # Another order for instructions; None where they stay as they are.
-Order = Callable[[tuple[Instruction, ...], bool], Sequence[Instruction] | None]
+Order = Callable[[tuple[Instruction, ...], Room, Back], Sequence[Instruction] | None]
 
 
-def pieces(items: Sequence[Item], order: Order, model: Model) -> Iterator[list[Item]]:
+def pieces(
+    items: Sequence[Item], order: Order, model: Model, read: int = 0
+) -> Iterator[list[Item]]:
     first, last = _measured(items)
+    ordering = model.ordering
+    live: Sequence[int] = [0] * len(items)
+    usable = 0
+    if ordering is not None and ordering.valued is not None:
+        live, usable = _live(tuple(items), read), _used(items)
     for begin, end in edges(items):
-        splits = model.ordering is not None and model.ordering.splits_lists
-        may_split = splits and not first <= begin < last
-        yield [*_piece(items[begin:end], order, may_split)]
+        may_grow = ordering is not None and not first <= begin < last
+        yield [*_piece(items[begin:end], order, may_grow, live[begin:end], usable)]
 
 
 def _measured(items: Sequence[Item]) -> tuple[int, int]:
@@ -63,11 +85,12 @@ def _measured(items: Sequence[Item]) -> tuple[int, int]:
     return found[0], min((n for n in labels if n > found[-1]), default=len(items))
 
 
-def _piece(items: Sequence[Item], order: Order, may_split: bool) -> Iterator[Item]:
-    """Its straight runs, between what stays where it is."""
-    run: list[Item] = []
-    conditional = 0
-    for item in items:
+def _piece(
+    items: Sequence[Item], order: Order, may_grow: bool, read: Sequence[int], usable: int
+) -> Iterator[Item]:
+    """Its straight runs, between what stays where it is. read: behind each item, as bits."""
+    begin = conditional = 0
+    for n, item in enumerate(items):
         is_instruction = isinstance(item, Instruction)
         stays = not isinstance(item, Note) and (not is_instruction or conditional > 0)
         if isinstance(item, Instruction) and not stays:
@@ -76,59 +99,84 @@ def _piece(items: Sequence[Item], order: Order, may_split: bool) -> Iterator[Ite
             if is_condition:
                 conditional = len(item.name)
         if stays:
-            yield from _run(run, order, may_split)
-            run = []
+            if begin < n:
+                room = Room(may_grow, read[n - 1], usable)
+                yield from _run(items[begin:n], order, room, _back(items, begin, n))
+            begin = n + 1
             yield item
             conditional -= is_instruction and conditional > 0
-        else:
-            run.append(item)
-    yield from _run(run, order, may_split)
+    if begin < len(items):
+        yield from _run(items[begin:], order, Room(may_grow, read[-1], usable), None)
 
 
-def _run(items: Sequence[Item], order: Order, may_split: bool) -> Sequence[Item]:
+def _back(items: Sequence[Item], begin: int, end: int) -> Back:
+    """Of a run, by what it begins and ends behind."""
+    last = items[end]
+    if begin != 1 or not isinstance(last, Instruction) or items[0] not in last.jumps_to:
+        return None
+    return () if last.name in ("le", "letp") else (last,)
+
+
+def _run(items: Sequence[Item], order: Order, room: Room, back: Back) -> Sequence[Item]:
     code = tuple([item for item in items if isinstance(item, Instruction)])
     if len(code) < 3:
         return items
-    found = order(code, may_split)
+    found = order(code, room, back)
     return items if found is None else _noted(found, items)
 
 
 # Kernels of one family have most of their straight runs in common.
 @functools.lru_cache(1 << 12)
 def _fastest(
-    model: Model, code: tuple[Instruction, ...], may_split: bool
+    model: Model, code: tuple[Instruction, ...], room: Room, back: Back
 ) -> Sequence[Instruction] | None:
-    """Of: as it is, in another order, and so with its lists split. What is found is proven."""
-    assert model.ordering is not None
-    best, taken = None, _cost(model, code)
-    for way in (code, split(code)) if may_split else (code,):
-        ready = _Ready(model.issue_of, model.ordering, way)
-        for rule in ready.rules:
-            found = tuple([way[n] for n in ready.listed(rule)])
-            cost = _cost(model, found)
-            if cost < taken:
+    """Of: as it is, in another order, so with its lists split, and with other registers. What is
+    found is proven."""
+    best, taken = None, _cost(model, code, back)
+    for listing in _listings(model, code, room):
+        for way in listing.ways:
+            found = listing.listed(way)
+            if found is not None and (cost := _cost(model, found, back)) < taken:
                 best, taken = found, cost
-    if best is not None and not do_the_same(code, best):
+    if best is not None and not do_the_same(code, best, room.read):
         raise AssertionError(f"the order of {code[0]} and what follows it does not do the same")
     return best
 
 
+def _listings(model: Model, code: tuple[Instruction, ...], room: Room) -> Iterator[Listing]:
+    """What may be listed: the code, with its lists split, and with other registers."""
+    ordering = model.ordering
+    assert ordering is not None
+    if room.may_grow and ordering.pairs:
+        code = tuple(split(code))
+    yield Listing(model.issue_of, ordering, code)
+    if room.may_grow and ordering.valued is not None:
+        values = Values(code, room.read, room.usable)
+        if values.may_move:
+            yield Listing(model.issue_of, ordering, code, values)
+
+
 @functools.lru_cache(1 << 12)
 def good(
-    model: Model, code: tuple[Instruction, ...], may_split: bool
+    model: Model, code: tuple[Instruction, ...], room: Room, back: Back
 ) -> Sequence[Instruction] | None:
     if model.ordering is None:
         return None
-    way = split(code) if may_split else code
-    ready = _Ready(model.issue_of, model.ordering, way)
-    # Kernels add vectors in the order of their cycles, which may be better than any other.
-    rules = ready.rules[: 3 if ready.has_vectors else 1]
-    orders = [tuple([way[n] for n in ready.listed(rule)]) for rule in rules]
-    return min(orders, key=lambda order: _cost(model, order)) if len(orders) > 1 else orders[0]
+    orders = []
+    for listing in _listings(model, code, room):
+        # Kernels add vectors in the order of their cycles, which may be better than any other.
+        for way in listing.ways[: 3 if listing.has_vectors else 1]:
+            found = listing.listed(way)
+            if found is not None:
+                orders.append(found)
+    return min(orders, key=lambda order: _cost(model, order, back)) if orders[1:] else orders[0]
 
 
-def _cost(model: Model, code: tuple[Instruction, ...]) -> float:
-    return cycles(model, code, True) + cycles(model, code, False)
+def _cost(model: Model, code: tuple[Instruction, ...], back: Back) -> tuple[float, float]:
+    """What a loop takes each time; of other runs their time alone and behind themselves."""
+    alone = cycles(model, code, False)
+    loop = cycles(model, code + (back or ()), True)
+    return (alone + loop, 0) if back is None else (loop, alone)
 
 
 @functools.lru_cache(1 << 13)
@@ -138,181 +186,50 @@ def cycles(model: Model, code: tuple[Instruction, ...], is_loop: bool) -> float:
 
 def _noted(order: Sequence[Instruction], items: Sequence[Item]) -> list[Item]:
     """With the notes of the items in front of the first instruction that each spoke of."""
-    of: dict[Instruction, list[Note]] = {}
+    of: dict[str, list[Note]] = {}
     found: list[Item] = []
     pending: list[Note] = []
     for item in items:
         if isinstance(item, Note):
             pending.append(item)
         elif pending and isinstance(item, Instruction):
-            of.setdefault(item, []).extend(pending)
+            of.setdefault(item.printed(by_name), []).extend(pending)
             pending = []
     for instruction in order:
-        found += [*of.pop(instruction, ()), instruction]
+        if of:
+            found += of.pop(instruction.printed(by_name), ())
+        found.append(instruction)
     return [*found, *(note for notes in of.values() for note in notes), *pending]
 
 
-Rule = Callable[[int], tuple[object, ...]]
+@functools.lru_cache(1 << 6)
+def _live(items: tuple[Item, ...], read: int) -> list[int]:
+    """The core registers that are read behind each item, as bits."""
+    written, needed = zip(*[
+        _bits(item) if isinstance(item, Instruction) else (0, 0) for item in items
+    ], strict=True)  # fmt: skip
+    try:
+        flow = Flow.of(items)
+    except ValueError:  # a subroutine that does not say where it returns to
+        return [-1] * len(items)
+    return flow.live(written, needed, read)
 
 
-class _Ready:
-    """List scheduling of a straight run of instructions."""
-
-    def __init__(
-        self, issue_of: Callable[[Instruction], Issue], ordering: Ordering,
-        code: Sequence[Instruction],
-    ) -> None:  # fmt: skip
-        self._pipeline = ordering.pipeline
-        self._issues = [issue_of(instruction) for instruction in code]
-        self._followers = dependences(self._issues, ordering)
-        self.has_vectors = any(instruction.is_vector for instruction in code)
-        self._together = _together(code)
-        # A VPST waits for what its instructions wait for.
-        first = {n: vpst for vpst, end in self._together.items() for n in range(vpst + 1, end)}
-        for n, after in enumerate(self._followers):
-            for one in [k for k in after if k in first and first.get(n, n) != first[k]]:
-                after[first[one]] = max(after[one], after.get(first[one], 0))
-        self._inside = first
-
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """By which list scheduling takes the first one of what could be issued: of the longest way
-        to the end; as it was; of vectors what products soon wait for; products first;
-        loads first."""
-        issues = self._issues
-        urgency = [0] * len(issues)
-        for n in range(len(issues) - 1, -1, -1):
-            after = self._followers[n].items()
-            farthest = max((urgency[k] + delay for k, delay in after), default=0)
-            urgency[n] = farthest + issues[n].is_product
-        return (
-            lambda n: (-urgency[n], n),
-            lambda n: (n,),
-            *self._of_vectors,
-            lambda n: (not issues[n].is_product, -urgency[n], n),
-            lambda n: (not issues[n].loads, -urgency[n], n),
-        )
-
-    @property
-    def _of_vectors(self) -> tuple[Rule, ...]:
-        """By the cycle in which each must be issued if products, which take two, follow each other
-        without a pause, in the order that they have."""
-        if not self.has_vectors:
-            return ()
-        products = [issue.is_product for issue in self._issues]
-        due = [2 * n for n in itertools.accumulate(products, initial=0)]
-        for n in range(len(products) - 1, -1, -1):
-            after = [due[k] - delay for k, delay in self._followers[n].items()]
-            if after:
-                due[n] = min([due[n], *after] if products[n] else after)
-        return (lambda n: (due[n], n),)
-
-    def listed(self, rule: Rule) -> list[int]:
-        """The instructions by their numbers in an order that keeps what depends on each other."""
-        waits = [0] * len(self._issues)
-        for after in self._followers:
-            for n in after:
-                waits[n] += 1
-        inside = self._inside
-        ready = sorted((n for n, c in enumerate(waits) if not c and n not in inside), key=rule)
-        pipeline, order = self._pipeline(), list[int]()
-        while ready:
-            found = next((n for n in ready if pipeline.may(self._issues[n])), None)
-            if found is None:
-                pipeline.step()
-                continue
-            ready.remove(found)
-            freed = []
-            for one in range(found, self._together.get(found, found + 1)):
-                pipeline.issue(self._issues[one])
-                order.append(one)
-                for n in self._followers[one]:
-                    waits[n] -= 1
-                    if not waits[n] and n not in inside:
-                        freed.append(n)
-            if freed:
-                ready = sorted([*ready, *freed], key=rule)
-        return order
+@functools.lru_cache(1 << 14)
+def _bits(instruction: Instruction) -> tuple[int, int]:
+    """The core registers that it writes, and that it reads."""
+    return _mask(instruction.written), _mask(instruction.read)
 
 
-def _together(code: Sequence[Instruction]) -> dict[int, int]:
-    """Of each VPST where what it predicates ends."""
-    return {n: n + len(i.name) - 2 for n, i in enumerate(code) if i.name.startswith("vpst")}
+def _mask(registers: Sequence[Register]) -> int:
+    return sum(1 << place for place in places_in(registers))
 
 
-def dependences(issues: Sequence[Issue], ordering: Ordering) -> list[dict[int, int]]:
-    """Of each instruction those that have to stay behind it, and how many cycles behind it."""
-    followers: list[dict[int, int]] = [{} for _ in issues]
-    writer: dict[object, int] = {}
-    readers: dict[object, list[int]] = {}
-    memory = _Memory()
-
-    def follow(first: int, second: int, delay: int) -> None:
-        if first != second:
-            followers[first][second] = max(delay, followers[first].get(second, 0))
-
-    for n, issue in enumerate(issues):
-        for resource, need in issue.reads:
-            if resource in writer:
-                one = writer[resource]
-                follow(one, n, ordering.delay(issues[one], issue, resource, need))
-        for resource in issue.writes:
-            if resource in writer:
-                follow(writer[resource], n, 1)
-            for reader in readers.get(resource, ()):
-                follow(reader, n, 0)
-        for resource, _ in issue.reads:
-            readers.setdefault(resource, []).append(n)
-        read = {resource for resource, _ in issue.reads}
-        for resource in issue.writes:
-            writer[resource] = n
-            readers[resource] = [n] if resource in read else []
-        for earlier in memory.behind(n, issue):
-            follow(earlier, n, 0)
-    return followers
-
-
-class _Memory:
-    """What was loaded and stored so far, by its region: the last of each that nothing has passed.
-    Addresses are a base as it was once, and a number."""
-
-    def __init__(self) -> None:
-        self._bases: dict[Resource, tuple[int, int]] = {}
-        self._accesses: dict[str, list[tuple[int, bool, _Bytes | None]]] = {}
-        self._begun = 0
-
-    def _base(self, resource: Resource) -> tuple[int, int]:
-        if resource not in self._bases:
-            self._begun += 1
-            self._bases[resource] = self._begun, 0
-        return self._bases[resource]
-
-    def behind(self, n: int, issue: Issue) -> Iterator[int]:
-        """The earlier instructions that one has to stay behind."""
-        if issue.loads or issue.stores:
-            touched = None
-            if issue.span is not None:
-                begun, number = self._base(issue.span.base)
-                first = number + issue.span.offset
-                touched = begun, first, first + issue.span.bytes
-            of = self._accesses.setdefault(issue.region, [])
-            yield from (k for k, stores, other in of
-                        if (stores or issue.stores) and _may_meet(touched, other))  # fmt: skip
-            if issue.stores and touched is None:
-                of.clear()
-            of.append((n, issue.stores, touched))
-        for resource in issue.writes:
-            if issue.advance is not None and issue.advance[0] == resource:
-                begun, number = self._base(resource)
-                self._bases[resource] = begun, number + issue.advance[1]
-            else:
-                self._bases.pop(resource, None)
-
-
-_Bytes = tuple[int, int, int]
-
-
-def _may_meet(one: _Bytes | None, other: _Bytes | None) -> bool:
-    if one is None or other is None or one[0] != other[0]:
-        return True
-    return one[1] < other[2] and other[1] < one[2]
+def _used(items: Sequence[Item]) -> int:
+    """The core registers that a kernel may use without saving more than it does."""
+    found = _FREE
+    for item in items:
+        if isinstance(item, Instruction):
+            written, read = _bits(item)
+            found |= written | read
+    return found & ~_SPECIAL

@@ -183,6 +183,9 @@ class Pipeline:
             at += 1
         return at
 
+    def prefers(self, issue: Issue, other: Issue, pairing: int) -> bool:
+        return False
+
     def step(self) -> None:
         self.cycle += 1
         self._is_full = False
@@ -220,7 +223,7 @@ def cycles(issues: Sequence[Issue], is_loop: bool) -> int:
 
 M55 = Model(
     "cortex-m55", issue_of, Pipeline, cycles, taken=2, left=0, counted_left=3, column=None,
-    ordering=Ordering(Pipeline, delay, splits_lists=False),
+    ordering=Ordering(Pipeline, delay, pairs=False),
 )  # fmt: skip
 
 __all__ = ["M55", "BusyUnit", "Issue", "Pipeline", "cycles", "issue_of", "timing"]

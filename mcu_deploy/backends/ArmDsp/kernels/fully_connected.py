@@ -109,7 +109,7 @@ def enters(target: Target, unrolled: int) -> bool:
     address go to are counted in bytes."""
     model = MODELS.get(target.core)
     ordering = model.ordering if model else None
-    return unrolled > 1 or ordering is None or not ordering.splits_lists
+    return unrolled > 1 or ordering is None or not ordering.pairs
 
 
 def _pays(view: SubgraphView, node: Layer, unrolled: int) -> bool:
