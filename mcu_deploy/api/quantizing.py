@@ -136,6 +136,8 @@ def quantize(
     tell_assumed(given.name, assumed)
     file = open_samples(data, formats.load(given, shapes))
     classes = checking.classes(file, labels, net)
+    if budget is not None:
+        budget.require(classes, where)
     tell("reading the samples")
     checking.require_good(file, source)
     kind = "this int16" if how.int16_activations else "this int8"

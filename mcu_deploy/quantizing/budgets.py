@@ -42,6 +42,16 @@ class Budget:
             )
         return cls(float(found[1]), found[2].lower())
 
+    def require(self, labels: Array | None, board: Board | None) -> None:
+        """Raises RequestError where what it is of was not given: before models are made."""
+        if self.unit == "cycles" and board is None:
+            raise RequestError("--budget in cycles is of a board. Give --board, or a budget in dB.")
+        if self.unit == "%" and labels is None:
+            raise RequestError(
+                "--budget in % is of top-1, and the samples have no classes. Give --labels, or a "
+                "budget in dB."
+            )
+
 
 def within(
     budget: Budget, trials: Trials, recipe: Recipe, table: Sequence[Sensitivity],
@@ -50,15 +60,11 @@ def within(
     """The recipe with the layers in int16 or float32 that a budget asks for or allows, the cheapest
     first.
 
-    Raises RequestError where it cannot be kept, and where what it needs was not given.
+    labels, board: what it is of (`Budget.require`). Raises RequestError where it cannot be kept.
     """
     if budget.unit == "cycles":
+        assert board is not None
         return _as_many_as_fit(budget, trials, recipe, table, board)
-    if budget.unit == "%" and labels is None:
-        raise RequestError(
-            "--budget in % is of top-1, and the samples have no classes. Give --labels, or a "
-            "budget in dB."
-        )
     best = -float("inf")
     for each, sqnr in with_more_bits(trials, recipe, table):
         tell(f"{_said(each)}: {sqnr:.2f} dB")
@@ -89,11 +95,8 @@ def _points_lost(trials: Trials, recipe: Recipe, labels: Array) -> float:
 
 
 def _as_many_as_fit(
-    budget: Budget, trials: Trials, recipe: Recipe, table: Sequence[Sensitivity],
-    board: Board | None,
+    budget: Budget, trials: Trials, recipe: Recipe, table: Sequence[Sensitivity], board: Board
 ) -> Recipe:  # fmt: skip
-    if board is None:
-        raise RequestError("--budget in cycles is of a board. Give --board, or a budget in dB.")
     least = cycles(trials, recipe, board)
     if least > budget.value:
         raise RequestError(
