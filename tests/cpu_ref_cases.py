@@ -23,6 +23,7 @@ from cpu_ref_layers import (
     pool,
     recurrent,
     rescaled,
+    resized,
     scattered,
     softmax,
     split,
@@ -347,6 +348,14 @@ CASES: Mapping[str, Sequence[Make]] = {
     "tile": [
         moved("Tile", "float32", (20, 6), np.array([1, 4])),
         moved("Tile", "int8", (4, 30), np.array([5, 1])),
+    ],
+    "interpolated": [
+        resized("int8", (1, 6, 6, 8), (1, 2, 2, 1)),
+        resized("int8", (1, 3, 8, 6), (1, 1, 2, 3)),
+        resized("int8", (1, 6, 6, 16), (1, 2, 2, 1), scale=0.07),
+        resized("int8", (1, 5, 5, 8), (1, 2, 2, 1), mode="cubic"),
+        resized("float32", (1, 6, 6, 8), (1, 2, 2, 1)),
+        resized("float32", (1, 5, 5, 8), (1, 2, 2, 1), mode="cubic"),
     ],
     "resize": [
         moved(

@@ -177,6 +177,21 @@ def transposed(
     return make
 
 
+def resized(
+    dtype: str, shape: tuple[int, ...], scales: tuple[float, ...], mode: str = "linear",
+    scale: float = 0.05,
+) -> Make:  # fmt: skip
+    """To new elements. scale: of the output, that of the input is 0.05."""
+
+    def make(model: Layers, name: str) -> None:
+        x = model.byte(*shape) if dtype == "int8" else model.real(*shape)
+        given = model.constant(np.array(scales, np.float32))
+        y = model.node("Resize", [x, "", given], name=name, mode=mode)
+        model.end(y, Q(scale) if dtype == "int8" else None)
+
+    return make
+
+
 def dense(rows: int, depth: int, columns: int, quantized: bool, packed: bool = True) -> Make:
     def make(model: Layers, name: str) -> None:
         a = model.byte(rows, depth) if quantized else model.real(rows, depth)

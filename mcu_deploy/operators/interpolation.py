@@ -8,15 +8,19 @@ weights are known when the model is compiled.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array
+from mcu_deploy.arithmetic import Array, quantize, requantize
 from mcu_deploy.operators.base import Call, Operator
 from mcu_deploy.operators.selection import resize_scales, resize_ways
+
+# Integer weights are of steps of 2^-BITS, of two axes at most: their sums of bytes fit in 32 bits.
+BITS = 11
+_MOST_TAPS = 4
 
 
 @dataclass(frozen=True)
@@ -147,24 +151,81 @@ def _cubic(distance: Array, a: float) -> Array:
     return np.where(d <= 1, inner, np.where(d < 2, outer, 0.0))
 
 
+def in_integers(call: Call) -> dict[int, Taps] | None:
+    """What is read along the axes that are resized, by weights of int16 in steps of 2^-BITS; None
+    where a call is computed in float32: by more than four taps, not linearly, or in 16 bits."""
+    x, y = call.type(0), call.results[0]
+    if call.attributes.get("mode") != "linear" or not (x.is_quantized and y.is_quantized):
+        return None
+    if max(x.dtype.bytes, y.dtype.bytes) > 1 or not x.scaling.per_tensor:
+        return None
+    found = taps(call)
+    if math.prod(t.positions.shape[1] for t in found.values()) > _MOST_TAPS:
+        return None
+    if any(t.outside.any() or not np.allclose(t.weights.sum(axis=1), 1) for t in found.values()):
+        return None
+    return {axis: replace(t, weights=_in_steps(t.weights)) for axis, t in found.items()}
+
+
+def _in_steps(weights: Array) -> Array:
+    """Rounded, so that they add up to 1: the largest takes what is missing."""
+    steps = np.rint(weights.astype(np.float64) * (1 << BITS)).astype(np.int16)
+    missing = (1 << BITS) - steps.sum(axis=1, dtype=np.int64)
+    steps[np.arange(len(steps)), weights.argmax(axis=1)] += missing.astype(np.int16)
+    return steps
+
+
+def integer_factor(call: Call, bits: int) -> float | None:
+    """From sums in steps of 2^-bits to the output; None where both have one scale."""
+    x, y = (type_.scaling.scales[0] for type_ in (call.type(0), call.results[0]))
+    return None if x == y else float(np.float32(np.ldexp(x, -bits)) / y)
+
+
+def _by_integers(call: Call, along: Mapping[int, Taps]) -> Array:
+    """The exact sums of the elements without their zero point, rounded once."""
+    y, bits = call.results[0], BITS * len(along)
+    zero, y_zero = call.type(0).scaling.zero_point[0], y.scaling.zero_point[0]
+    sums = _sums(call.value(0).astype(np.int64) - zero, along, y.shape)
+    factor = integer_factor(call, bits)
+    if factor is not None:
+        return requantize(sums, np.asarray(factor, np.float32), y_zero, y.dtype.range, y.dtype)
+    half = (1 << bits) >> 1
+    rounded = (sums + half - 1 + (sums >> bits & 1)) >> bits if bits else sums
+    return np.asarray(np.clip(rounded + y_zero, *y.dtype.range))
+
+
 def _interpolate(call: Call) -> list[Array]:
-    """Sums in float32 from 0 on, over the taps of the axes in index order; a tap's weight is the
+    along = in_integers(call) if call.is_quantized else None
+    if along is not None:
+        return [_by_integers(call, along)]
+    if call.is_quantized:
+        (real,) = _in_reals(call.dequantized())
+        return [quantize(real, call.results[0], call.activation)]
+    return _in_reals(call)
+
+
+def _sums(x: Array, along: Mapping[int, Taps], shape: Sequence[int]) -> Array:
+    """From 0 on, over the taps of the axes in index order, in the type of x; a tap's weight is the
     product of its axes' weights, from the first on."""
-    x, along = call.value(0), taps(call)
-    shape = call.results[0].shape
-    result = np.zeros(shape, np.float32)
+    result = np.zeros(shape, x.dtype)
     for tap in product(*(range(t.positions.shape[1]) for t in along.values())):
         index: list[Array] = [np.arange(size) for size in shape]
-        weight = np.ones((), np.float32)
+        weight = np.ones((), x.dtype)
         for k, (axis, t) in zip(tap, along.items(), strict=True):
             index[axis] = t.positions[:, k]
             spread = (1,) * axis + (-1,) + (1,) * (len(shape) - axis - 1)
             weight = weight * t.weights[:, k].reshape(spread)
         result += weight * x[np.ix_(*index)]
+    return result
+
+
+def _in_reals(call: Call) -> list[Array]:
+    along = taps(call)
+    result = _sums(call.value(0), along, call.results[0].shape)
     for axis, t in along.items():
         at = (slice(None),) * axis + (t.outside,)
         result[at] = np.float32(call.attributes.get("extrapolation_value", 0.0))
     return [result]
 
 
-OPERATORS = (Operator("Resize", _interpolate, quantized="real", domain="mcu"),)
+OPERATORS = (Operator("Resize", _interpolate, quantized="native", domain="mcu"),)

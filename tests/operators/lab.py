@@ -44,13 +44,15 @@ _CODES = {"float32": "FLOAT", "int8": "INT8", "uint8": "UINT8", "int64": "INT64"
 
 @dataclass(frozen=True)
 class Case:
-    """A model with inputs for it. `exact`: its integer outputs are onnxruntime's in every value."""
+    """A model with inputs for it. `exact`: its integer outputs are onnxruntime's in every value;
+    otherwise the share that may be a step away is `apart`."""
 
     name: str
     model: onnx.ModelProto
     inputs: tuple[Array, ...]
     exact: bool = False
     tolerance: float = 1e-5
+    apart: float = 0.01
 
 
 @dataclass(frozen=True)
@@ -272,7 +274,7 @@ def check_device(compiled: Compiled, device: Sequence[Array]) -> None:
 
 
 def check_oracle(case: Case, outputs: Sequence[Array]) -> None:
-    """The oracle against onnxruntime: exactly, or within a step and 99 % equal; or by tolerance."""
+    """The oracle against onnxruntime: exactly, or mostly, and within a step; or by tolerance."""
     reference = run_onnxruntime(case.model, case.inputs, optimise=case.exact)
     for actual, wanted in zip(outputs, reference, strict=True):
         assert actual.dtype == wanted.dtype
@@ -287,7 +289,8 @@ def check_oracle(case: Case, outputs: Sequence[Array]) -> None:
         elif difference.size:
             assert difference.max() <= 1, f"differs by {difference.max()} steps"
             share = np.count_nonzero(difference) / difference.size
-            assert share <= 0.01 or difference.size < 200, f"{share:.1%} of the values differ"
+            is_near = share <= case.apart or difference.size < 200
+            assert is_near, f"{share:.1%} of the values differ"
 
 
 def check_cases(cases: Sequence[Case], folder: Path, flags: Sequence[str] = ()) -> None:

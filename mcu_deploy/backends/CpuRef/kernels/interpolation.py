@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, check_types, compute, nothing, render
-from mcu_deploy.backends.interface import Constant, Layer, LayoutRule, Support, Workload, no
-from mcu_deploy.backends.kit.c_functions import QUANTIZE
-from mcu_deploy.backends.kit.literals import float_literal
+from mcu_deploy.backends.interface import (
+    CFunction,
+    Constant,
+    Layer,
+    LayoutRule,
+    Support,
+    Workload,
+    no,
+)
+from mcu_deploy.backends.kit.c_functions import CLAMP, QUANTIZE
+from mcu_deploy.backends.kit.literals import float_literal, signed
 from mcu_deploy.backends.kit.loops import counter, counters, plus, times
 from mcu_deploy.backends.kit.requantization import output_quantization
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.backends.kit.strides import memory_strides
 from mcu_deploy.backends.kit.zero_points import without_zero
-from mcu_deploy.operators.interpolation import refusal, taps
+from mcu_deploy.operators.interpolation import (
+    BITS,
+    Taps,
+    in_integers,
+    integer_factor,
+    refusal,
+    taps,
+)
 
 
 def _supports(layer: Layer) -> Support:
@@ -31,6 +49,9 @@ def _create(layer: Layer) -> Workload:
     if not y.type.elements:
         return nothing(layer)
     strides, extents = memory_strides(x.type), y.type.physical_shape
+    in_steps = in_integers(layer.call) if y.type.is_quantized else None
+    if in_steps is not None:
+        return _by_integers(layer, in_steps)
     along = taps(layer.call)
     constants: list[Constant] = []
     terms, inside, loops = [], [], []
@@ -69,6 +90,68 @@ def _create(layer: Layer) -> Workload:
     helpers = (QUANTIZE,) if y.type.is_quantized else ()
     name = stem("interpolate", x.type.dtype.value, *sizes(extents))
     return compute(layer, name, body, constants, helpers)
+
+
+def _by_integers(layer: Layer, along: Mapping[int, Taps]) -> Workload:
+    """The sum of what up to four pointers lead to, times their weights: these are found behind the
+    innermost axis that is resized, before what lies behind it is gone through."""
+    x, y = layer.input(0), layer.output
+    strides, extents = memory_strides(x.type), y.type.physical_shape
+    names = dict(zip(y.type.order, counters("i", extents), strict=True))
+    last = max((y.type.order.index(axis) for axis in along), default=-1) + 1
+    around, within = y.type.order[:last], y.type.order[last:]
+    constants: list[Constant] = []
+    fixed = [times(names[a], strides[a]) for a in around if a not in along]
+    ways: list[tuple[list[str], list[str]]] = [(fixed, [])]
+    for axis, found in along.items():
+        count = found.positions.shape[1]
+        constants.append(Constant(f"at{axis}", found.positions * np.int32(strides[axis])))
+        constants.append(Constant(f"weight{axis}", found.weights, 2))
+        places = [plus(times(names[axis], count), tap) for tap in range(count)]
+        ways = [
+            ([*terms, f"at{axis}[{place}]"], [*weights, f"weight{axis}[{place}]"])
+            for terms, weights in ways
+            for place in places
+        ]
+    inner = plus(*(times(names[axis], strides[axis]) for axis in within))
+    ending = _ending(layer, BITS * len(along))
+    body = render(
+        "interpolate_integers.c.j2", ctype=x.type.dtype.c_type,
+        around_=[names[a] for a in around], within=[names[a] for a in within], inner=inner,
+        ways=[(plus("x", *terms), " * ".join(weights) or "1") for terms, weights in ways],
+        **ending.values,
+    )  # fmt: skip
+    name = stem("interpolate_integers", x.type.dtype.value, *sizes(extents))
+    return compute(layer, name, body, constants, ending.helpers)
+
+
+class _Ending(NamedTuple):
+    """values: what a sum begins with, what is made of it, the element, for the template."""
+
+    values: Mapping[str, object]
+    helpers: tuple[CFunction, ...] = ()
+
+
+def _ending(layer: Layer, bits: int) -> _Ending:
+    x, y = layer.input(0).type, layer.output.type
+    zero, y_zero = x.scaling.zero_point[0], y.scaling.zero_point[0]
+    factor = integer_factor(layer.call, bits)
+    if factor is not None:
+        stored = output_quantization(layer).store(f"(float)sum * {float_literal(factor)}")
+        return _Ending({"start": -zero << bits, "rounded": "", "element": stored}, (QUANTIZE,))
+    # From the least element on all sums are positive, and a half is added from the beginning; ties
+    # go to what is even from the zero point on.
+    low = x.dtype.range[0]
+    start = (-low << bits) + max(0, ((1 << bits) >> 1) - 1)
+    odd = "~" if (zero - low) % 2 else ""
+    rounded = f"(sum + ({odd}(sum >> {bits}) & 1)) >> {bits}" if bits else "sum"
+    moved = low - zero + y_zero
+    element, helpers = f"rounded{signed(moved)}", tuple[CFunction, ...]()
+    if zero != y_zero or x.dtype is not y.dtype:
+        least, most = y.dtype.range
+        element, helpers = f"$clamp({element}, {least}, {most})", (CLAMP,)
+    values = {"start": start, "rounded": rounded, "element": f"({y.dtype.c_type})({element})"}
+    return _Ending(values, helpers)
 
 
 KERNELS = (Kernel("Resize", _supports, _create, LayoutRule.SAME, "mcu"),)
