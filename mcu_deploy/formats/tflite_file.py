@@ -305,6 +305,8 @@ class _SubgraphReader:
         self.length(len(scales))
         points = self.numbers(table.ZeroPointAsNumpy()) or [0] * len(scales)
         axis = int(table.QuantizedDimension())
+        if len(shape) == 1:
+            axis = 0  # older converters give a bias the axis of its weights
         fits = len(points) in (1, len(scales)) and (
             len(scales) == 1 or (0 <= axis < len(shape) and shape[axis] == len(scales))
         )

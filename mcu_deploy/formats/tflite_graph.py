@@ -137,17 +137,17 @@ class GraphBuilder:
         operation: Operation,
         op: str,
         inputs: Sequence[EdgeId | None],
-        outputs: TfliteTensor | Sequence[TfliteTensor] | EdgeId,
+        outputs: TfliteTensor | EdgeId | Sequence[TfliteTensor | EdgeId],
         attributes: Mapping[str, Any] | None = None,
         domain: str = "",
         order: Order | None = None,
     ) -> None:
-        """A node that writes tensors of the file (in an order of axes), or an edge of `edge`."""
+        """A node that writes tensors of the file (in an order of axes), or edges of `edge`."""
         written: list[EdgeId] = []
-        if isinstance(outputs, int):
-            written.append(outputs)
-        else:
-            for tensor in (outputs,) if isinstance(outputs, TfliteTensor) else outputs:
+        for tensor in (outputs,) if isinstance(outputs, (TfliteTensor, int)) else outputs:
+            if isinstance(tensor, int):
+                written.append(tensor)
+            else:
                 if tensor.index in self._written or tensor.value is not None:
                     raise operation.damaged(
                         f"it writes the tensor {shorten(tensor.name)!r}, which has a value already"

@@ -192,8 +192,8 @@ def test_functions_of_float64(tmp_path: Path) -> None:
         _entry(op, x, result="float64")
         for op in ("Erf", "Exp", "Sigmoid", "Softplus", "Softsign", "Tanh", "Sqrt", "Reciprocal")
     ] + [
-        _entry("Clip", x, constants=bounds, result="float64", why="" if len(bounds) == 2 else ABSENT)
-        for bounds in ({"low": low, "high": high}, {"low": low})
+        _entry("Clip", x, constants=bounds, result="float64", why=why)
+        for why, bounds in (("", {"low": low, "high": high}), (ABSENT, {"low": low}))
     ]  # fmt: skip
     for _, case in entries:
         for value in case.model.graph.input:

@@ -174,8 +174,44 @@ def more() -> Iterator[Case]:
     yield _case("L2_POOL_2D", [_real("x", 1, 5, 4, 3)], [_real("y", 1, 3, 4, 3)],
                 ("Pool2DOptions", options))  # fmt: skip
     for keep, shape in ((False, (2, 6)), (True, (2, 1, 1, 6))):
-        yield _case("REDUCE_ALL", [_bools("x", *X), _ints("axes", 1, 2)], [_bools("y", *shape)],
-                    ("ReducerOptions", {"KeepDims": keep}))  # fmt: skip
+        for kind in ("REDUCE_ALL", "REDUCE_ANY"):
+            yield _case(kind, [_bools("x", *X), _ints("axes", 1, 2)], [_bools("y", *shape)],
+                        ("ReducerOptions", {"KeepDims": keep}))  # fmt: skip
+    for kind in ("RELU_N1_TO_1", "RELU_0_TO_1", "SIGN"):
+        yield _case(kind, [x], [y])
+
+
+def integers() -> Iterator[Case]:
+    """Of 32 bits without a scale; places that are computed or given when it runs."""
+    a, b, y = (Tensor(name, X, "INT32") for name in "aby")
+    for kind, table in (("ADD", "Add"), ("SUB", "Sub"), ("MUL", "Mul")):
+        yield _case(kind, [a, b], [y], (f"{table}Options", {}))
+        yield _case(kind, [a, _ints("row", 3, -1, 2, 0, 9, -7)], [y], (f"{table}Options", {}))
+    divisors = _ints("row", 3, -1, 2, 5, -9, -7)
+    yield _case("FLOOR_MOD", [a, divisors], [y], ("FloorModOptions", {}))
+    yield _case("TOPK_V2", [_real("x", *X), constant("k", np.array(4, np.int32))],
+                [_real("y", 2, 3, 4, 4), Tensor("places", (2, 3, 4, 4), "INT32")],
+                ("TopKV2Options", {}))  # fmt: skip
+    for type_ in ("FLOAT32", "INT32"):
+        places = constant("places", rows([1, 2], [3, 0], [1, 2]))
+        yield _case("SCATTER_ND", [places, Tensor("x", (3, 5), type_), _ints("n", 4, 3, 5)],
+                    [Tensor("y", (4, 3, 5), type_)], ("ScatterNdOptions", {}))  # fmt: skip
+    yield _case("BROADCAST_ARGS", [_ints("one", 4, 1, 3), _ints("two", 2, 3)],
+                [Tensor("y", (3,), "INT32")])  # fmt: skip
+    truths = Tensor("x", (3, 2), "BOOL")
+    read = Tensor("ids", (3, 2), "INT32")
+    yield _chain(
+        [truths, read, _real("table", 2, 5), _real("y", 3, 2, 5)],
+        [Operator("CAST", ("x",), ("ids",), "CastOptions", {}),
+         Operator("GATHER", ("table", "ids"), ("y",), "GatherOptions", {"Axis": 0})],
+        np.array([[1, 0], [0, 0], [1, 1]], bool),
+        np.random.default_rng(3).normal(size=(2, 5)).astype(np.float32),
+    )  # fmt: skip
+
+
+def _chain(tensors: list[Tensor], operators: list[Operator], *values: Array) -> Case:
+    """Operators one after another, from x and table to y."""
+    return Case(operators[-1].kind, write(tensors, operators, ["x", "table"], ["y"]), values)
 
 
 def transposed_convolutions() -> Iterator[Case]:
@@ -192,9 +228,13 @@ def transposed_convolutions() -> Iterator[Case]:
                     ("TransposeConvOptions", options))  # fmt: skip
 
 
+def _all() -> list[Case]:
+    return [*cases(), *blocks(), *more(), *integers(), *transposed_convolutions()]
+
+
 def compiled(folder: Path) -> list[Compiled]:
     found = []
-    for index, case in enumerate([*cases(), *blocks(), *more(), *transposed_convolutions()]):
+    for index, case in enumerate(_all()):
         path = folder / f"case_{index}.tflite"
         path.write_bytes(case.content)
         options = Options(weights="array")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tflite_models import Array, Operator, Tensor, int8, small_model, write
+from tflite_models import Array, Operator, Tensor, constant, int8, small_model, write
 
 from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.arrange.layouts import assign as assign_layouts
@@ -129,8 +129,8 @@ PLAIN = [Tensor("x", (1, 4)), Tensor("y", (1, 4))]
 
 
 def test_operators_that_are_unknown_are_listed_with_a_tensor(path: Path) -> None:
-    text = refused(path, _one("TOPK_V2", PLAIN))
-    assert "TOPK_V2 'y': it is not read from TFLite files" in text
+    text = refused(path, _one("UNIQUE", PLAIN))
+    assert "UNIQUE 'y': it is not read from TFLite files" in text
 
 
 def test_another_input_shape_is_refused_with_the_files_own(path: Path) -> None:
@@ -206,8 +206,26 @@ def test_weights_of_four_bits_are_unpacked(path: Path) -> None:
     assert _run(path, content, x).item() == -1 + 4 + 3 - 32 + 35
 
 
+def test_a_bias_may_name_the_axis_of_its_weights(path: Path) -> None:
+    """As an older converter wrote it, for example TFLite-Micro's person_detect.tflite."""
+    x = int8("x", (1, 3, 3, 2), 0.5, 0)
+    weights = constant("w", np.ones((1, 1, 1, 2), np.int8), [0.25, 0.5], 3)
+    y = int8("y", (1, 3, 3, 2), 0.5, 0)
+    options = {"StrideH": 1, "StrideW": 1, "DepthMultiplier": 1}
+    outputs = []
+    for axis in (0, 3):
+        bias = constant("b", np.array([8, 16], np.int32), [0.125, 0.25], axis)
+        convolution = Operator(
+            "DEPTHWISE_CONV_2D", ("x", "w", "b"), ("y",), "DepthwiseConv2DOptions", options
+        )
+        content = write([x, weights, bias, y], [convolution], ["x"], ["y"])
+        outputs.append(_run(path, content, np.full((1, 3, 3, 2), 8, np.int8)))
+    assert np.array_equal(*outputs)
+    assert outputs[0][0, 0, 0].tolist() == [4, 12]
+
+
 def test_errors_have_their_kinds(path: Path) -> None:
-    path.write_bytes(_one("TOPK_V2", PLAIN))
+    path.write_bytes(_one("UNIQUE", PLAIN))
     with pytest.raises(UnsupportedError):
         formats.load(path)
     path.write_bytes(b"\0" * 64)

@@ -196,15 +196,15 @@ def test_tflite_tells_all_at_once(tmp_path: Path) -> None:
     path = tmp_path / "m.tflite"
     tensors = [Tensor(name, (1, 4)) for name in "xabcy"] + [Tensor("s", (1, 4), "STRING")]
     operators = [
-        Operator("TOPK_V2", ("x",), ("a",)),
-        Operator("TOPK_V2", ("a",), ("b",)),
+        Operator("UNIQUE", ("x",), ("a",)),
+        Operator("UNIQUE", ("a",), ("b",)),
         Operator("RELU", ("b",), ("c",)),
         Operator("CUSTOM", ("c", "s"), ("y",), custom="MyOwn"),
     ]
     path.write_bytes(write(tensors, operators, ["x"], ["y"]))
     assert lines_of(path) == [
         "3 nodes of the model cannot be computed:",
-        "  TOPK_V2: 2 nodes, 'a' and 'b': it is not read from TFLite files",
+        "  UNIQUE: 2 nodes, 'a' and 'b': it is not read from TFLite files",
         "  tflite.custom::MyOwn 'y': no backend has this operator",
         "Change the model where a reason says how, replace these operators, or add a backend that "
         "computes them (`mcu-deploy operators` lists what there is).",

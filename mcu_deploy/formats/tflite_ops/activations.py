@@ -15,9 +15,9 @@ from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.ir import DType, EdgeId, Quantization, TensorType
 
 Bounds = tuple[float, float]
-_UNBOUNDED: Bounds = (-math.inf, math.inf)
+UNBOUNDED: Bounds = (-math.inf, math.inf)
 _FUSED = {
-    tflite.ActivationFunctionType.NONE: _UNBOUNDED,
+    tflite.ActivationFunctionType.NONE: UNBOUNDED,
     tflite.ActivationFunctionType.RELU: (0.0, math.inf),
     tflite.ActivationFunctionType.RELU_N1_TO_1: (-1.0, 1.0),
     tflite.ActivationFunctionType.RELU6: (0.0, 6.0),
@@ -45,7 +45,7 @@ def require_float(operation: Operation, *tensors: TfliteTensor) -> None:
 
 def clamp_attribute(bounds: Bounds) -> dict[str, Any]:
     """The attribute that says so to an operator of the domain "tflite"."""
-    return {} if bounds == _UNBOUNDED else {"activation": bounds}
+    return {} if bounds == UNBOUNDED else {"activation": bounds}
 
 
 def add_clamped(
@@ -59,7 +59,7 @@ def add_clamped(
 ) -> None:
     """A float32 node of ONNX, and behind it the Relu or Clip that TFLite has in it."""
     y = operation.output
-    if bounds == _UNBOUNDED:
+    if bounds == UNBOUNDED:
         graph.add(operation, op, inputs, y, attributes, order=order)
         return
     inner = graph.edge(f"{y.name} before the activation", graph.ordered(y, order))
@@ -131,6 +131,17 @@ def _relu(bounds: Bounds) -> Any:
     return convert
 
 
+def _real_clamp(bounds: Bounds) -> Any:
+    """A clamp that TFLite-Micro does not have, so there are no rules for integers."""
+
+    def convert(operation: Operation, graph: GraphBuilder) -> None:
+        require_float(operation, operation.input(0), operation.output)
+        order = graph.common_order(operation.input(0))
+        add_clamp(operation, graph, graph.read(operation.input(0), order), bounds, order)
+
+    return convert
+
+
 def _function(op: str, result: Quantization) -> Any:
     """A function of each element; result: the quantization that its output must have of int8; of
     int16 that is 2**-15."""
@@ -194,6 +205,8 @@ def _real(op: str) -> Any:
 CONVERTERS = {
     "RELU": _relu((0.0, math.inf)),
     "RELU6": _relu((0.0, 6.0)),
+    "RELU_N1_TO_1": _real_clamp((-1.0, 1.0)),
+    "RELU_0_TO_1": _real_clamp((0.0, 1.0)),
     "LEAKY_RELU": _leaky_relu,
     "LOGISTIC": _function("Sigmoid", Quantization((1 / 256,), (-128,))),
     "TANH": _function("Tanh", Quantization((1 / 128,), (0,))),
@@ -204,5 +217,6 @@ CONVERTERS = {
     "EXP": _real("Exp"),
     "FLOOR": _real("Floor"),
     "NEG": _real("Neg"),
+    "SIGN": _real("Sign"),
     "SQRT": _real("Sqrt"),
 }

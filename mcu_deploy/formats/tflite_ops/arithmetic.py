@@ -1,4 +1,5 @@
-"""ADD, SUB, MUL: two tensors, element by element, with broadcasting. DIV of float32."""
+"""ADD, SUB, MUL: two tensors, element by element, with broadcasting; plain integers too, which wrap
+around. DIV of float32."""
 
 from __future__ import annotations
 
@@ -10,11 +11,13 @@ from mcu_deploy.formats.tflite_graph import GraphBuilder
 from mcu_deploy.formats.tflite_operation import Operation
 from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.formats.tflite_ops.activations import (
+    UNBOUNDED,
     add_clamped,
     clamp_attribute,
     fused_activation,
     is_float,
 )
+from mcu_deploy.ir import DType
 
 
 def _binary(op: str, options: type[Any]) -> Any:
@@ -24,6 +27,11 @@ def _binary(op: str, options: type[Any]) -> Any:
         a, b, y = operation.input(0), operation.input(1), operation.output
         order = graph.common_order(a, b)
         inputs = [graph.read(a, order), graph.read(b, order)]
+        integers = {(t.type.dtype, t.type.is_quantized) for t in (a, b, y)}
+        plain = integers in ({(DType.INT32, False)}, {(DType.INT64, False)})
+        if plain and bounds == UNBOUNDED and op != "Div":  # whose rounding is another one
+            graph.add(operation, op, inputs, y, order=order)
+            return
         if is_float(operation, a, b, y, wide=True):
             add_clamped(operation, graph, op, inputs, {}, bounds, order)
             return

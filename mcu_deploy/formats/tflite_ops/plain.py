@@ -146,6 +146,10 @@ def _floor_mod(operation: Operation, graph: GraphBuilder) -> None:
     """The remainder of the sign of the divisor: that of C, and the divisor added where it is not 0
     and has the other sign."""
     a, b, y = operation.input(0), operation.input(1), operation.output
+    integers = {(t.type.dtype, t.type.is_quantized) for t in (a, b, y)}
+    if integers in ({(DType.INT32, False)}, {(DType.INT64, False)}):
+        graph.add(operation, "Mod", [graph.read(a), graph.read(b)], y)
+        return
     require_float(operation, a, b, y)
     divisor, zero = graph.read(b), graph.constant(f"{y.name} zero", np.array(0, np.float32))
     names = ("rest", "sum", "product", "other")

@@ -1,4 +1,4 @@
-"""MEAN, SUM, REDUCE_MAX, REDUCE_MIN and REDUCE_ALL over axes."""
+"""MEAN, SUM, REDUCE_MAX, REDUCE_MIN, REDUCE_ALL and REDUCE_ANY over axes."""
 
 from __future__ import annotations
 
@@ -34,18 +34,22 @@ def _reduce(op: str) -> Any:
     return convert
 
 
-def _reduce_all(operation: Operation, graph: GraphBuilder) -> None:
-    """The least of truth values as integers."""
-    keep = int(operation.options(tflite.ReducerOptions).KeepDims())
-    x, y = operation.input(0), operation.output
-    if x.type.dtype is not DType.BOOL or y.type.dtype is not DType.BOOL:
-        raise operation.damaged(f"it makes {y.type} of {x.type}")
-    axes = _axes(operation)
-    numbers = graph.edge(f"{y.name} numbers", TensorType(DType.INT32, x.type.shape))
-    least = graph.edge(f"{y.name} least", TensorType(DType.INT32, y.type.shape))
-    graph.add(operation, "Cast", [graph.read(x)], numbers)
-    graph.add(operation, "ReduceMin", [numbers], least, {"axes": axes, "keepdims": keep})
-    graph.add(operation, "Cast", [least], y)
+def _truths(extreme: str) -> Any:
+    """The least or the greatest of truth values as integers."""
+
+    def convert(operation: Operation, graph: GraphBuilder) -> None:
+        keep = int(operation.options(tflite.ReducerOptions).KeepDims())
+        x, y = operation.input(0), operation.output
+        if x.type.dtype is not DType.BOOL or y.type.dtype is not DType.BOOL:
+            raise operation.damaged(f"it makes {y.type} of {x.type}")
+        attributes = {"axes": _axes(operation), "keepdims": keep}
+        numbers = graph.edge(f"{y.name} numbers", TensorType(DType.INT32, x.type.shape))
+        found = graph.edge(f"{y.name} {extreme.lower()}", TensorType(DType.INT32, y.type.shape))
+        graph.add(operation, "Cast", [graph.read(x)], numbers)
+        graph.add(operation, f"Reduce{extreme}", [numbers], found, attributes)
+        graph.add(operation, "Cast", [found], y)
+
+    return convert
 
 
 def _axes(operation: Operation) -> tuple[int, ...]:
@@ -58,7 +62,8 @@ def _axes(operation: Operation) -> tuple[int, ...]:
 
 
 CONVERTERS = {
-    "REDUCE_ALL": _reduce_all,
+    "REDUCE_ALL": _truths("Min"),
+    "REDUCE_ANY": _truths("Max"),
     "MEAN": _reduce("Mean"),
     "SUM": _reduce("Sum"),
     "REDUCE_MAX": _reduce("Max"),

@@ -1,5 +1,5 @@
 """What picks elements or joins tensors along a new axis: SLICE, STRIDED_SLICE, SPLIT, SPLIT_V,
-UNPACK, GATHER, PACK, SHAPE. They are ONNX's operators for every type."""
+UNPACK, GATHER, PACK, SHAPE, BROADCAST_ARGS. They are ONNX's operators for every type."""
 
 from __future__ import annotations
 
@@ -123,8 +123,7 @@ def _gather(operation: Operation, graph: GraphBuilder) -> None:
     options = operation.options(tflite.GatherOptions)
     if options.BatchDims():
         raise operation.unsupported("gathers in batches", "Convert the model without batch_dims.")
-    indices = graph.integers(f"{operation.name} indices", operation.constant(1))
-    inputs = [graph.read(operation.input(0)), indices]
+    inputs = [graph.read(operation.input(k)) for k in (0, 1)]
     graph.add(operation, "Gather", inputs, operation.output, {"axis": int(options.Axis())})
 
 
@@ -149,7 +148,22 @@ def _shape(operation: Operation, graph: GraphBuilder) -> None:
     graph.add(operation, "Identity", [graph.constant(f"{operation.name} value", value)], y)
 
 
+def _broadcast_args(operation: Operation, graph: GraphBuilder) -> None:
+    """The shape that two shapes broadcast to, a constant."""
+    y, given = operation.output, [operation.constant(k).reshape(-1) for k in (0, 1)]
+    try:
+        shape = np.broadcast_shapes(*(tuple(map(int, sizes)) for sizes in given))
+    except ValueError:
+        listed = " and ".join(str(sizes.tolist()) for sizes in given)
+        raise operation.damaged(f"its shapes {listed} do not fit together") from None
+    value = np.array(shape, y.type.dtype.numpy)
+    if y.type.shape != value.shape:
+        raise operation.damaged(f"its output is {list(y.type.shape)}, not {list(value.shape)}")
+    graph.add(operation, "Identity", [graph.constant(f"{operation.name} value", value)], y)
+
+
 CONVERTERS = {
+    "BROADCAST_ARGS": _broadcast_args,
     "SLICE": _slice,
     "STRIDED_SLICE": _strided_slice,
     "SPLIT": _split,
