@@ -3,12 +3,18 @@ and nothing touched beside."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 from mcu_deploy.backends.ArmMve.reorder import Turned, assemble
 from mcu_deploy.backends.isa.function import framed
 from mcu_deploy.backends.isa.interpreter import Data, call
+from mcu_deploy.boards import load_core
+from mcu_deploy.compiler import compile_model
 
 _X, _Y = 0x2000_0000, 0x2800_0000
 # RGB images, channels of few pixels, ends of every length, words.
@@ -49,3 +55,18 @@ def test_the_output_may_lie_on_the_input(of: Turned) -> None:
 def _turned(of: Turned, given: np.ndarray) -> bytes:
     shape = of.matrices, of.rows, of.columns, of.size
     return given.reshape(shape).swapaxes(1, 2).tobytes()
+
+
+def test_a_core_without_helium_s_floats_gets_none(tmp_path: Path) -> None:
+    x, y = (
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in (("x", (1, 3, 8, 8)), ("y", (1, 4, 6, 6)))
+    )
+    w = numpy_helper.from_array(np.ones((4, 3, 3, 3), np.float32), "w")
+    node = helper.make_node("Conv", ["x", "w"], ["y"])
+    onnx.save(helper.make_model(helper.make_graph([node], "g", [x], [y], [w])), tmp_path / "n.onnx")
+    turns = {}
+    for fpu in ("fp-armv8-d16", "none"):
+        made = compile_model(tmp_path / "n.onnx", load_core("cortex-m55", fpu), name="n")
+        turns[fpu] = "reorder_1x3x64x4_mve" in str(made.sources.files)
+    assert turns == {"fp-armv8-d16": True, "none": False}

@@ -89,9 +89,9 @@ class Reorders:
     ) -> Support:
         if (layer.domain, layer.op) != ("mcu", "Reorder"):
             return no("it proposes nothing for this operator")
-        if layer.target.mve and turned(layer) is not None:
-            return YES
-        return no("it turns matrices of bytes or words")
+        if not (layer.target.mve and layer.target.fpu):
+            return no("its kernels need Helium and its floats")  # vectors have no soft form
+        return YES if turned(layer) else no("it turns matrices of bytes or words")
 
 
 class ReorderFactory:
