@@ -12,6 +12,7 @@ from dynamic import mock_objects
 
 from mcu_deploy.backends.interface import API_VERSION, LayoutRule, Role
 from mcu_deploy.dynamic import declarations
+from mcu_deploy.dynamic.answers import Answers
 from mcu_deploy.dynamic.memory import BackendMemory, declared, width
 from mcu_deploy.dynamic.table import MANDATORY, MethodTable
 from mcu_deploy.dynamic.wire import Declined
@@ -99,6 +100,21 @@ def test_a_table_without_its_last_mandatory_method_is_declined() -> None:
     at, _kept = table(FFI.offsetof("mcu_backend_t", "save_data") - 1, *LEAST)
     with pytest.raises(Declined, match="its table has"):
         MethodTable(MEMORY, at, (1, 1))
+
+
+def test_of_a_graph_that_ends_before_its_bodies_none_are_read() -> None:
+    """What stands behind its end is not its own, whatever it looks like."""
+    end = FFI.offsetof("mcu_graph_t", "bodies")
+    text = FFI.new("char[]", b"Relu")
+    node = FFI.new("mcu_node_t *", {"op": text, "domain": text, "name": text})
+    body = FFI.new("mcu_graph_t *", {"name": text})
+    graph = FFI.new("mcu_graph_t *", {"struct_size": end, "name": text, "num_nodes": 1})
+    bodies = FFI.new("mcu_graph_t *[]", [body])
+    graph.nodes, graph.bodies = node, bodies
+    assert Answers(MEMORY, 1).read(graph)["data"]["bodies"] == []
+    graph.struct_size = end + FFI.sizeof("void *")
+    assert len(Answers(MEMORY, 1).read(graph)["data"]["bodies"]) == 1
+    assert Answers(MEMORY, 0).read(graph)["data"]["bodies"] == []
 
 
 def test_a_table_that_proposes_needs_no_layer_support() -> None:

@@ -92,6 +92,18 @@ def test_a_symbol_that_is_exported_twice(objects: dict[str, Path]) -> None:
     assert report.findings[0].file == str(objects["one"])
 
 
+def test_of_definitions_in_groups_the_linker_keeps_one(tmp_path: Path) -> None:
+    """As C++ has them of inline functions; the same two without a group are one too many."""
+    group = ' .section .text.f,"axG",%progbits,f,comdat\n .globl f\nf: bx lr\n'
+    text = group.replace('"axG",%progbits,f,comdat', '"ax"')
+    sources = {f"{name}{n}.s": f" .thumb\n{s} .word {n}\n"
+               for name, s in (("g", group), ("t", text)) for n in (1, 2)}  # fmt: skip
+    made = build(tmp_path, sources, *M4F)
+    assert check(made["g1"], made["g2"]).findings == ()
+    assert rules(check(made["t1"], made["t2"]).findings) == {"duplicate-symbol"}
+    run(["arm-none-eabi-ld", "-e", "f", "g1.o", "g2.o"], tmp_path)
+
+
 def test_of_many_symbols_a_hundred_are_told(tmp_path: Path) -> None:
     """Of a library that is linked twice all others would say the same."""
     text = "".join(f"int s{k} = {{}};" for k in range(103))
