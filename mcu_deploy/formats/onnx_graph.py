@@ -33,7 +33,7 @@ from mcu_deploy.formats.onnx_operators import (
     why_unknown,
     why_unread,
 )
-from mcu_deploy.formats.onnx_subgraphs import free_names, live_nodes, subgraphs_of
+from mcu_deploy.formats.onnx_subgraphs import free_names, live_nodes, reads, subgraphs_of
 from mcu_deploy.formats.onnx_types import (
     NoTensor,
     Open,
@@ -101,7 +101,8 @@ def to_graph(
 
 class _Reader:
     """missing: names of tensors that have no edge. changing: names of tensors that depend on the
-    values of inputs, not on constants and shapes alone. border: those that nodes outside read."""
+    values of inputs, not on constants and shapes alone. border: those that nodes outside read.
+    wanted: those that a node or the list of outputs reads."""
 
     def __init__(self, proto: onnx.GraphProto, name: str, opset: int, around: Surroundings) -> None:
         self.proto = proto
@@ -113,6 +114,8 @@ class _Reader:
         self.changing = set(around.changing)
         self.border: list[str] = []
         self.told = Outcome(self.editor.finish())
+        self.wanted = {o.name for o in proto.output}
+        self.wanted.update(name for node in proto.node for name in reads(node))
         for name, value in around.constants.items():
             self._constant(name, value)
         for tensor in proto.initializer:
@@ -185,6 +188,8 @@ class _Reader:
         )
 
     def _node(self, node: onnx.NodeProto, name: str) -> None:
+        if self._is_dropout(node) and not any(o in self.wanted for o in node.output[1:]):
+            del node.output[1:]  # a mask that nobody reads: before opset 10 inference has no type
         written = [o for o in node.output if o]
         for output in written:
             if output in self.edges or output in self.missing:

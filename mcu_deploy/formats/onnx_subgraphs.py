@@ -37,7 +37,7 @@ def sort_nodes(graph: onnx.GraphProto) -> None:
     """
     for scope in (graph, *subgraphs_below(graph)):
         written = {name: k for k, node in enumerate(scope.node) for name in node.output if name}
-        before = [{written[n] for n in _reads(node) if n in written} for node in scope.node]
+        before = [{written[n] for n in reads(node) if n in written} for node in scope.node]
         if all(max(writers, default=-1) < k for k, writers in enumerate(before)):
             continue
         readers: dict[int, list[int]] = {}
@@ -59,7 +59,7 @@ def sort_nodes(graph: onnx.GraphProto) -> None:
             scope.node.extend(nodes)
 
 
-def _reads(node: onnx.NodeProto) -> list[str]:
+def reads(node: onnx.NodeProto) -> list[str]:
     """What a node reads, the graphs that it holds included."""
     held = (name for inner in subgraphs_of(node).values() for name in free_names(inner))
     return [*(name for name in node.input if name), *held]

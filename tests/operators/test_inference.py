@@ -188,3 +188,15 @@ def test_hardmax_of_one_axis(tmp_path: Path, opset: int) -> None:
     x = np.array([1.0, 3.0, 2.0], np.float32)
     case = one_node("Hardmax", [x], "float32", {"axis": 0}, opset=opset)
     check_cases([case], tmp_path)
+
+
+@pytest.mark.parametrize("opset", [7, 9, 10, 12])
+def test_a_mask_that_nobody_reads(tmp_path: Path, opset: int) -> None:
+    """As exporters wrote it for years; before opset 10 ONNX's inference has no type for it."""
+    nodes = [
+        helper.make_node("Dropout", ["x"], ["d", "mask"], "dropout"),
+        helper.make_node("Neg", ["d"], ["y"], "negated"),
+    ]
+    model = make_model(nodes, {"x": ("float32", X.shape)}, {"y": ("float32", None)}, opset=opset)
+    (y,) = compile_case(Case("mask", model, (X,)), tmp_path, 0).expected
+    assert np.array_equal(y, -X)
