@@ -23,6 +23,7 @@ from mcu_deploy.errors.obstacles import Obstacle, refusal, settled, tensors
 from mcu_deploy.files.given import is_file
 from mcu_deploy.formats.imported import AssumedShape, Imported, checked, known_operators
 from mcu_deploy.formats.onnx_counts import bound_counts
+from mcu_deploy.formats.onnx_early import put_back, set_aside_early
 from mcu_deploy.formats.onnx_graph import to_graph
 from mcu_deploy.formats.onnx_inference import refused_attributes
 from mcu_deploy.formats.onnx_inputs import bind_shapes, bind_values
@@ -149,11 +150,12 @@ def _plain_form(
 ) -> tuple[bytes, tuple[AssumedShape, ...], tuple[str, ...], list[Obstacle]]:
     """The model in the form that becomes a graph, as a file; what was assumed; what is wrong, as
     sentences, and with nodes. counts: what has as many elements as its values say gets a bound,
-    and is none of ONNX's operators any more.
+    and is none of ONNX's operators any more; without it, the file is for onnxruntime.
     """
     model = converted(_parse(path, raw), path)
     _load_external_data(model, path)
     sort_nodes(model.graph)
+    set_aside_early(model)
     set_aside_undefined(model)
     if not is_invalid:
         _check(model, path)
@@ -176,6 +178,8 @@ def _plain_form(
         problems = (*problems, told)
         with suppress(ModelError):
             infer_and_fold(model, strict=False)
+    if not counts:
+        put_back(model)
     return model.SerializeToString(), assumed, problems, refused_attributes(model)
 
 

@@ -18,6 +18,7 @@ from mcu_deploy.errors.obstacles import Obstacle
 from mcu_deploy.formats import onnx_resize
 from mcu_deploy.formats.onnx_bodies import NAMES
 from mcu_deploy.formats.onnx_counts import DOMAIN as COUNTS
+from mcu_deploy.formats.onnx_early import DOMAIN as EARLY
 from mcu_deploy.formats.onnx_inference import training
 from mcu_deploy.formats.onnx_operators import (
     COUNTING,
@@ -230,7 +231,7 @@ class _Reader:
             self._dropout(node, name)
             return
         op, domain = text_of(node.op_type), domain_of(node.domain)
-        domain = "" if domain == COUNTS else domain
+        domain = "" if domain in (COUNTS, EARLY) else domain
         inputs = [self.edges[i] if i else None for i in node.input]
         scales = onnx_resize.scales(op, domain, attributes)
         if scales is not None:

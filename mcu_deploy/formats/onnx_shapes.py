@@ -11,6 +11,7 @@ from onnx import helper, numpy_helper
 
 from mcu_deploy.errors import ModelError
 from mcu_deploy.formats.onnx_branches import inline, take_shapes
+from mcu_deploy.formats.onnx_early import type_outputs
 from mcu_deploy.formats.onnx_forms import is_special, rewrite_one
 from mcu_deploy.formats.onnx_functions import inline_functions
 from mcu_deploy.formats.onnx_loops import complete_loops
@@ -130,6 +131,7 @@ def _to_fixpoint(model: onnx.ModelProto, strict: bool) -> None:
         elif not (
             _fold(model.graph, {}, {}, model)
             or expand_sequences(model.graph)
+            or type_outputs(model.graph)
             or complete_loops(model.graph)
         ):
             return

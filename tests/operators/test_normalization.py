@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
-from onnx import helper
-from operators.lab import Case, check_cases, make_model
+from onnx import TensorProto, helper
+from operators.lab import Case, check_cases, make_model, run_onnxruntime
+
+from mcu_deploy.formats.onnx import plain_form
 
 
 def _layer(axis: int, bias: bool, offset: float = 0.0) -> Case:
@@ -65,3 +68,42 @@ def test_normalization(tmp_path: Path) -> None:
         if len(shape) == 4 or not convolution
     ]
     check_cases(cases, tmp_path)
+
+
+@pytest.mark.needs_host_gcc
+@pytest.mark.parametrize("opset", [9, 13, 16])
+def test_layer_normalization_before_onnx_had_it(tmp_path: Path, opset: int) -> None:
+    """In ONNX's domain, as onnxruntime knows it since its first version; also inside of an If."""
+    rng = np.random.default_rng(opset)
+    gain, bias, x = (rng.standard_normal(s).astype(np.float32) for s in (4, 4, (2, 3, 4)))
+    constants = {"g": gain, "b": bias, "yes": np.array(True)}
+    normal = helper.make_node("LayerNormalization", ["x", "g", "b"], ["n", "m", "i"], "ln", axis=-1)
+    after = [helper.make_node("Relu", ["n"], ["y"]), helper.make_node("Mul", ["m", "i"], ["z"])]
+    types = {"x": ("float32", x.shape)}, {"y": ("float32", None), "z": ("float32", None)}
+    alone = make_model([normal, *after], *types, constants, opset)
+    branches = {
+        name: helper.make_graph(
+            [helper.make_node("LayerNormalization", ["x", "g"], [name], name)], name, [],
+            [helper.make_tensor_value_info(name, TensorProto.FLOAT, x.shape)],
+        )
+        for name in ("then_branch", "else_branch")
+    }  # fmt: skip
+    held = [
+        helper.make_node("ReduceMax", ["x"], ["top"], keepdims=0),
+        helper.make_node("Cast", ["top"], ["any"], to=TensorProto.BOOL),
+        helper.make_node("If", ["any"], ["y"], **branches),
+    ]
+    inside = make_model(held, types[0], {"y": ("float32", None)}, {"g": gain}, opset)
+    check_cases([Case("alone", alone, (x,)), Case("inside", inside, (x,))], tmp_path)
+    (tmp_path / "model.onnx").write_bytes(alone.SerializeToString())
+    plain, _ = plain_form(tmp_path / "model.onnx", {})
+    run_onnxruntime(onnx.load_model_from_string(plain), (x,), optimise=False)
+
+
+@pytest.mark.needs_host_gcc
+def test_layer_normalization_of_a_constant(tmp_path: Path) -> None:
+    """By a gain that is known when it runs."""
+    x, gain = np.arange(6, dtype=np.float32).reshape(2, 3), np.array([1, -2, 3], np.float32)
+    node = helper.make_node("LayerNormalization", ["x", "g"], ["y"], "ln")
+    types = {"g": ("float32", (3,))}, {"y": ("float32", None)}
+    check_cases([Case("constant", make_model([node], *types, {"x": x}), (gain,))], tmp_path)

@@ -29,8 +29,6 @@ def _supports_layer(layer: Layer) -> Support:
             return no(f"it computes float32, not {operand.type}")
     if layer.output.type.is_quantized:
         return no(f"it computes float32, not {layer.output.type}")
-    if x.constant is not None:
-        return no("its input is a constant")
     size = math.prod(x.type.shape[normalized_axis(layer.call) :])
     given = (o for k in (1, 2) if (o := layer.optional(k)) is not None and o.constant is None)
     if any(operand.type.elements not in (1, size) for operand in given):

@@ -1,0 +1,66 @@
+"""Operators that onnxruntime has in ONNX's own domain longer than ONNX: LayerNormalization before
+opset 17, as exporters and onnxruntime's own optimizer write it.
+
+Their nodes are set aside into a domain that onnx's checker and inference pass by; their outputs'
+types are given here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import onnx
+
+from mcu_deploy.formats.onnx_operators import domain_of, opset_of
+from mcu_deploy.formats.onnx_subgraphs import all_nodes, subgraphs_below
+from mcu_deploy.formats.onnx_types import declared_types
+
+DOMAIN = "mcu-deploy.early"
+_SINCE = {"LayerNormalization": 17}
+
+
+def set_aside_early(model: onnx.ModelProto) -> None:
+    """Moves the nodes of operators that the model's opset does not define yet."""
+    opset = opset_of(model.opset_import, 1)
+    found = [n for n in all_nodes(model.graph.node) if _SINCE.get(n.op_type, 0) > opset]
+    for node in found:
+        if not domain_of(node.domain):
+            node.domain = DOMAIN
+    if found:
+        model.opset_import.append(onnx.helper.make_opsetid(DOMAIN, 1))
+
+
+def put_back(model: onnx.ModelProto) -> None:
+    """Makes the nodes those of ONNX's domain again, which onnxruntime computes."""
+    for node in all_nodes(model.graph.node):
+        if node.domain == DOMAIN:
+            node.domain = ""
+
+
+def type_outputs(graph: onnx.GraphProto) -> bool:
+    """Gives outputs of such nodes types, where those of their inputs are known; whether it did."""
+    changed = False
+    for scope in (graph, *subgraphs_below(graph)):
+        types = declared_types(scope)
+        made = [value for node in scope.node for value in _typed(node, types)]
+        scope.value_info.extend(made)
+        changed = changed or bool(made)
+    return changed
+
+
+def _typed(node: onnx.NodeProto, types: dict[str, onnx.TypeProto]) -> Iterator[onnx.ValueInfoProto]:
+    """The outputs without a shape: of the input's, and of its mean and the inverse of its standard
+    deviation, which have 1 for the axes that are normalized."""
+    x = types.get(node.input[0]) if node.domain == DOMAIN else None
+    if x is None or not x.tensor_type.HasField("shape"):
+        return
+    rank = len(x.tensor_type.shape.dim)
+    axis = next((a.i for a in node.attribute if a.name == "axis"), -1)
+    for place, name in enumerate(node.output):
+        if name and not (name in types and types[name].tensor_type.HasField("shape")):
+            value = onnx.ValueInfoProto(name=name)
+            value.type.CopyFrom(x)
+            for dim in value.type.tensor_type.shape.dim[axis % max(rank, 1) if place else rank :]:
+                dim.dim_value = 1
+            types[name] = value.type
+            yield value
