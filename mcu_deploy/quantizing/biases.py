@@ -17,6 +17,8 @@ from mcu_deploy.quantizing.net import Net, attributes_of
 from mcu_deploy.quantizing.preparing import output_axis
 from mcu_deploy.quantizing.statistics import Summary
 
+_LAYERS = ("Conv", "ConvTranspose", "Gemm")
+
 
 def corrected(net: Net, model: onnx.ModelProto, summaries: Mapping[str, Summary]) -> Net:
     """The float net with other biases, in a copy. model: what was made of it, in int8."""
@@ -25,7 +27,7 @@ def corrected(net: Net, model: onnx.ModelProto, summaries: Mapping[str, Summary]
     for node in made.nodes:
         weights = made.constant(node.input[1]) if len(node.input) > 1 else None
         summary = summaries.get(node.input[0]) if node.input else None
-        if node.op_type not in ("Conv", "ConvTranspose", "Gemm") or node.name not in rounded:
+        if node.op_type not in _LAYERS or node.name not in rounded:
             continue
         if weights is None or summary is None or weights.shape != rounded[node.name].shape:
             continue
@@ -89,13 +91,14 @@ def _mean_of(node: onnx.NodeProto, weights: Array, means: Array) -> Array | None
 
 
 def _real_weights(model: onnx.ModelProto) -> dict[str, Array]:
-    """The weights that the layers of a quantized model compute with, as real numbers."""
+    """The weights that the convolutions and dense layers of a quantized model compute with, as real
+    numbers."""
     constants = {t.name: t for t in model.graph.initializer}
     writers = {n.output[0]: n for n in model.graph.node if n.op_type == "DequantizeLinear"}
     found = {}
     for node in model.graph.node:
         source = writers.get(node.input[1]) if len(node.input) > 1 else None
-        if source is None or source.input[0] not in constants:
+        if node.op_type not in _LAYERS or source is None or source.input[0] not in constants:
             continue
         integers, scale, zero = (
             numpy_helper.to_array(constants[name]).astype(np.float64) for name in source.input

@@ -15,7 +15,7 @@ from mcu_deploy import operators
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.quantizing.net import Net
 
-# What becomes part of the layer before it, with which it rounds once.
+# What becomes part of the layer before it, with which it rounds once; so no chain begins with it.
 _CLAMPS = ("Relu", "Clip")
 
 
@@ -36,7 +36,7 @@ def take_out(net: Net) -> tuple[Net, dict[str, list[onnx.NodeProto]]]:
         y = node.output[0]
         for x in sources[y][:-1]:
             part = _between(made, x, y)
-            if len(part) > 1:
+            if len(part) > 1 and not _is_clamp_of(made, x):
                 chains[node.name] = part
                 made.replace(part, [made.node("Chain", [x], [y], node.name)])
                 break
@@ -82,7 +82,7 @@ def _copy(node: onnx.NodeProto) -> onnx.NodeProto:
 def _operands(net: Net, node: onnx.NodeProto) -> tuple[str, ...]:
     """The tensors of which a node computes its own, element by element; none for other nodes."""
     operator = operators.find(node.domain, node.op_type)
-    if operator is None or len(node.output) != 1 or node.op_type in _CLAMPS:
+    if operator is None or len(node.output) != 1:
         return ()
     y = node.output[0]
     numbers = [name for name in node.input if name in net.constants]
@@ -95,6 +95,12 @@ def _operands(net: Net, node: onnx.NodeProto) -> tuple[str, ...]:
     shape = net.shape(y)
     same = all(net.is_float(name) and net.shape(name) == shape for name in found)
     return found if same and shape is not None else ()
+
+
+def _is_clamp_of(net: Net, name: str) -> bool:
+    """Whether all that reads a tensor is a clamp."""
+    reader = net.sole_consumer(name)
+    return reader is not None and reader.op_type in _CLAMPS
 
 
 def _sources(net: Net) -> dict[str, tuple[str, ...]]:

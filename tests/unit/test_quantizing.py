@@ -531,3 +531,50 @@ def test_a_damaged_model_gets_the_sentence_of_a_build(tmp_path: Path) -> None:
         quantize(tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx")
     assert "nowhere" in str(caught.value)
     assert str(caught.value) == str(built.value)
+
+
+def test_a_number_added_by_itself_is_no_layers_weight(tmp_path: Path) -> None:
+    """What an Add has as its second input stands where a convolution has its weights."""
+    random = np.random.default_rng(3)
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], "first"),
+        helper.make_node("Add", ["c", "three"], ["d"], "shift"),
+        helper.make_node("Conv", ["c", "v"], ["e"], "one"),
+        helper.make_node("Conv", ["d", "v"], ["f"], "other"),
+        helper.make_node("Mul", ["e", "f"], ["y"], "product"),
+    ]
+    constants = {
+        "w": random.normal(size=(4, 2, 1, 1)), "v": random.normal(size=(3, 4, 1, 1)),
+        "three": np.float32(3),
+    }  # fmt: skip
+    model = model_of(nodes, constants, {"x": [1, 2, 4, 4]}, {"y": [1, 3, 4, 4]})
+    onnx.save(model, tmp_path / "m.onnx")
+    np.savez(tmp_path / "s.npz", in0=samples(30, (1, 2, 4, 4)))
+    made = quantize(tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx")
+    assert made.accuracy[-1].judged.mean_sqnr > 20
+
+
+def test_a_swish_of_a_clip_is_one_table(tmp_path: Path) -> None:
+    """x * clip(x + 3, 0, 6) / 6, as exporters write HardSwish of older opsets."""
+    random = np.random.default_rng(3)
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], "first"),
+        helper.make_node("Add", ["c", "three"], ["d"], "add"),
+        helper.make_node("Clip", ["d", "zero", "six"], ["e"], "clip"),
+        helper.make_node("Mul", ["c", "e"], ["f"], "mul"),
+        helper.make_node("Div", ["f", "six"], ["g"], "div"),
+        helper.make_node("Conv", ["g", "v"], ["y"], "last"),
+    ]
+    constants = {
+        "w": random.normal(size=(4, 2, 1, 1)), "v": random.normal(size=(3, 4, 1, 1)),
+        "zero": np.float32(0), "three": np.float32(3), "six": np.float32(6),
+    }  # fmt: skip
+    model = model_of(nodes, constants, {"x": [1, 2, 4, 4]}, {"y": [1, 3, 4, 4]})
+    onnx.save(model, tmp_path / "m.onnx")
+    np.savez(tmp_path / "s.npz", in0=samples(30, (1, 2, 4, 4)))
+    quantize(tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx")
+    written = onnx.load(tmp_path / "q.onnx").graph.node
+    between = {"add": "d", "clip": "e", "mul": "f"}
+    for name, output in between.items():
+        readers = {n.op_type for n in written if output in n.input}
+        assert readers and "QuantizeLinear" not in readers, name
