@@ -18,6 +18,7 @@ from mcu_deploy.options import Options
 
 _OPTIONS = Options(backends=("ArmMve", "CpuRef"), optimize_for="speed")
 _EVERY = 3  # of the cases in the sample
+_LATER = {"convolutions": 1}  # without the largest layer, whose cycles the tests on QEMU count
 # The share of the largest value that the contract allows where a sum is no longer than 1,000 terms.
 _CLOSE = Rule("share", 1e-5)
 
@@ -38,9 +39,11 @@ def _layers(cases: list[Case], tmp_path: Path, inputs: np.ndarray | None = None)
 def test_kernels_agree_with_the_oracle(
     family: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    every = 1 if request.config.getoption("--all") else _EVERY
+    cases = list(float_mve_cases.FAMILIES[family])
+    if not request.config.getoption("--all"):
+        cases = cases[_LATER.get(family, 0) :: _EVERY]
     tight = 0
-    for run in _layers(list(float_mve_cases.FAMILIES[family])[::every], tmp_path):
+    for run in _layers(cases, tmp_path):
         result = run.result()
         values, oracle = (np.frombuffer(of, np.float32) for of in (result, run.output))
         assert not _CLOSE.broken(values, oracle).any(), run.name

@@ -292,7 +292,7 @@ _SIZED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("fpu", [True, False])
+@pytest.mark.parametrize("fpu", first([True, False]))
 def test_one_function_for_all_sizes_multiplies_groups(
     fpu: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
