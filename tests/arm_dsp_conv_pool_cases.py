@@ -67,6 +67,7 @@ TAKEN = (
            zeros=(0, 130, 130)),
     Pooled((8, 12, 13), 8, "AveragePool", (3, 3), (3, 3), pads=(0, 1, 2, 1), dtype="uint8",
            zeros=(255, 17, 0)),
+    Pooled((4, 12, 10), 6, "MaxPool", zeros=(0, -128, -128)),
     Pooled((4, 18, 12), 8, "MaxPool", (3, 3), (2, 2), zeros=(5, -20, 0), between="LeakyRelu"),
     Pooled((8, 16, 15), 8, "AveragePool", dtype="uint8", zeros=(3, 99, 7), between="HardSwish"),
 )  # fmt: skip

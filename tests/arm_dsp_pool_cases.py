@@ -46,6 +46,7 @@ EVEN = Pool("AveragePool", 64, (8, 8), (8, 8))
 LARGEST = Pool("MaxPool", 32, (16, 16), (2, 2), (2, 2), zeros=(0, 0))
 LARGE = Pool("AveragePool", 16, (32, 32), (32, 32))  # whose sums need words
 PADDED = Pool("MaxPool", 16, (16, 16), (3, 3), (2, 2), zeros=(0, 0), pads=(1, 1, 1, 1))
+UNEVEN = Pool("MaxPool", 6, (24, 24), (2, 2), (2, 2), zeros=(0, 0))  # as in LeNet
 _ONE = (1, 1, 1, 1)
 PADDED_AVERAGE = Pool("AveragePool", 16, (16, 16), (3, 3), pads=_ONE)
 PADDED_AVERAGES = (
@@ -91,9 +92,18 @@ TAKEN = (
     Pool("MaxPool", 12, (11,), (3,), (2,), zeros=(0, 0), pads=(1, 1)),
     Pool("MaxPool", 8, (4, 2), (5, 4), (2, 3), zeros=(0, 0), pads=(3, 2, 4, 1)),
     *PADDED_AVERAGES,
+    UNEVEN,
+    Pool("MaxPool", 5, (5, 4), (2, 2), (2, 2), zeros=(0, 0), dtype="uint8"),
+    Pool("MaxPool", 7, (5, 5), (3, 3), (2, 2), zeros=(0, 0), pads=_ONE),
+    Pool("MaxPool", 15, (4, 5), (2, 3), (1, 2), zeros=(-3, -3), batch=2),
+    Pool("MaxPool", 17, (6, 5), (2, 2), (2, 2), zeros=(0, 0)),
+    Pool("MaxPool", 35, (5, 5), (3, 3), (1, 2), zeros=(9, 9), dtype="uint8", pads=_ONE, batch=2),
+    Pool("MaxPool", 30, (9, 4), (9, 4), zeros=(0, 0)),
 )
+_BY = "it takes channels by 4, of maxima 4 and more, and there are"
 REFUSED = {
-    Pool("AveragePool", 6, (4, 4), (2, 2)): "it takes channels by 4, and there are 6",
+    Pool("AveragePool", 6, (4, 4), (2, 2)): f"{_BY} 6",
+    Pool("MaxPool", 3, (4, 4), (2, 2)): f"{_BY} 3",
     Pool("AveragePool", 4, (6, 6), (3, 3), (2, 2), counts_padding=True, ceil_mode=1): (
         "a window of it leaves the padding"
     ),

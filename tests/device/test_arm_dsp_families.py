@@ -51,6 +51,8 @@ def _families() -> dict[str, Family]:
             pool.EVEN: (9 / 16, 1.25, 64 * 64),
             pool.LARGE: (9 / 16, 1, 16 * 1024),
             pool.LARGEST: (7 / 16, 0.78, 32 * 256),
+            # LDR and STR instead of LDM and STM, and a word that is half one of before
+            pool.UNEVEN: (1, 1.9, 6 * 24**2),
             # 23 of 24 rows and columns of the windows are inside
             pool.PADDED: (9 / 16, 1.5, 16 * 23**2),
             pool.PADDED_AVERAGE: (9 / 16, 2.6, 16 * 46**2),

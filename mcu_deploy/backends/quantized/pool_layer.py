@@ -45,6 +45,11 @@ class Pool:
         return self.x.shape[1]
 
     @property
+    def is_uneven(self) -> bool:
+        """Whether pixels begin within words."""
+        return self.channels % 4 > 0
+
+    @property
     def taps(self) -> int:
         return math.prod(self.window.kernel)
 
@@ -192,8 +197,8 @@ def read(layer: Layer, by: int = 4, most_columns: int = _MOST_COLUMNS) -> Pool |
     is_of_inside = is_padded_average and not counts_padding
     is_of_integers = layer.domain == "tflite" and fixed is None
     pool = Pool(x, y, window, is_maximum, is_of_integers, is_of_inside, fixed, is_natural)
-    if pool.channels % by or not y.elements:
-        return f"it takes channels by {by}, and there are {pool.channels}"
+    if not y.elements or (pool.channels % by and not (is_maximum and pool.channels >= by)):
+        return f"it takes channels by {by}, of maxima {by} and more, and there are {pool.channels}"
     if window.padded:
         if min(count.min() for _, count in pool.spans) < 1:
             return "a window of it is all padding"

@@ -62,6 +62,7 @@ def demand(pool: Pool, rounding: Rounding | None) -> int:
     if rounding is None:  # block after block of a window is read, and its maxima are written
         firsts = np.arange(0, pool.channels, 4 * WORDS)
         ends = np.minimum(firsts + 4 * WORDS, pool.channels)
+        firsts = np.minimum(firsts, pool.channels - 4)
         return overlap.distance(overlap.nested(pixels, ends), overlap.nested(pool.starts, firsts))
     # What is summed again is read while the pixel's first outputs are written.
     again = [overlap.NOTHING] if rounding.margin else []

@@ -36,35 +36,36 @@ class Block:
         self.difference, self.amount = code.registers("difference amount")
 
 
-def whole_block(code: Assembly, pool: Pool, block: Block, words: int) -> None:
-    """Four channels a word of a window: their sums to the scratch, or maxima to the output."""
+def whole_block(code: Assembly, pool: Pool, block: Block, size: int) -> None:
+    """Four channels a word of a window, `size` of them: their sums to the scratch, or maxima to the
+    output."""
     if pool.is_large:
-        _sum_large(code, pool, block, words)
+        _sum_large(code, pool, block, size)
     else:
-        _take_window(code, pool, block, words)
-        _end(code, pool, block, words)
-    _to_next(code, block, words)
+        _take_window(code, pool, block, size)
+        _end(code, pool, block, size)
+    _to_next(code, block, size)
 
 
-def cut_block(code: Assembly, pool: Pool, block: Block, words: int) -> None:
+def cut_block(code: Assembly, pool: Pool, block: Block, size: int) -> None:
     """The same of a window that is cut."""
     (_, rows), (_, columns) = pool.spans
     skipped = code.register("skipped")
-    _start(code, pool, block, words)
+    _start(code, pool, block, size)
     code.vmov(block.rows, block.pixel.height)
     code.vmov(block.rows_kept, block.rows)
     with code.repeat(rows.mean()):
         code.vmov(block.columns, block.pixel.width)
         with code.repeat(columns.mean()):
-            _take_pixel(code, pool, block, words)
+            _take_pixel(code, pool, block, size)
             code.subs(block.columns, block.columns, 1)
         code.vmov(skipped, block.pixel.skipped)
         code.add(block.x_at, block.x_at, skipped)
         code.vmov(block.rows, block.rows_kept)
         code.subs(block.rows, block.rows, 1)
         code.vmov(block.rows_kept, block.rows)
-    _end(code, pool, block, words)
-    _to_next(code, block, words)
+    _end(code, pool, block, size)
+    _to_next(code, block, size)
 
 
 def start_words(code: Assembly, pool: Pool, block: Block) -> None:
@@ -80,43 +81,50 @@ def start_words(code: Assembly, pool: Pool, block: Block) -> None:
         code.subs(left, left, 1)
 
 
-def _take_window(code: Assembly, pool: Pool, block: Block, words: int) -> None:
+def _take_window(code: Assembly, pool: Pool, block: Block, size: int) -> None:
     rows = pool.runs[0]
     if pool.is_maximum and pool.taps <= _SMALL:
         for row in range(rows):
-            _take_row(code, pool, block, words, is_first=row == 0)
+            _take_row(code, pool, block, size, is_first=row == 0)
             _to_next_row(code, pool, block)
         return
-    _start(code, pool, block, words)
+    _start(code, pool, block, size)
     if rows == 1:
-        _take_row(code, pool, block, words)
+        _take_row(code, pool, block, size)
         return
     code.movw(block.rows, rows)
     with code.repeat(rows):
-        _take_row(code, pool, block, words)
+        _take_row(code, pool, block, size)
         _to_next_row(code, pool, block)
         code.subs(block.rows, block.rows, 1)
 
 
-def _start(code: Assembly, pool: Pool, block: Block, words: int) -> None:
-    first, *others = block.greatest[:words] if pool.is_maximum else block.lanes[: 2 * words]
+def _start(code: Assembly, pool: Pool, block: Block, size: int) -> None:
+    first, *others = (
+        block.greatest[: _words(size)] if pool.is_maximum else block.lanes[: 2 * _words(size)]
+    )
     code.vmov(first, block.start)
     for register in others:
         code.mov(register, first)
 
 
-def _end(code: Assembly, pool: Pool, block: Block, words: int) -> None:
+def _end(code: Assembly, pool: Pool, block: Block, size: int) -> None:
+    if pool.is_maximum and pool.is_uneven:
+        for offset, greatest in zip(_offsets(size), block.greatest, strict=False):
+            code.str(greatest, block.out[offset])
+        code.add(block.out, block.out, size)
+        return
     if pool.is_maximum:
-        code.stmia(block.out.moving, block.greatest[:words])
+        code.stmia(block.out.moving, block.greatest[: _words(size)])
         return
     code.vmov(block.sums_at, block.sums)
-    code.stmia(block.sums_at.moving, block.lanes[: 2 * words])
+    code.stmia(block.sums_at.moving, block.lanes[: 2 * _words(size)])
     code.vmov(block.sums, block.sums_at)
 
 
-def _to_next(code: Assembly, block: Block, words: int) -> None:
+def _to_next(code: Assembly, block: Block, size: int) -> None:
     code.vmov(block.x_at, block.place)
-    code.add(block.x_at, block.x_at, 4 * words)
+    code.add(block.x_at, block.x_at, size)
     code.vmov(block.place, block.x_at)
 
 
@@ -125,16 +133,22 @@ def _to_next_row(code: Assembly, pool: Pool, block: Block) -> None:
     code.offset(block.x_at, pitch - columns * pool.channels, block.amount)
 
 
-def _take_row(code: Assembly, pool: Pool, block: Block, words: int, is_first: bool = False) -> None:
+def _take_row(code: Assembly, pool: Pool, block: Block, size: int, is_first: bool = False) -> None:
     """The pixels of a row of a window; the first one of all is the maximum so far."""
     for column in range(pool.runs[1]):
-        _take_pixel(code, pool, block, words, is_first and column == 0)
+        _take_pixel(code, pool, block, size, is_first and column == 0)
 
 
 def _take_pixel(
-    code: Assembly, pool: Pool, block: Block, words: int, is_first: bool = False
+    code: Assembly, pool: Pool, block: Block, size: int, is_first: bool = False
 ) -> None:
-    code.ldmia(block.x_at.moving, (block.greatest if is_first else block.x)[:words])
+    words = _words(size)
+    taken = (block.greatest if is_first else block.x)[:words]
+    if pool.is_uneven:
+        for offset, register in zip(_offsets(size), taken, strict=True):
+            code.ldr(register, block.x_at[offset])
+    else:
+        code.ldmia(block.x_at.moving, taken)
     for n, x in enumerate(block.x[: 0 if is_first else words]):
         if pool.is_maximum:
             greatest = block.greatest[n]
@@ -145,10 +159,21 @@ def _take_pixel(
             even, odd = block.lanes[2 * n : 2 * n + 2]
             add(even, even, x)
             add(odd, odd, x.ror(8))
-    code.offset(block.x_at, pool.channels - 4 * words, block.amount)
+    code.offset(block.x_at, pool.channels - (0 if pool.is_uneven else size), block.amount)
 
 
-def _sum_large(code: Assembly, pool: Pool, block: Block, words: int) -> None:
+def _words(size: int) -> int:
+    """Of so many channels."""
+    return -(-size // 4)
+
+
+def _offsets(size: int) -> list[int]:
+    """Where the words of so many channels begin: the last one ends with them, and has some of the
+    word before it again."""
+    return [min(4 * n, size - 4) for n in range(_words(size))]
+
+
+def _sum_large(code: Assembly, pool: Pool, block: Block, size: int) -> None:
     """Of a large window as many rows as lanes have room for, then the next, are added to the words
     in the scratch."""
     rows = pool.runs[0]
@@ -163,14 +188,14 @@ def _sum_large(code: Assembly, pool: Pool, block: Block, words: int) -> None:
         code.movlo(block.rows, behind)
         code.sub(behind, behind, block.rows)
         code.vmov(block.rows_kept, behind)
-        for lanes in block.lanes[: 2 * words]:
+        for lanes in block.lanes[: 2 * _words(size)]:
             code.mov(lanes, 0)
         with code.repeat(rows / times):
-            _take_row(code, pool, block, words)
+            _take_row(code, pool, block, size)
             _to_next_row(code, pool, block)
             code.subs(block.rows, block.rows, 1)
         code.vmov(block.sums_at, block.sums)
-        for n in range(words):
+        for n in range(_words(size)):
             _add_lanes(code, pool, block, *block.lanes[2 * n : 2 * n + 2])
         code.vmov(behind, block.rows_kept)
         code.cmp(behind, 0)

@@ -42,7 +42,7 @@ def assemble(pool: Pool, rounding: Rounding | None) -> Assembly:
 
     A maximum is `y[p][c] = max x[q][c]` over the pixels q of the window of pixel p, an average
     `y[p][c] = sat(((start + sum x[q][c]) * 2**by * scale >> 32) + addend >> shift)`. Both are
-    channel-last, of channels by four.
+    channel-last, of channels by four; maxima of any number from four on.
     """
     code = Assembly()
     loops = _Loops(code)
@@ -221,9 +221,14 @@ def _blocks(
     take: Callable[[Assembly, Pool, Block, int], None],
 ) -> None:
     """All channels of a window, as many words at a time as there are registers for."""
-    blocks, rest = divmod(pool.channels // 4, WORDS)
+    block, (blocks, rest) = loops.block, divmod(pool.channels, 4 * WORDS)
     with counted(code, loops.blocks, blocks):
         if blocks:
-            take(code, pool, loops.block, WORDS)
+            take(code, pool, block, 4 * WORDS)
+    if 0 < rest < 4:
+        code.note("The last four channels, of which some are taken again.")
+        for at in (block.x_at, block.out):
+            code.sub(at, at, 4 - rest)
+        rest = 4
     if rest:
-        take(code, pool, loops.block, rest)
+        take(code, pool, block, rest)
