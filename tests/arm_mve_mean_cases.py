@@ -1,4 +1,4 @@
-"""Means over all spatial axes for ArmMve, which are averages of one window."""
+"""Means over all spatial axes, for ArmMve and ArmDsp, which are averages of one window."""
 
 from __future__ import annotations
 

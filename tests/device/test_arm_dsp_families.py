@@ -13,6 +13,7 @@ import arm_dsp_pool_cases
 import arm_dsp_softmax_cases
 import arm_dsp_sum_cases
 import arm_dsp_table_cases
+import arm_mve_mean_cases
 import pytest
 from kernel_builds import MARKS, right
 from sampling import first, part
@@ -97,3 +98,16 @@ def test_every_case_gives_the_bits_of_the_oracle(name: str, board: str, tmp_path
         for case, (least, most, units) in family.counts.items():
             counted = getattr(counts[f"{family.word}{cases.index(case)}"], family.unit)
             assert least * units < counted <= most * units, case
+
+
+@pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an505"], 1))
+def test_means_over_all_pixels_give_the_bits_of_the_oracle(board: str, tmp_path: Path) -> None:
+    """As ReduceMean, of channels by four."""
+    cases = arm_mve_mean_cases.TAKEN
+    path = arm_mve_mean_cases.model(cases, tmp_path / "cases.onnx")
+    built = right(path, board, tmp_path, "speed")
+    mine = {layer.name for layer in built.report.layers if layer.backend == "ArmDsp"}
+    channels = [case.shape[-1 if case.is_last else 1] for case in cases]
+    assert {name for name in mine if name.startswith("mean")} == {
+        f"mean{number}" for number, count in enumerate(channels) if count % 4 == 0
+    }

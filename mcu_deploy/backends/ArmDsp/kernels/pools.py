@@ -28,13 +28,14 @@ from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, proposal
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa.dsp.pool_blocks import WORDS
 from mcu_deploy.backends.isa.dsp.pool_code import assemble
+from mcu_deploy.backends.isa.workloads import NATURAL
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.quantized.pool_layer import Pool, read
 from mcu_deploy.backends.quantized.pool_rounding import Rounding, rounding_of
 
 OPERATORS = (
-    "AveragePool", "GlobalAveragePool", "MaxPool", "GlobalMaxPool", "tflite::AveragePool",
-    "tflite::MaxPool",
+    "AveragePool", "GlobalAveragePool", "MaxPool", "GlobalMaxPool", "ReduceMean",
+    "tflite::AveragePool", "tflite::MaxPool",
 )  # fmt: skip
 
 
@@ -50,7 +51,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     constants = (Constant("constants", pack(pool, rounding)),)
     made = proposal(
         view.part([node.node.id]), node.target, f"{pool.stem}_dsp", code, constants, pool.title,
-        scratch_bytes=pool.scratch_bytes, layouts=CHANNELS_LAST,
+        scratch_bytes=pool.scratch_bytes, layouts=NATURAL if pool.is_natural else CHANNELS_LAST,
         in_place=overlap.fact(node, 0, demand(pool, rounding)),
     )  # fmt: skip
     return [made]
