@@ -19,6 +19,7 @@ from mcu_deploy.backends.isa.model import Issue, Ordering
 from mcu_deploy.backends.isa.renaming import Places, Values
 
 Rule = Callable[[int], tuple[object, ...]]
+_MOST_SEEN = 12  # of what could be issued if it has a register: else all loads of a run are
 _LONGEST_WAIT = 100  # cycles in which nothing is issued where no place will ever be free
 
 
@@ -132,7 +133,8 @@ class Listing:
             return pipeline.may(issues[n]) and (places is None or places.may(n))
 
         while ready:
-            found = next((k for k in ready if may(by_rank[k])), None)
+            seen = ready if places is None else ready[:_MOST_SEEN]
+            found = next((k for k in seen if may(by_rank[k])), None)
             if found is None:
                 pipeline.step()
                 waited += 1
@@ -141,7 +143,7 @@ class Listing:
                 continue
             if way.pairing:
                 first = issues[by_rank[found]]
-                for k in ready:
+                for k in seen:
                     n = by_rank[k]
                     if k > found and pipeline.prefers(issues[n], first, way.pairing) and may(n):
                         found = k
@@ -206,7 +208,7 @@ class _Memory:
 
     def __init__(self) -> None:
         self._bases: dict[Resource, tuple[int, int]] = {}
-        self._accesses: dict[str, list[tuple[int, bool, _Bytes | None]]] = {}
+        self._accesses: dict[str, tuple[_Accesses, _Accesses]] = {}  # loads, stores
         self._begun = 0
 
     def _base(self, resource: Resource) -> tuple[int, int]:
@@ -223,12 +225,14 @@ class _Memory:
                 begun, number = self._base(issue.span.base)
                 first = number + issue.span.offset
                 touched = begun, first, first + issue.span.bytes
-            of = self._accesses.setdefault(issue.region, [])
-            yield from (k for k, stores, other in of
-                        if (stores or issue.stores) and _may_meet(touched, other))  # fmt: skip
+            loads, stores = self._accesses.setdefault(issue.region, ([], []))
+            for k, other in [*loads, *stores] if issue.stores else stores:
+                if _may_meet(touched, other):
+                    yield k
             if issue.stores and touched is None:
-                of.clear()
-            of.append((n, issue.stores, touched))
+                loads.clear()
+                stores.clear()
+            (stores if issue.stores else loads).append((n, touched))
         for resource in issue.writes:
             if issue.advance is not None and issue.advance[0] == resource:
                 begun, number = self._base(resource)
@@ -238,6 +242,7 @@ class _Memory:
 
 
 _Bytes = tuple[int, int, int]
+_Accesses = list[tuple[int, _Bytes | None]]
 
 
 def _may_meet(one: _Bytes | None, other: _Bytes | None) -> bool:

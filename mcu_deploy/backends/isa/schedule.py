@@ -169,7 +169,10 @@ def good(
             found = listing.listed(way)
             if found is not None:
                 orders.append(found)
-    return min(orders, key=lambda order: _cost(model, order, back)) if orders[1:] else orders[0]
+    if len(orders) == 1:
+        return orders[0]
+    is_loop = back is not None
+    return min(orders, key=lambda order: cycles(model, order + (back or ()), is_loop))
 
 
 def _cost(model: Model, code: tuple[Instruction, ...], back: Back) -> tuple[float, float]:
