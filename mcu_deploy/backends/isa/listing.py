@@ -16,14 +16,14 @@ from typing import NamedTuple
 from mcu_deploy.backends.isa.accesses import Resource
 from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.isa.model import Issue, Ordering
-from mcu_deploy.backends.isa.renaming import Places, Values
+from mcu_deploy.backends.isa.renaming import Values, Whereabouts
 
 Rule = Callable[[int], tuple[object, ...]]
 _MOST_SEEN = 12  # of what could be issued if it has a register: else all loads of a run are
 _LONGEST_WAIT = 100  # cycles in which nothing is issued where no place will ever be free
 
 
-class Way(NamedTuple):
+class Preference(NamedTuple):
     """rule: what is taken first of what may be issued; pairing: of cores that issue two at once,
     how much what makes pairs goes before that (`OrderedPipeline.prefers`); 0: it does not."""
 
@@ -58,14 +58,14 @@ class Listing:
         self._inside = first
 
     @functools.cached_property
-    def ways(self) -> tuple[Way, ...]:
+    def ways(self) -> tuple[Preference, ...]:
         """Those that are worth trying, the best at first."""
         if self._ordering.pairs:
             if self._values is not None:
-                return Way(self._by_due, 2), Way(self._by_due, 1)
-            return Way(self._by_urgency, 0), Way(self._by_due_and_urgency, 2)
+                return Preference(self._by_due, 2), Preference(self._by_due, 1)
+            return Preference(self._by_urgency, 0), Preference(self._by_due_and_urgency, 2)
         rules = self._by_urgency, lambda n: (n,), *self._of_vectors, self._products, self._loads
-        return tuple(Way(rule, 0) for rule in rules)
+        return tuple(Preference(rule, 0) for rule in rules)
 
     @functools.cached_property
     def _urgency(self) -> list[int]:
@@ -111,7 +111,7 @@ class Listing:
     def _of_vectors(self) -> tuple[Rule, ...]:
         return (self._by_due,) if self.has_vectors else ()
 
-    def listed(self, way: Way) -> tuple[Instruction, ...] | None:
+    def listed(self, way: Preference) -> tuple[Instruction, ...] | None:
         """The instructions in an order that keeps what depends on each other; None where their
         values have found no places."""
         count = len(self._issues)
@@ -125,7 +125,7 @@ class Listing:
         for k, n in enumerate(by_rank):
             rank[n] = k
         ready = sorted([rank[n] for n, c in enumerate(waits) if not c and n not in inside])
-        places = Places(self._values) if self._values is not None else None
+        places = Whereabouts(self._values) if self._values is not None else None
         pipeline, order = self._pipeline(), list[int]()
         waited = 0
 

@@ -33,7 +33,7 @@ _PLACES = (*range(8), 12, 14, *range(8, 12))
 
 
 @dataclass(eq=False)
-class Value:
+class Lifetime:
     """place: where it was. begin, end: the first and the last instruction that know it, by their
     numbers as they were: -1 where it is there before, the number of all where it is read behind
     them. knowers: how many instructions know it. stays: in its place."""
@@ -100,11 +100,11 @@ class Values:
     them that begin with it."""
 
     def __init__(self, code: Sequence[Instruction], live: int, usable: int) -> None:
-        self.all: list[Value] = []
-        self.read: list[dict[int, Value]] = []
-        self.written: list[dict[int, Value]] = []
-        self.made: list[list[Value]] = []
-        now: dict[int, Value] = {}
+        self.all: list[Lifetime] = []
+        self.read: list[dict[int, Lifetime]] = []
+        self.written: list[dict[int, Lifetime]] = []
+        self.made: list[list[Lifetime]] = []
+        now: dict[int, Lifetime] = {}
         for n, instruction in enumerate(code):
             parts = _parts(instruction)
             for place in parts.read:
@@ -129,13 +129,13 @@ class Values:
                 value = now.get(place) or self._new(place, -1)
                 value.stays, value.end = True, len(code)
         self.places = [p for p in _PLACES if usable >> p & 1]
-        self.staying: dict[int, list[Value]] = {p: [] for p in range(16)}
+        self.staying: dict[int, list[Lifetime]] = {p: [] for p in range(16)}
         for value in self.all:
             if value.stays:
                 self.staying[value.place].append(value)
 
-    def _new(self, place: int, begin: int) -> Value:
-        value = Value(len(self.all), place, begin, begin, stays=begin < 0)
+    def _new(self, place: int, begin: int) -> Lifetime:
+        value = Lifetime(len(self.all), place, begin, begin, stays=begin < 0)
         self.all.append(value)
         return value
 
@@ -159,11 +159,11 @@ class Values:
             yield _names(read), _names(written)
 
 
-def _names(values: Mapping[int, Value]) -> dict[int, Resource]:
+def _names(values: Mapping[int, Lifetime]) -> dict[int, Resource]:
     return {place: ("value", v.number) for place, v in values.items() if not v.stays}
 
 
-class Places:
+class Whereabouts:
     """Where values are while a run is issued in another order. A value may have a place that it
     could keep if all that is left were issued in the order that it had."""
 
@@ -171,7 +171,7 @@ class Places:
         self._values = values
         self._count = len(values.made)
         self._at = {v: v.place for v in values.all if v.stays}
-        self._holders: dict[int, Value] = {}  # of places, those that do not stay
+        self._holders: dict[int, Lifetime] = {}  # of places, those that do not stay
         self._left = [v.knowers for v in values.all]
         self._has_begun = [v.begin < 0 for v in values.all]
         self._crowd = [*values.crowd]
@@ -212,7 +212,7 @@ class Places:
             self._oldest += 1
         return True
 
-    def _known(self, value: Value) -> None:
+    def _known(self, value: Lifetime) -> None:
         """One instruction more has known a value."""
         self._left[value.number] -= 1
         if not self._left[value.number] and value.end < self._count:
@@ -222,7 +222,7 @@ class Places:
             for k in range(self._oldest, value.end):
                 self._crowd[k] -= 1
 
-    def _found(self, n: int, made: Sequence[Value]) -> list[int] | None:
+    def _found(self, n: int, made: Sequence[Lifetime]) -> list[int] | None:
         """Places for what an instruction makes, where nobody else has yet to read what is there."""
         written, left = self._values.written[n].values(), self._left
         ending = [
@@ -248,7 +248,7 @@ class Places:
                 return None
         return found
 
-    def _fits(self, value: Value, place: int, ending: Sequence[Value]) -> bool:
+    def _fits(self, value: Lifetime, place: int, ending: Sequence[Lifetime]) -> bool:
         """Whether what stays in a place is over, or does not begin before a value ends."""
         for other in self._values.staying[place]:
             if other.end <= value.begin:
