@@ -25,8 +25,9 @@ _MOST_WITHOUT_LOOP = 3
 # bytes of a window are unrolled at most, so that these bytes make pairs with each other.
 _MOST_WITH_BYTES_BEHIND = 16
 
-# Of a row's pixels, those that are computed because tiles are of three.
-_MOST_FOR_NOBODY = 0.05
+# Of a row's pixels, those that are computed because tiles are of three; and where their weights are
+# waited for, which tiles of shared columns multiply in turn.
+_MOST_FOR_NOBODY, _MOST_WHERE_WAITED = 0.05, 0.125
 
 
 class Windows:
@@ -251,7 +252,8 @@ class SharedGather:
         if channels % 4 or pitch > 1020:
             return f"windows share columns of channels by 4 up to 1020, not {channels} of {pitch}"
         outputs = window.output[1]
-        if -outputs % 3 > _MOST_FOR_NOBODY * outputs:
+        most = _MOST_WHERE_WAITED if layer.is_waited_for else _MOST_FOR_NOBODY
+        if -outputs % 3 > most * outputs:
             return f"windows share columns by 3, and rows have {outputs}"
         return ""
 
