@@ -45,10 +45,13 @@ from mcu_deploy.errors import DeviceError, UsageError
 
 pytestmark = pytest.mark.needs_host_gcc
 
+LONG_NAME = "0123456789abcdef" * 4  # a byte more than is told of a name
+
 
 @pytest.fixture(scope="module")
 def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    flags += (f'-DFAILING_OUTPUT="{LONG_NAME}"',)
     return build_host_firmware(tmp_path_factory.mktemp("firmware"), *flags)
 
 
@@ -111,7 +114,7 @@ def test_hello_and_description(device: Device) -> None:
     assert (x.name, x.dtype, x.shape, x.scale, x.zero_point) == ("x", "i1", (1, 3000), 0.5, -3)
     assert (y.dtype, y.shape, y.scale, y.bytes) == (np.dtype("<f4"), (4,), 0.0, 16)
     assert mini.outputs[0].name == "z é"
-    assert device.models[2].outputs[0].name == ("0123456789abcdef" * 4)[:63]
+    assert device.models[2].outputs[0].name == LONG_NAME[:63]
 
 
 def test_infer_runs_the_network(device: Device) -> None:
