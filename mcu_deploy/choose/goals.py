@@ -10,7 +10,6 @@ from __future__ import annotations
 import bisect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
 
 from mcu_deploy.choose.model import Cover, Problem
 from mcu_deploy.choose.paths import Path, Totals
@@ -27,8 +26,6 @@ _ANY_PEAK = 2**62
 _RUNTIME, _CALL = 1500, 90
 # 1.01 to the power of it is 1.5.
 _PERCENT_FOR_A_THIRD = 40
-# Percents of the peak that `balanced` must save for each of time, where it takes over 2 % more.
-_PERCENTS_OF_PEAK: Final = 4
 # What `balanced` may take above the least flash: a quarter, of a small network so many bytes; and
 # where these are more than a quarter, bytes above that for which the time must fall by a hundredth.
 _FLOOR = 8 * 1024
@@ -89,10 +86,8 @@ def leanness(time: int, peak: int) -> int:
 def _balanced(problem: Problem, search: Search) -> Cover:
     """Least time with flash at most 25 % or 8 KB above the least that the same proposals reach,
     where what is above the 25 % must pay for itself; of all within 2 % of that time the least
-    planned peak, or what takes at most a tenth longer, no more flash than the quickest, and saves
-    4 % of the peak for each percent; of equals what gives least of time and flash, where a
-    hundredth of the flash is worth two thousandths of the time: a function more for a few cycles is
-    no bargain."""
+    planned peak; of equals what gives least of time and flash, where a hundredth of the flash is
+    worth two thousandths of the time: a function more for a few cycles is no bargain."""
     smallest = search.run(_by_flash)[0]
     least = smallest.totals
     quarter, most = allowances(problem, least.flash)
@@ -101,27 +96,16 @@ def _balanced(problem: Problem, search: Search) -> Cover:
         paths = [smallest, *_near(search, quarter)]
         if most > quarter:
             paths += [*_near(search, most), *_paying(search, min(p.totals.time for p in paths))]
-    paths = list({p.totals: p for p in paths if p.totals.flash <= most}.values())
-    dear = {p.totals: dearness(p.totals, quarter) for p in paths}
-    best, flash = min((dear[p.totals], p.totals.flash) for p in paths)
-    near = [p for p in paths if 50 * dear[p.totals] <= 51 * best]
-    quickest, guess = min(p.totals.time for p in near), min(p.totals.peak for p in near)
+    paths = [p for p in paths if p.totals.flash <= most]
+    best = min(dearness(p.totals, quarter) for p in paths)
+    near = [p for p in paths if 50 * dearness(p.totals, quarter) <= 51 * best]
+    quickest = min(p.totals.time for p in near)
 
     def worth(totals: Totals) -> tuple[int, ...]:
         both = 5 * totals.time * max(1, least.flash) + totals.flash * max(1, quickest)
         return (both, *totals.cost)
 
-    def saving(totals: Totals, peak: int) -> int:
-        time = dear[totals]
-        return (best if 50 * time <= 51 * best else time) ** _PERCENTS_OF_PEAK * max(1, peak)
-
-    # Of those of one guess the quickest, which comes last.
-    slower = sorted(paths, key=lambda p: dear[p.totals], reverse=True)
-    slower = [p for p in slower if 10 * dear[p.totals] <= 11 * best and p.totals.flash <= flash]
-    leaner = list({p.totals.peak: p for p in slower if p.totals.peak < guess}.values())
-    leaner.sort(key=lambda p: saving(p.totals, p.totals.peak))
-    likely = [*_likely(near, worth), *leaner[:PLANS]]
-    return _leanest(problem, likely, lambda t, peak: (saving(t, peak), *worth(t)))
+    return _leanest(problem, near, worth)
 
 
 def allowances(problem: Problem, least: int) -> tuple[int, int]:
@@ -193,13 +177,15 @@ def _by_flash(totals: Totals) -> tuple[tuple[int, ...], ...]:
 
 
 def _leanest(
-    problem: Problem, paths: Sequence[Path], value: Callable[[Totals, int], tuple[int, ...]]
+    problem: Problem, paths: Sequence[Path], worth: Callable[[Totals], tuple[int, ...]]
 ) -> Cover:
-    """The cover of which this is least, of its totals and the peak that the planner says."""
-    if len(paths) == 1:
-        return paths[0].cover()
-    planned = [(value(p.totals, _planned(problem, p)), k) for k, p in enumerate(paths)]
-    return paths[min(planned)[-1]].cover()
+    """The cover that needs the least memory, as the planner says of those that seem to; of equals
+    the one that is worth most, which has the least `worth`."""
+    likely = _likely(paths, worth)
+    if len(likely) == 1:
+        return likely[0].cover()
+    planned = [(_planned(problem, p), worth(p.totals), k) for k, p in enumerate(likely)]
+    return likely[min(planned)[-1]].cover()
 
 
 def _likely(paths: Sequence[Path], worth: Callable[[Totals], tuple[int, ...]]) -> list[Path]:
