@@ -66,6 +66,33 @@ def test_boards_give_what_tflite_micro_gives(board: str, tmp_path: Path) -> None
             assert agree(stream, np.stack(found), recorded[stream.name]), stream.name
 
 
+@pytest.mark.needs_host_gcc
+def test_sums_that_have_no_room_lose_their_upper_bits(tmp_path: Path) -> None:
+    """As the oracle's do: four products of the largest int16 are beyond an int32."""
+    memory, path = 4, tmp_path / "svdf.tflite"
+    tensors = [
+        int8("x", (1, 1), 1.0, 0),
+        constant("features", np.full((1, 1), 127, np.int8), [1.0]),
+        constant("times", np.full((1, memory), 32767, np.int16), [1.0]),
+        Tensor("state", (1, memory), "INT16", (2.0**-9,), (0,), variable=True),
+        int8("y", (1, 1), 2.0**15, 0),
+    ]  # fmt: skip
+    operator = Operator(
+        "SVDF", ("x", "features", "times", "", "state"), ("y",), "SVDFOptions", {"Rank": 1}
+    )
+    path.write_bytes(write(tensors, [operator], ["x"], ["y"]))
+    folder = as_folder(build(path, "host", tmp_path / "b", name="svdf"))
+    assert "int64_t sum" in (tmp_path / "b" / "network_svdf.c").read_text()
+    inputs = [np.full((1, 1), value, np.int8) for value in (127, 127, 127, 127, -128, -128, -128)]
+    network = compile_model(path, load_board("host"), name="svdf")
+    samples = Samples(tuple((x,) for x in inputs), "made")
+    wanted = [values[network.outputs[0]] for values in run_oracle(network, samples)]
+    with open_device(folder) as device:
+        found = [device.infer("svdf", [x])[0] for x in inputs]
+    assert np.array_equal(np.stack(found), np.stack(wanted))
+    assert len(np.unique(wanted)) > 3
+
+
 def test_litert_is_not_asked_of_a_state_of_bytes(tmp_path: Path) -> None:
     """It takes int8 for int16, and crashes or says something else."""
     path = tmp_path / "svdf.tflite"

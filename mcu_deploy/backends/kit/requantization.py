@@ -16,7 +16,7 @@ from mcu_deploy.arithmetic import tflite as arithmetic_tflite
 from mcu_deploy.backends.interface import CFunction, Constant, Layer
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY, MULTIPLY_WIDE, QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal, signed
-from mcu_deploy.ir import TensorType
+from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators.tflite_arithmetic import is_wide
 
 
@@ -102,6 +102,20 @@ def sums_are_wide(layer: Layer) -> bool:
     return layer.domain == "tflite" and is_wide(layer.call.types)
 
 
+def may_wrap(layer: Layer) -> bool:
+    """Whether a sum of TFLite's of 32 bits, of an int16 x, has no room for what some x would give:
+    it loses its upper bits then, as the oracle does, which C leaves undefined for its int32_t."""
+    x, w, bias = layer.input(0), layer.input(1), layer.optional(2)
+    if sums_are_wide(layer) or x.type.dtype is not DType.INT16 or w.constant is None:
+        return False
+    outputs = 1 if layer.op == "ConvTranspose" else 0
+    magnitudes = np.moveaxis(np.abs(w.constant.astype(np.int64)), outputs, 0)
+    most = 2**15 * magnitudes.reshape(len(magnitudes), -1).sum(axis=1).max(initial=0)
+    if bias is not None and bias.constant is not None:
+        most += np.abs(bias.constant.astype(np.int64)).max(initial=0)
+    return bool(most >= 2**31)
+
+
 def _fixed_point(layer: Layer, factors: Array, shifts: Array, channel: str) -> Requantization:
     index = channel if factors.size > 1 else "0"
     if sums_are_wide(layer):
@@ -123,6 +137,8 @@ def _fixed_point(layer: Layer, factors: Array, shifts: Array, channel: str) -> R
     if shifts.max() > 0:
         constants.append(Constant("left_shift", np.maximum(shifts, 0).astype(np.int8), 1))
         value = f"(int32_t)((uint32_t)sum << left_shift[{index}])"
+    elif may_wrap(layer):
+        value = "(int32_t)sum"
     return Requantization(
         tuple(constants),
         (MULTIPLY, CLAMP),

@@ -9,7 +9,12 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.interface import CFunction, Constant, Layer
-from mcu_deploy.backends.kit.requantization import clamp_lines, requantization, sums_are_wide
+from mcu_deploy.backends.kit.requantization import (
+    clamp_lines,
+    may_wrap,
+    requantization,
+    sums_are_wide,
+)
 from mcu_deploy.backends.kit.zero_points import folded_bias, without_zero
 
 
@@ -41,7 +46,7 @@ def of_integers(
         taken_in, _ = folded_bias(start, folded, x, w_zero)
         start, x_zero = (start, x_zero) if taken_in is None else (taken_in, 0)
     values = {
-        "acc": "int64_t" if wide else "int32_t",
+        "acc": "int64_t" if wide or (layer.domain == "tflite" and may_wrap(layer)) else "int32_t",
         "product": f"{without_zero(left, x_zero)} * {without_zero(right, w_zero)}",
         "requantization": ending,
     }
