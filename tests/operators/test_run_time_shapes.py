@@ -122,7 +122,7 @@ def test_the_device_refuses_what_the_oracle_refuses(tmp_path: Path) -> None:
 
 
 def test_shapes_that_no_value_gives_are_refused_when_compiling(tmp_path: Path) -> None:
-    for op, count, shape in (("Reshape", 3, (3, 2)), ("Tile", 2, (5, 3)), ("Expand", 2, (4, 4, 3))):
+    for op, count, shape in (("Reshape", 3, (3, 2)), ("Tile", 2, (5, 3)), ("Expand", 3, (4, 4, 3))):
         types = {"x": ("float32", X.shape), "v": ("int64", (count,))}
         node = helper.make_node(op, ["x", "v"], ["y"], "node")
         model = make_model([node], types, {"y": ("float32", shape)})
