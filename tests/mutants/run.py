@@ -98,6 +98,9 @@ def fails(tests: Sequence[str], tree: Path, plugin: Reach | Killer) -> bool:
     with contextlib.suppress(ProcessLookupError):  # what the tests left running
         os.killpg(pid, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(status)
+    files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+    if code == pytest.ExitCode.USAGE_ERROR and files != [*tests]:
+        return fails(files, tree, plugin)  # what some tests are named by is another now
     known = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
     if code >= 0 and code not in known:
         sys.exit(f"mutants: pytest could not run ({code}); what it said is in {_log(tree)}.")
