@@ -114,6 +114,20 @@ class Listing:
     def listed(self, way: Preference) -> tuple[Instruction, ...] | None:
         """The instructions in an order that keeps what depends on each other; None where their
         values have found no places."""
+        found = self._order(way)
+        if found is None:
+            return None
+        order, places = found
+        if places is None:
+            return tuple([self._code[n] for n in order])
+        return tuple([places.renamed(n, self._code[n]) for n in order])
+
+    def issued(self, way: Preference) -> tuple[Issue, ...] | None:
+        """What of them the core sees in that order; values stand for the registers they have."""
+        found = self._order(way)
+        return None if found is None else tuple([self._issues[n] for n in found[0]])
+
+    def _order(self, way: Preference) -> tuple[list[int], Whereabouts | None] | None:
         count = len(self._issues)
         waits = [0] * count
         for after in self._followers:
@@ -160,9 +174,7 @@ class Listing:
                     waits[other] -= 1
                     if not waits[other] and other not in inside:
                         bisect.insort(ready, rank[other])
-        if places is None:
-            return tuple([self._code[n] for n in order])
-        return tuple([places.renamed(n, self._code[n]) for n in order])
+        return order, places
 
 
 def _together(code: Sequence[Instruction]) -> dict[int, int]:

@@ -123,6 +123,12 @@ class Register:
         """Whether it has no name but the core's."""
         return self.place is not None and self.name == physical_name(self.kind, self.place)
 
+    @functools.cached_property
+    def plain(self) -> Register:
+        """Without a name: the same for all of one place and region."""
+        assert self.place is not None, self
+        return _plain(self.kind, self.place, self.region)
+
     def __repr__(self) -> str:
         return self.name
 
@@ -200,6 +206,12 @@ _PHYSICAL = {
     for place in range(count)
 }
 SP, LR, PC = _PHYSICAL["sp"], _PHYSICAL["lr"], _PHYSICAL["pc"]
+
+
+@functools.cache
+def _plain(kind: Kind, place: int, region: str) -> Register:
+    name = physical_name(kind, place)
+    return Register(name, kind, place, region=region) if region else _PHYSICAL[name]
 
 
 def physical(name: str) -> Register:

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from typing import Any
 
 from mcu_deploy.backends.isa.instruction import Instruction, Item
 from mcu_deploy.backends.isa.model import Model
-from mcu_deploy.backends.isa.schedule import cycles, edges, good, pieces
+from mcu_deploy.backends.isa.schedule import Back, Room, edges, good, pieces
 
 
 @functools.lru_cache(1 << 9)
@@ -19,7 +20,7 @@ def estimated(items: tuple[Item, ...], times: tuple[float, ...], model: Model) -
     for begin, end, code, is_loop in _ordered(items, model):
         often = max(times[begin:end])
         if often:
-            total += often * cycles(model, code, is_loop)
+            total += often * _cycles(model, code, is_loop)
     return total
 
 
@@ -38,21 +39,44 @@ def shares(items: tuple[Item, ...], model: Model) -> list[float]:
         return found
     for begin, end, code, _ in _ordered(items, model):
         places = [n for n in range(begin, end) if isinstance(items[n], Instruction)]
-        share = cycles(model, code, False) / len(places)
+        share = _cycles(model, code, False) / len(places)
         for n in places:
             found[n] = share
     return found
 
 
+# Instructions that are put into an order in their room, or stay in theirs.
+_Run = tuple[tuple[Instruction, ...], Room | None, Back]
+
+
+@functools.lru_cache(1 << 6)
 def _ordered(
     items: tuple[Item, ...], model: Model
-) -> Iterator[tuple[int, int, tuple[Instruction, ...], bool]]:
-    """The straight pieces that have instructions, [begin, end) by the items' numbers: these in
-    their order, and whether they are a loop."""
-    made = pieces(items, functools.partial(good, model), model)
-    for (begin, end), piece in zip(edges(items), made, strict=True):
-        code = [item for item in piece if isinstance(item, Instruction)]
-        if code:
-            is_loop = piece[0] in code[-1].jumps_to
-            # LE takes no time of its own.
-            yield begin, end, tuple([i for i in code if i.name not in ("le", "letp")]), is_loop
+) -> list[tuple[int, int, tuple[_Run, ...], bool]]:
+    """The straight pieces that have instructions, [begin, end) by the items' numbers: their runs,
+    and whether they are a loop."""
+    return [*_pieces(items, model)]
+
+
+def _pieces(
+    items: tuple[Item, ...], model: Model
+) -> Iterator[tuple[int, int, tuple[_Run, ...], bool]]:
+    for begin, end, parts in pieces(items, model):
+        # LE takes no time of its own.
+        runs = tuple([
+            (tuple([i.plain for i in code]), part.room, part.back and (part.back[0].plain,))
+            for part in parts
+            if (code := [i for i in part.code if i.name not in ("le", "letp")])
+        ])  # fmt: skip
+        if runs:
+            last = items[end - 1]
+            yield begin, end, runs, isinstance(last, Instruction) and items[begin] in last.jumps_to
+
+
+@functools.lru_cache(1 << 12)
+def _cycles(model: Model, runs: tuple[_Run, ...], is_loop: bool) -> float:
+    """Of a straight piece in a good order, alone or each time where it runs again and again."""
+    issues: list[Any] = []
+    for code, room, back in runs:
+        issues += map(model.issue_of, code) if room is None else good(model, code, room, back)
+    return model.cycles(issues, is_loop)

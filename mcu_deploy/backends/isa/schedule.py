@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from mcu_deploy.backends.isa.flow import Flow, begins
 from mcu_deploy.backends.isa.instruction import Instruction, Item, Note
@@ -33,8 +33,11 @@ def scheduled(items: tuple[Item, ...], model: Model, read: int = 0) -> Sequence[
     that are read behind them, as bits."""
     if model.ordering is None:
         return items
-    order = functools.partial(_fastest, model)
-    return [item for piece in pieces(items, order, model, read) for item in piece]
+    found: list[Item] = []
+    for _, _, parts in pieces(items, model, read):
+        for part in parts:
+            found += _put_in_order(part, model)
+    return found
 
 
 def edges(items: Sequence[Item]) -> list[tuple[int, int]]:
@@ -53,13 +56,24 @@ class Room(NamedTuple):
 # What goes back to the beginning of a run that is all that a loop has: a branch, or nothing that
 # takes time; None where it is no loop.
 Back = tuple[Instruction, ...] | None
-# Another order for instructions; None where they stay as they are.
-Order = Callable[[tuple[Instruction, ...], Room, Back], Sequence[Instruction] | None]
+
+
+class Part(NamedTuple):
+    """Of a straight piece: a run, or items that stay where they are, which have no room."""
+
+    items: Sequence[Item]
+    room: Room | None = None
+    back: Back = None
+
+    @property
+    def code(self) -> tuple[Instruction, ...]:
+        return tuple([item for item in self.items if isinstance(item, Instruction)])
 
 
 def pieces(
-    items: Sequence[Item], order: Order, model: Model, read: int = 0
-) -> Iterator[list[Item]]:
+    items: Sequence[Item], model: Model, read: int = 0
+) -> Iterator[tuple[int, int, list[Part]]]:
+    """The straight pieces, [begin, end) by the items' numbers, each by its parts."""
     first, last = _measured(items)
     ordering = model.ordering
     live: Sequence[int] = [0] * len(items)
@@ -68,7 +82,7 @@ def pieces(
         live, usable = _live(tuple(items), read), _used(items)
     for begin, end in edges(items):
         may_grow = ordering is not None and not first <= begin < last
-        yield [*_piece(items[begin:end], order, may_grow, live[begin:end], usable)]
+        yield begin, end, [*_parts(items[begin:end], may_grow, live[begin:end], usable)]
 
 
 def _measured(items: Sequence[Item]) -> tuple[int, int]:
@@ -85,9 +99,9 @@ def _measured(items: Sequence[Item]) -> tuple[int, int]:
     return found[0], min((n for n in labels if n > found[-1]), default=len(items))
 
 
-def _piece(
-    items: Sequence[Item], order: Order, may_grow: bool, read: Sequence[int], usable: int
-) -> Iterator[Item]:
+def _parts(
+    items: Sequence[Item], may_grow: bool, read: Sequence[int], usable: int
+) -> Iterator[Part]:
     """Its straight runs, between what stays where it is. read: behind each item, as bits."""
     begin = conditional = 0
     for n, item in enumerate(items):
@@ -101,12 +115,12 @@ def _piece(
         if stays:
             if begin < n:
                 room = Room(may_grow, read[n - 1], usable)
-                yield from _run(items[begin:n], order, room, _back(items, begin, n))
+                yield _run(items[begin:n], room, _back(items, begin, n))
             begin = n + 1
-            yield item
+            yield Part([item])
             conditional -= is_instruction and conditional > 0
     if begin < len(items):
-        yield from _run(items[begin:], order, Room(may_grow, read[-1], usable), None)
+        yield _run(items[begin:], Room(may_grow, read[-1], usable), None)
 
 
 def _back(items: Sequence[Item], begin: int, end: int) -> Back:
@@ -117,12 +131,14 @@ def _back(items: Sequence[Item], begin: int, end: int) -> Back:
     return () if last.name in ("le", "letp") else (last,)
 
 
-def _run(items: Sequence[Item], order: Order, room: Room, back: Back) -> Sequence[Item]:
-    code = tuple([item for item in items if isinstance(item, Instruction)])
-    if len(code) < 3:
-        return items
-    found = order(code, room, back)
-    return items if found is None else _noted(found, items)
+def _run(items: Sequence[Item], room: Room, back: Back) -> Part:
+    is_short = sum(isinstance(item, Instruction) for item in items) < 3
+    return Part(items) if is_short else Part(items, room, back)
+
+
+def _put_in_order(part: Part, model: Model) -> Sequence[Item]:
+    found = None if part.room is None else _fastest(model, part.code, part.room, part.back)
+    return part.items if found is None else _noted(found, part.items)
 
 
 # Kernels of one family have most of their straight runs in common.
@@ -157,22 +173,20 @@ def _listings(model: Model, code: tuple[Instruction, ...], room: Room) -> Iterat
 
 
 @functools.lru_cache(1 << 12)
-def good(
-    model: Model, code: tuple[Instruction, ...], room: Room, back: Back
-) -> Sequence[Instruction] | None:
-    if model.ordering is None:
-        return None
+def good(model: Model, code: tuple[Instruction, ...], room: Room, back: Back) -> tuple[Any, ...]:
+    """What is issued of a run in an order that is good, for its price alone."""
     orders = []
     for listing in _listings(model, code, room):
         # Kernels add vectors in the order of their cycles, which may be better than any other.
         for way in listing.ways[: 3 if listing.has_vectors else 1]:
-            found = listing.listed(way)
+            found = listing.issued(way)
             if found is not None:
                 orders.append(found)
     if len(orders) == 1:
         return orders[0]
     is_loop = back is not None
-    return min(orders, key=lambda order: cycles(model, order + (back or ()), is_loop))
+    behind = tuple(map(model.issue_of, back or ()))
+    return min(orders, key=lambda order: model.cycles(order + behind, is_loop))
 
 
 def _cost(model: Model, code: tuple[Instruction, ...], back: Back) -> tuple[float, float]:
