@@ -15,6 +15,7 @@ from typing import Any
 import any_order
 from campaign import faults, hostile
 from crt.protocol import sanitized
+from drawn import judge
 from fuzz import harness
 from quantized_layers import extremes
 from random_int8_nets import model
@@ -41,11 +42,12 @@ _SOURCES = {
     "faults": ("campaign/faults.py", "device/damaged_line.py", "device/protocol_lab.py",
                "device/stepped/*", "crt/protocol/firmware_models.c"),
     "graphs": ("any_order.py", "quantized_layers.py", "random_int8_nets.py"),
+    "operators": ("drawn/*.py", "operators/lab.py"),
     "backends": ("campaign/hostile.py", "dynamic/hostile_cases.py", "dynamic/mock_objects.py",
                  "dynamic/worker_cases.py", "dynamic/mocks/*"),
 }  # fmt: skip
 # The tests' own cases end before these.
-_FIRST_FILE, _FIRST_NET, _FIRST_SEED = 100_000, 10_000, 10_000
+_FIRST_FILE, _FIRST_NET, _FIRST_SEED, _FIRST_DRAWN = 100_000, 10_000, 10_000, 10_000
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ def kinds() -> dict[str, Kind]:
     found = [
         *files, Kind("frames", "frames to the device", 10_000_000, 50_000),
         Kind("faults", "single faults of an exchange", len(faults.every()), 200), *graphs,
+        Kind("operators", "random graphs of operators", 10_000, 25),
         Kind("backends", "hostile backends", len(hostile.every()), 10),
     ]  # fmt: skip
     return {kind.name: kind for kind in found}
@@ -114,12 +117,12 @@ def _digest(word: str) -> str:
 
 
 def done(task: Task) -> dict[str, Any]:
-    """The record of a task: `ran`, how many of it; `findings`, each with what it is and, of files,
-    the bytes in base64."""
+    """The record of a task: `ran`, how many of it; `findings`, each with what it is and, of files
+    and operators, the bytes in base64."""
     word, _, rest = task.kind.partition(" ")
     run = {
         "files": _files, "frames": _frames, "faults": _faults, "graphs": _graphs,
-        "backends": _backends,
+        "operators": _operators, "backends": _backends,
     }[word]  # fmt: skip
     numbers = range(task.first, task.first + task.count)
     return {"ran": task.count, "findings": list(run(numbers, task.board or rest))}
@@ -158,6 +161,13 @@ def _backends(numbers: range, _: str) -> Iterator[dict[str, Any]]:
 
 def _said(complaints: Iterable[str]) -> Iterator[dict[str, Any]]:
     yield from ({"what": what} for what in complaints if what)
+
+
+def _operators(numbers: range, _: str) -> Iterator[dict[str, Any]]:
+    """Graphs in one program on the host: as the oracle and onnxruntime say."""
+    for found in judge.findings(_FIRST_DRAWN + n for n in numbers):
+        data = base64.b64encode(found.model.SerializeToString()).decode()
+        yield {"what": str(found), "name": f"{found.number}.onnx", "data": data}
 
 
 def _graphs(numbers: range, board: str) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,8 @@
 
 Mutated files of every format under limits of memory and time; frames to the device's code under
 AddressSanitizer and UBSan; every single fault of an exchange; random networks on five cores beside
-the oracle; hostile backends. All kinds get on alike; KIND is the first word of those that are to:
+the oracle; random graphs of operators on the host, under both sanitizers, beside the oracle and
+onnxruntime; hostile backends. All kinds get on alike; KIND is the first word of those that are to:
 files, graphs.
 What was done by the same code and tools is not done again, so Ctrl-C costs the tasks in the making
 alone. Findings are printed, and their files kept beside the results; each is to become a test.

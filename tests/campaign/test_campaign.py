@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
 
+import onnx
 import pytest
 from campaign import faults, hostile, kinds, run
+from drawn import judge
 from fuzz import target_npz
 
 from mcu_deploy.boards import load_board
@@ -132,6 +135,17 @@ def test_hostile_backends_are_of_every_deed_and_place(monkeypatch: pytest.Monkey
     assert "nothing is reported" in hostile.complaint("no deed", "create_workload")
     monkeypatch.setitem(hostile.DEEDS, "crash", "something else")
     assert "reported as" in hostile.complaint("crash", "estimate")
+
+
+def test_graphs_of_operators_are_judged_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = kinds.tasks(kinds.kinds()["operators"], 2)[0]
+    assert kinds.done(task) == {"ran": 2, "findings": []}
+    monkeypatch.setattr(judge, "_apart", lambda item, outputs: "far apart")
+    monkeypatch.setattr(judge, "_verdict", lambda case, folder: "failed")
+    first, second = kinds.done(task)["findings"]
+    assert first["what"].endswith("far apart; failed")
+    assert (first["name"], second["name"]) == ("10000.onnx", "10001.onnx")
+    assert onnx.load_from_string(base64.b64decode(first["data"])) == judge.draw(10000).model
 
 
 @pytest.mark.needs_arm_gcc
