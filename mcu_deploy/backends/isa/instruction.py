@@ -216,9 +216,7 @@ class Instruction:
     def plain(self) -> Instruction:
         """As a core sees it: registers that have one place and region are one, whatever they are
         called, and so are labels. One value for all that are equal."""
-        return _plain(
-            self.mnemonic, tuple([_placed(o) for o in self.operands]), bool(self.targets)
-        )
+        return _plain(self.mnemonic, tuple([_placed(o) for o in self.operands]), bool(self.targets))
 
     @cached_property
     def text(self) -> str:
