@@ -56,6 +56,10 @@ class Listing:
             for one in [k for k in after if k in first and first.get(n, n) != first[k]]:
                 after[first[one]] = max(after[one], after.get(first[one], 0))
         self._inside = first
+        self._waits = [0] * len(code)
+        for after in self._followers:
+            for n in after:
+                self._waits[n] += 1
 
     @functools.cached_property
     def ways(self) -> tuple[Preference, ...]:
@@ -129,10 +133,7 @@ class Listing:
 
     def _order(self, way: Preference) -> tuple[list[int], Whereabouts | None] | None:
         count = len(self._issues)
-        waits = [0] * count
-        for after in self._followers:
-            for n in after:
-                waits[n] += 1
+        waits = [*self._waits]
         inside, issues = self._inside, self._issues
         by_rank = sorted(range(count), key=way.rule)
         rank = [0] * count
@@ -141,10 +142,15 @@ class Listing:
         ready = sorted([rank[n] for n, c in enumerate(waits) if not c and n not in inside])
         places = Whereabouts(self._values) if self._values is not None else None
         pipeline, order = self._pipeline(), list[int]()
+        # Of what is ready all that it reads is written already.
+        when = [0] * count
         waited = 0
 
         def may(n: int) -> bool:
-            return pipeline.may(issues[n]) and (places is None or places.may(n))
+            return (
+                when[n] <= pipeline.cycle and pipeline.has_room(issues[n])
+                and (places is None or places.may(n))
+            )  # fmt: skip
 
         while ready:
             seen = ready if places is None else ready[:_MOST_SEEN]
@@ -173,6 +179,7 @@ class Listing:
                 for other in self._followers[one]:
                     waits[other] -= 1
                     if not waits[other] and other not in inside:
+                        when[other] = pipeline.when(issues[other])
                         bisect.insort(ready, rank[other])
         return order, places
 

@@ -18,8 +18,8 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import NamedTuple
 
 from mcu_deploy.backends.isa.accesses import Resource, Span, accesses_of, resources_of
 from mcu_deploy.backends.isa.instruction import Instruction
@@ -56,7 +56,7 @@ class Class(IntEnum):
 
 
 class Need(IntEnum):
-    """When an operand is needed: the index of its time in what `_ready` gives."""
+    """When an operand is needed: the index of its time in what `after` gives."""
 
     LATE = 0
     EARLY = 1
@@ -65,8 +65,7 @@ class Need(IntEnum):
     STORED = 4
 
 
-@dataclass(frozen=True)
-class Issue:
+class Issue(NamedTuple):
     """An instruction as the core sees it. reads: each with the time when it is needed; moved: bases
     that it moves on. words: of a list. bank: base and offset of a load of one word."""
 
@@ -236,32 +235,30 @@ def _bank(instruction: Instruction) -> tuple[Resource, int] | None:
     return resources_of(memory.base)[0], offset
 
 
-Ready = tuple[int, int, int, int, int]
+# Behind its own cycle, when what an instruction writes can be used, as each `Need` has it.
+After = tuple[int, int, int, int, int]
+_AFTER: dict[Class, After] = {
+    Class.MAC: (2, 3, 2, 1, 1),
+    Class.LOAD: (1, 2, 2, 1, 0),
+    Class.LOAD_PART: (2, 3, 3, 1, 0),
+    Class.DSP: (1, 2, 1, 1, 0),
+    Class.MOVE: (2, 3, 2, 1, 1),
+    Class.MOVE_TWO: (2, 3, 2, 1, 1),
+    Class.FLOAT: (3, 4, 3, 3, 3),
+}
+_AFTER_OTHERS, _AFTER_QUICK, _AFTER_MOVED = (1, 2, 1, 0, 0), (1, 1, 1, 0, 0), (1, 1, 1, 0, 0)
 
 
-def ready(issue: Issue, at: int, resource: Resource) -> Ready:
-    """When one of those that it writes can be used, as each `Need` has it. at: its own cycle."""
+def after(issue: Issue, resource: Resource) -> After:
+    """Of one of those that it writes."""
     if resource in issue.moved:
-        return at + 1, at + 1, at + 1, at, at
-    match issue.kind:
-        case Class.MAC:
-            return at + 2, at + 3, at + 2, at + 1, at + 1
-        case Class.LOAD:
-            return at + 1, at + 2, at + 2, at + 1, at
-        case Class.LOAD_PART:
-            return at + 2, at + 3, at + 3, at + 1, at
-        case Class.DSP:
-            return at + 1, at + 2, at + 1, at + 1, at
-        case Class.MANY:
-            last = at + (issue.words + 1) // 2 - 1
-            return last + 1, last + 2, last + 2, last + 1, last
-        case Class.MOVE | Class.MOVE_TWO:
-            return at + 2, at + 3, at + 2, at + 1, at + 1
-        case Class.FLOAT:
-            return at + 3, at + 4, at + 3, at + 3, at + 3
+        return _AFTER_MOVED
+    if issue.kind is Class.MANY:
+        last = (issue.words + 1) // 2 - 1
+        return last + 1, last + 2, last + 2, last + 1, last
     if issue.is_quick:
-        return at + 1, at + 1, at + 1, at, at
-    return at + 1, at + 2, at + 1, at, at
+        return _AFTER_QUICK
+    return _AFTER.get(issue.kind, _AFTER_OTHERS)
 
 
 _ALONE = (Class.MANY, Class.MOVE_TWO)
@@ -302,16 +299,21 @@ class Pipeline:
         self.cycle = 0
         self._older: Issue | None = None  # what this cycle has issued already
         self._is_full = False
-        self._ready: dict[Resource, Ready] = {}
+        self._written: dict[Resource, tuple[int, After]] = {}  # the cycle, and what is behind it
 
-    def may(self, issue: Issue) -> bool:
-        """Whether the present cycle can issue it."""
+    def when(self, issue: Issue) -> int:
+        """The first cycle that has what it reads."""
+        first = 0
+        for resource, need in issue.reads:
+            found = self._written.get(resource)
+            if found is not None and found[0] + found[1][need] > first:
+                first = found[0] + found[1][need]
+        return first
+
+    def has_room(self, issue: Issue) -> bool:
+        """Whether the present cycle can issue it if it has what it reads."""
         if self._is_full:
             return False
-        for resource, need in issue.reads:
-            times = self._ready.get(resource)
-            if times is not None and times[need] > self.cycle:
-                return False
         older = self._older
         return older is None or (may_pair(older, issue) and issue.writes.isdisjoint(older.writes))
 
@@ -331,10 +333,14 @@ class Pipeline:
 
     def issue(self, issue: Issue) -> None:
         """As soon as it can be."""
-        while not self.may(issue):
+        first = self.when(issue)
+        if first > self.cycle:
+            self.cycle = first
+            self._older, self._is_full = None, False
+        elif not self.has_room(issue):
             self.step()
         for resource in issue.writes:
-            self._ready[resource] = ready(issue, self.cycle, resource)
+            self._written[resource] = self.cycle, after(issue, resource)
         if issue.kind is Class.MANY:
             self.cycle += (issue.words + 1) // 2 - 1
         self._is_full = self._older is not None or issue.kind in _ALONE
@@ -361,7 +367,7 @@ def cycles(issues: Sequence[Issue], *, is_loop: bool) -> int:
 
 def delay(one: Issue, _: Issue, resource: Resource, need: Need) -> int:
     """How many cycles behind one another may issue that needs so what it writes."""
-    return ready(one, 0, resource)[need]
+    return after(one, resource)[need]
 
 
 def valued(issue: Issue, read: Mapping[int, Resource], written: Mapping[int, Resource]) -> Issue:
@@ -371,8 +377,7 @@ def valued(issue: Issue, read: Mapping[int, Resource], written: Mapping[int, Res
     before: dict[Resource, Resource] = {(Kind.CORE, place): name for place, name in read.items()}
     behind: dict[Resource, Resource] = {(Kind.CORE, place): name for place, name in written.items()}
     bank = issue.bank
-    return replace(
-        issue,
+    return issue._replace(
         reads=tuple([(before.get(one, one), need) for one, need in issue.reads]),
         writes=frozenset([behind.get(one, one) for one in issue.writes]),
         moved=frozenset([behind.get(one, one) for one in issue.moved]),

@@ -169,19 +169,23 @@ class Pipeline:
         self._writers: dict[Resource, tuple[int, Issue]] = {}
         self._stored = -9  # when the last store of a vector was issued
 
-    def may(self, issue: Issue) -> bool:
-        """Whether the present cycle can issue it."""
-        return not self._is_full and self._earliest(issue) <= self.cycle
-
-    def _earliest(self, issue: Issue) -> int:
-        at = max(self.cycle, self._free[issue.unit])
+    def when(self, issue: Issue) -> int:
+        """The first cycle that has what it reads."""
+        first = 0
         for resource, need in issue.reads:
             writer = self._writers.get(resource)
             if writer is not None:
-                at = max(at, writer[0] + delay(writer[1], issue, resource, need))
-        if issue.loads and at == self._stored + 2:
-            at += 1
-        return at
+                first = max(first, writer[0] + delay(writer[1], issue, resource, need))
+        return first
+
+    def has_room(self, issue: Issue) -> bool:
+        """Whether the present cycle can issue it if it has what it reads."""
+        return not self._is_full and self._free_at(issue, self.cycle) <= self.cycle
+
+    def _free_at(self, issue: Issue, first: int) -> int:
+        """The first cycle from one on that can issue it."""
+        at = max(first, self._free[issue.unit])
+        return at + (issue.loads and at == self._stored + 2)
 
     def prefers(self, issue: Issue, other: Issue, pairing: int) -> bool:
         return False
@@ -194,7 +198,7 @@ class Pipeline:
         """As soon as it can be."""
         if self._is_full:
             self.step()
-        self.cycle = self._earliest(issue)
+        self.cycle = self._free_at(issue, max(self.cycle, self.when(issue)))
         for resource in issue.writes:
             self._writers[resource] = self.cycle, issue
         self._free[issue.unit] = self.cycle + issue.held
