@@ -40,7 +40,7 @@ class Listing:
     ) -> None:  # fmt: skip
         self._code, self._values, self._ordering = code, values, ordering
         self._pipeline = ordering.pipeline
-        self._issues = [issue_of(instruction) for instruction in code]
+        self._issues = [issue_of(instruction.plain) for instruction in code]
         if values is not None:
             assert ordering.valued is not None
             self._issues = [

@@ -60,12 +60,14 @@ class Ordering:
     it issues are `Issue`s. delay(one, other, resource, need): how many cycles behind one the other
     may issue that reads so what the first has written. pairs: whether it issues two at once; two
     words are then better loaded by themselves than as a list. valued(issue, read, written): by the
-    values that core registers hold, which may then have others; None: each has its own."""
+    values that core registers hold, which may then have others; None: each has its own.
+    least(issues): cycles that no order takes less than; 0 where nobody knows."""
 
     pipeline: Callable[[], OrderedPipeline]
     delay: Callable[[Any, Any, Resource, Any], int]
     pairs: bool
     valued: Callable[[Any, Mapping[int, Resource], Mapping[int, Resource]], Any] | None = None
+    least: Callable[[Sequence[Any]], int] = lambda _: 0
 
 
 @dataclass(frozen=True)

@@ -370,6 +370,20 @@ def delay(one: Issue, _: Issue, resource: Resource, need: Need) -> int:
     return after(one, resource)[need]
 
 
+def least(issues: Sequence[Issue]) -> int:
+    """The fewest cycles that they take in whatever order: of products and stores, and of what can
+    only be the older one of a pair, each cycle has one."""
+    alone = others = products = olds = 0
+    for issue in issues:
+        if issue.kind in _ALONE:
+            alone += max(1, (issue.words + 1) // 2) if issue.kind is Class.MANY else 1
+            continue
+        others += 1
+        products += issue.kind is Class.MAC or issue.kind is Class.STORE
+        olds += issue.kind is Class.DSP
+    return alone + max(products, olds, (others + 1) // 2)
+
+
 def valued(issue: Issue, read: Mapping[int, Resource], written: Mapping[int, Resource]) -> Issue:
     """By other names of core registers, those that it reads and those that it writes."""
     if not read and not written:
@@ -388,5 +402,5 @@ def valued(issue: Issue, read: Mapping[int, Resource], written: Mapping[int, Res
 M7 = Model(
     CORE, issue_of, Pipeline, lambda issues, is_loop: cycles(issues, is_loop=is_loop),
     taken=0, left=MISPREDICTED, counted_left=0, column=2,
-    ordering=Ordering(Pipeline, delay, pairs=True, valued=valued),
+    ordering=Ordering(Pipeline, delay, pairs=True, valued=valued, least=least),
 )  # fmt: skip

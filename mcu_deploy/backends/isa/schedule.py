@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -52,6 +53,9 @@ class Room(NamedTuple):
     read: int
     usable: int
 
+
+# An order that takes so much of the least that any does is good enough for a price.
+_AS_GOOD = 17 / 16
 
 # What goes back to the beginning of a run that is all that a loop has: a branch, or nothing that
 # takes time; None where it is no loop.
@@ -174,19 +178,23 @@ def _listings(model: Model, code: tuple[Instruction, ...], room: Room) -> Iterat
 
 @functools.lru_cache(1 << 12)
 def good(model: Model, code: tuple[Instruction, ...], room: Room, back: Back) -> tuple[Any, ...]:
-    """What is issued of a run in an order that is good, for its price alone."""
-    orders = []
+    """What is issued of a run in an order that is good, for its price alone: other registers are
+    tried where they may gain something."""
+    assert model.ordering is not None
+    behind = tuple(map(model.issue_of, back or ()))
+    best, least = None, math.inf
     for listing in _listings(model, code, room):
         # Kernels add vectors in the order of their cycles, which may be better than any other.
         for way in listing.ways[: 3 if listing.has_vectors else 1]:
             found = listing.issued(way)
             if found is not None:
-                orders.append(found)
-    if len(orders) == 1:
-        return orders[0]
-    is_loop = back is not None
-    behind = tuple(map(model.issue_of, back or ()))
-    return min(orders, key=lambda order: model.cycles(order + behind, is_loop))
+                taken = model.cycles(found + behind, back is not None)
+                if taken < least:
+                    best, least = found, taken
+        if best is not None and least <= _AS_GOOD * model.ordering.least(best + behind):
+            break
+    assert best is not None
+    return best
 
 
 def _cost(model: Model, code: tuple[Instruction, ...], back: Back) -> tuple[float, float]:
@@ -198,7 +206,7 @@ def _cost(model: Model, code: tuple[Instruction, ...], back: Back) -> tuple[floa
 
 @functools.lru_cache(1 << 13)
 def cycles(model: Model, code: tuple[Instruction, ...], is_loop: bool) -> float:
-    return model.cycles([model.issue_of(instruction) for instruction in code], is_loop)
+    return model.cycles([model.issue_of(instruction.plain) for instruction in code], is_loop)
 
 
 def _noted(order: Sequence[Instruction], items: Sequence[Item]) -> list[Item]:
