@@ -231,6 +231,10 @@ CASES: Mapping[str, Sequence[Make]] = {
         normalized("LayerNormalization", (4, 16)),
         normalized("LayerNormalization", (8, 64)),
     ],
+    "layer_normalization_integers": [
+        normalized("LayerNormalization", (4, 16), quantized=True),
+        normalized("LayerNormalization", (8, 64), quantized=True),
+    ],
     "batch_normalization": [
         normalized("BatchNormalization", (1, 8, 6, 6)),
         normalized("BatchNormalization", (4, 64)),

@@ -359,13 +359,14 @@ def recurrent(op: str, steps: int, inputs: int, hidden: int, by_bytes: bool = Fa
     return make
 
 
-def normalized(op: str, shape: Sequence[int]) -> Make:
+def normalized(op: str, shape: Sequence[int], quantized: bool = False) -> Make:
     def make(model: Layers, name: str) -> None:
         size = shape[-1] if op == "LayerNormalization" else shape[1]
         ones = [model.constant(model.weights(size) + 2) for _ in range(2)]
         if op == "BatchNormalization":
             ones += [model.constant(model.weights(size)), model.constant(np.ones(size, np.float32))]
-        model.end(model.node(op, [model.real(*shape), *ones], name=name))
+        x = model.byte(*shape) if quantized else model.real(*shape)
+        model.end(model.node(op, [x, *ones], name=name), Q() if quantized else None)
 
     return make
 

@@ -1,13 +1,14 @@
 """Softmax-13 (and its older, flattening form), BatchNormalization-15 at inference, and
-LayerNormalization-17 in float32."""
+LayerNormalization-17."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array, clip, softmax_quantized
+from mcu_deploy.arithmetic import Array, activation_bounds, clip, requantized, softmax_quantized
 from mcu_deploy.operators.base import Call, Operator
 
 
@@ -48,7 +49,55 @@ def normalized_axis(call: Call) -> int:
     return int(call.attributes.get("axis", -1)) % call.type(0).rank
 
 
+@dataclass(frozen=True)
+class Steps:
+    """What a layer normalization of integers reads, in float32: epsilon in steps of its input, as
+    large as its sums; gain and bias, of one element or of the normalized shape, in steps of its
+    output."""
+
+    epsilon: float
+    gain: Array
+    bias: Array
+
+
+# Of bytes, whose squares add up in 32 bits.
+MOST_NORMALIZED = 1 << 15
+
+
+def in_steps(call: Call) -> Steps:
+    x, axis = call.type(0), normalized_axis(call)
+    shape, size = x.shape[axis:], math.prod(x.shape[axis:])
+    epsilon = float(np.float32(call.attributes.get("epsilon", 1e-5)))
+    y_scale = float(call.results[0].scaling.scales[0])
+    given = (call.value(1), np.zeros(()) if call.optional(2) is None else call.value(2))
+    gain, bias = (np.broadcast_to(_held(g.astype(np.float64) / y_scale), shape) for g in given)
+    gain, bias = (g.reshape(-1)[:1] if (g == g.reshape(-1)[:1]).all() else g for g in (gain, bias))
+    return Steps(float(_held(epsilon * (size / float(x.scaling.scales[0])) ** 2)), gain, bias)
+
+
+def _held(value: float | Array) -> Array:
+    """In float32, the largest number instead of infinity."""
+    most = np.finfo(np.float32).max
+    return np.asarray(np.clip(value, -most, most), np.float32)
+
+
+def _by_integers(call: Call) -> list[Array]:
+    """Exact sums; each operation on what is made of them is rounded to float32."""
+    x, y, steps = call.value(0).astype(np.int64), call.results[0], in_steps(call)
+    axes = tuple(range(normalized_axis(call), x.ndim))
+    size = math.prod(x.shape[axis] for axis in axes)
+    total = x.sum(axis=axes, keepdims=True)
+    spread = size * (x * x).sum(axis=axes, keepdims=True) - total * total
+    inverse = np.float32(1) / np.sqrt(spread.astype(np.float32) + np.float32(steps.epsilon))
+    scaled = (size * x - total).astype(np.float32) * inverse * steps.gain + steps.bias
+    bounds = activation_bounds(call.activation, y)
+    zero = y.scaling.zero_point[0]
+    return [requantized(scaled, np.float32(1), zero, bounds)]
+
+
 def _layer_normalization(call: Call) -> list[Array]:
+    if call.is_quantized:
+        return _by_integers(call)
     x = call.value(0)
     axes = tuple(range(normalized_axis(call), x.ndim))
     # In float64 and rounded once, like every function of the oracle that has no exact form.
@@ -69,5 +118,5 @@ def _layer_normalization(call: Call) -> list[Array]:
 OPERATORS = (
     Operator("Softmax", _softmax, quantized="native"),
     Operator("BatchNormalization", _batch_normalization, takes_clamp=True),
-    Operator("LayerNormalization", _layer_normalization),
+    Operator("LayerNormalization", _layer_normalization, quantized="native", real_parameters=True),
 )

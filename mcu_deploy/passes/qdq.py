@@ -8,6 +8,7 @@ slower.
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from mcu_deploy import operators
 from mcu_deploy.arithmetic import dequantize
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, Node, NodeId, Quantization, TensorType
+from mcu_deploy.operators.normalization import MOST_NORMALIZED
 from mcu_deploy.operators.weight_only import output_axis
 from mcu_deploy.passes.quantization import BYTES, INTEGERS, converts, dequantizer, quantizer, stated
 
@@ -145,6 +147,8 @@ def _lower_one(graph: GraphEditor, node: Node) -> None:
         if _worst_sum(graph, node, x, w, bias) >= 2**31:
             raise InFloat("its sums could leave 32 bits")
         inputs = [x, w] if bias is None else [x, w, _accumulated(graph, x, w, others[0], bias)]
+    elif node.op == "LayerNormalization":
+        _require_parameters(graph, node, inputs)
     elif any(q is not None and not q.per_tensor for q in _quantizations(graph, inputs)):
         raise InFloat("an input has a scale for each slice")
     attributes = dict(graph.attributes(node.id))
@@ -166,6 +170,16 @@ def _require_bytes(
         w = inputs[1]
         if w is not None and graph.constant(w) is not None and graph.type(w).dtype is DType.INT16:
             raise InFloat("its weights are int16, not of 8 bits")
+
+
+def _require_parameters(graph: GraphEditor, norm: Node, inputs: list[EdgeId | None]) -> None:
+    """Raises InFloat for a LayerNormalization of which the integer form is not written."""
+    if any(edge is not None and graph.constant(edge) is None for edge in inputs[1:]):
+        raise InFloat("its gain or bias is computed at run time")
+    shape = graph.type(norm.reads[0]).shape
+    axis = int(graph.attributes(norm.id).get("axis", -1)) % len(shape)
+    if math.prod(shape[axis:]) > MOST_NORMALIZED:
+        raise InFloat(f"it normalizes more than {MOST_NORMALIZED:,} elements together")
 
 
 def _quantizations(graph: GraphEditor, edges: list[EdgeId | None]) -> list[Quantization | None]:

@@ -12,7 +12,9 @@ from mcu_deploy.quantizing.net import Net, attributes_of
 
 def into_gemms(net: Net, node: onnx.NodeProto) -> bool:
     """Takes a Mul or Add by a constant of the last axis into the Gemms that read it, behind
-    whatever keeps that axis; whether it did."""
+    whatever keeps that axis, or the gain and the bias of a LayerNormalization; whether it did."""
+    if node.op_type == "LayerNormalization":
+        return _gain_into_gemms(net, node)
     if node.op_type not in ("Mul", "Add"):
         return False
     constants = [net.constant(name) for name in node.input]
@@ -36,6 +38,30 @@ def into_gemms(net: Net, node: onnx.NodeProto) -> bool:
         _take_in(net, gemm, node.op_type, value.reshape(-1).astype(np.float64))
     net.nodes = [other for other in net.nodes if other is not node]
     net.rename_reads({y: x})
+    return True
+
+
+def _gain_into_gemms(net: Net, norm: onnx.NodeProto) -> bool:
+    """Leaves a normalization of the last axis a gain of 1, which all its features share."""
+    y, shape = norm.output[0], net.shape(norm.output[0])
+    values = [v for name in norm.input[1:] if (v := net.constant(name)) is not None]
+    if shape is None or any(norm.output[1:]) or len(values) < len(norm.input) - 1:
+        return False
+    if any(value.shape != shape[-1:] for value in values):
+        return False
+    if len(values) == 1 and (values[0] == 1).all():
+        return False
+    between: list[str] = []
+    gemms = _gemms(net, y, shape[-1], between)
+    if not gemms:
+        return False
+    for gemm in gemms:
+        for op, value in reversed(list(zip(("Mul", "Add"), values, strict=False))):
+            _take_in(net, gemm, op, value.astype(np.float64))
+    ones = net.add_constant(norm.input[1], np.ones(shape[-1], np.float32))
+    norm.input[:] = [norm.input[0], ones]
+    for name in (y, *between):
+        net.rename(name)
     return True
 
 

@@ -58,12 +58,15 @@ def _quantized_model(
     inputs: Sequence[Sequence[int]],
     attributes: Mapping[str, Any] | None = None,
     keeps_scale: bool = False,
+    constants: Mapping[str, Array] | None = None,
 ) -> onnx.ModelProto:
     dtype = draw(st.sampled_from(["int8", "uint8"]))
     rng = np.random.default_rng(draw(seeds))
     sandwich = Sandwich()
     types = [Q(tuple(shape), dtype) for shape in inputs]
     names = [sandwich.input(q, random_integers(rng, q.shape or (), dtype)) for q in types]
+    sandwich.constants |= constants or {}
+    names += constants or {}
     output = Q(None, dtype) if keeps_scale else Q(None, dtype, 0.1, 1)
     return sandwich.finish(op, op, names, output, attributes, opset=19).model
 
@@ -196,6 +199,8 @@ def normalizations(draw: Draw) -> onnx.ModelProto:
         return _float_model(op, [shape], {}, constants)
     if op == "LayerNormalization":
         gain = {"gain": _reals(draw, *shape[axis["axis"] :])}
+        if draw(st.booleans()):
+            return _quantized_model(draw, op, [shape], axis, constants=gain)
         return _float_model(op, [shape], axis, gain)
     if draw(st.booleans()):
         return _quantized_model(draw, op, [shape], axis)

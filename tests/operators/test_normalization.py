@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
-from operators.lab import Case, check_cases, make_model, run_onnxruntime
+from operators.lab import Case, check_cases, compile_case, make_model, run_onnxruntime
+from operators.sandwich import Q, Sandwich, random_integers
 
 from mcu_deploy.formats.onnx import plain_form
 
@@ -68,6 +71,76 @@ def test_normalization(tmp_path: Path) -> None:
         if len(shape) == 4 or not convolution
     ]
     check_cases(cases, tmp_path)
+
+
+def _quantized() -> Iterator[Case]:
+    rng = np.random.default_rng(5)
+    for label, shape, axis, x, y, with_bias in (
+        ("bytes", (2, 3, 4, 5), -1, Q(None, "int8", 0.05, 3), Q(None, "int8", 0.02, -7), True),
+        ("three axes", (2, 3, 4, 5), 1, Q(None, "uint8", 0.01, 100), Q(None, "int8", 0.03, 0),
+         True),
+        ("without a bias", (7, 16), -1, Q(None, "uint8", 0.05, 0), Q(None, "uint8", 0.02, 130),
+         False),
+        ("little above epsilon", (9, 12), 1, Q(None, "int8", 1e-4, 3), Q(None, "int8", 0.02, -7),
+         True),
+        ("the most in 32 bits", (3, 512), -1, Q(None, "uint8", 0.1, 128),
+         Q(None, "int8", 0.02, -7), True),
+        ("in 64 bits", (3, 513), -1, Q(None, "int8", 0.1, 12), Q(None, "int8", 0.02, -7), True),
+        ("the most", (1, 1 << 15), 1, Q(None, "uint8", 0.1, 128), Q(None, "int8", 0.02, -7),
+         False),
+        ("too many", (1, (1 << 15) + 1), 1, Q(None, "uint8", 0.1, 128), Q(None, "int8", 0.02, -7),
+         False),
+    ):  # fmt: skip
+        sandwich = Sandwich()
+        values = random_integers(rng, shape, x.dtype)
+        if len(values) > 1:
+            values[1] = 5  # all alike
+            values[0].flat[::2], values[0].flat[1::2] = Q(None, x.dtype).range  # as far as can be
+        given = [sandwich.input(replace(x, shape=shape), values)]
+        for name in ("g", "b")[: 1 + with_bias]:
+            sandwich.constants[name] = rng.standard_normal(shape[axis:]).astype(np.float32)
+            given.append(name)
+        attributes = {"axis": axis, "epsilon": 1e-4}
+        yield sandwich.finish(label, "LayerNormalization", given, y, attributes)
+    for value in (0.0, 1.5):
+        sandwich = Sandwich()
+        given = [sandwich.input(Q((6, 8)), random_integers(rng, (6, 8), "int8")), "g", "b"]
+        sandwich.constants |= {"g": np.full(8, value, np.float32), "b": np.full(1, 1, np.float32)}
+        yield sandwich.finish(f"gains of {value}", "LayerNormalization", given, Q(None, scale=0.02))
+    sandwich = Sandwich()
+    given = [sandwich.input(Q((6, 8)), random_integers(rng, (6, 8), "int8"))]
+    given += [
+        sandwich.constant("g", random_integers(rng, (8,), "int8"), 0.01, np.int8(0)),
+        sandwich.constant("b", rng.integers(-3000, 3000, 8, np.int32), 0.001, np.int32(0)),
+    ]
+    yield sandwich.finish("quantized gain", "LayerNormalization", given, Q(None, scale=0.02))
+
+
+@pytest.mark.needs_host_gcc
+def test_between_quantized_tensors(tmp_path: Path) -> None:
+    check_cases([case for case in _quantized() if case.name != "too many"], tmp_path)
+
+
+def test_a_sandwich_is_one_integer_node(tmp_path: Path) -> None:
+    """Unless the squares of its bytes might leave 32 bits."""
+    for index, case in enumerate(_quantized()):
+        graph = compile_case(case, tmp_path, index).graph
+        in_float = any(graph.type(e).dtype.is_float for n in graph.nodes for e in n.writes)
+        assert in_float == (case.name == "too many")
+        assert in_float or [node.op for node in graph.nodes] == ["LayerNormalization"]
+
+
+def test_bytes_that_are_all_alike_have_no_normal(tmp_path: Path) -> None:
+    """Without an epsilon they are divided by 0, and NaN is quantized to the lowest number."""
+    sandwich = Sandwich()
+    given = [sandwich.input(Q((2, 4)), np.array([[1, 1, 1, 1], [0, 1, 0, 1]], np.int8)), "g"]
+    sandwich.constants["g"] = np.array([1, 2, 3, 4], np.float32)
+    case = sandwich.finish(
+        "alike", "LayerNormalization", given, Q(None, scale=0.5, zero_point=1), {"epsilon": 0.0}
+    )
+    (found,) = compile_case(case, tmp_path, 0).expected
+    assert found.tolist() == [[-128] * 4, [-1, 5, -5, 9]]
+    check_cases([case], tmp_path)
 
 
 @pytest.mark.needs_host_gcc

@@ -118,7 +118,8 @@ def test_layers_of_a_transformer_become_integers(tmp_path: Path) -> None:
     # The factor and the shift of the normalization are part of the dense layer.
     kinds = [n.op_type for n in net.nodes]
     assert kinds.count("Gemm") == 2
-    assert "LayerNormalization" not in kinds
+    (norm,) = (n for n in net.nodes if n.op_type == "LayerNormalization")
+    assert len(norm.input) == 2 and (net.constants[norm.input[1]] == 1).all()
     np.testing.assert_allclose(results(net.model(), x)[0], results(model, x)[0], rtol=1e-4)
     np.savez(tmp_path / "s.npz", in0=samples(30, (1, 4, 6)))
     made = quantize(tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx")
@@ -424,16 +425,19 @@ def test_a_recipe_says_what_it_is() -> None:
     assert str(replace(recipe, equalised=equalizing.NONE, biases=False)) == "MSE"
 
 
-def test_a_stream_that_normalizations_alone_read_loses_its_mean(tmp_path: Path) -> None:
+def test_dense_layers_take_in_what_normalizations_end_with(tmp_path: Path) -> None:
+    """Their gains and biases, which two of them share here; where nothing else reads them."""
     model = normalized_net()
     net, x = prepared(model, tmp_path), samples(1, (1, 5, 4))[0]
-    assert "Sub" not in {n.op_type for n in net.nodes}  # no mean is taken away
+    norms = [node for node in net.nodes if node.op_type == "LayerNormalization"]
+    assert [len(node.input) for node in norms] == [2, 2]
+    assert all((net.constants[node.input[1]] == 1).all() for node in norms)
     np.testing.assert_allclose(results(net.model(), x)[0], results(model, x)[0], rtol=2e-4)
-    # Read by another layer the stream keeps it.
-    model.graph.node.append(helper.make_node("Relu", ["s1"], ["z"]))
+    model.graph.node.append(helper.make_node("Relu", ["n1"], ["z"]))
     model.graph.output.append(helper.make_tensor_value_info("z", TensorProto.FLOAT, [1, 5, 6]))
     net = prepared(model, tmp_path)
-    assert "Sub" in {n.op_type for n in net.nodes}
+    norms = [node for node in net.nodes if node.op_type == "LayerNormalization"]
+    assert [len(node.input) for node in norms] == [2, 3]
     for found, wanted in zip(results(net.model(), x), results(model, x), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=2e-4)
 

@@ -318,6 +318,8 @@ def _softmax(layer: Layer) -> float:
 
 def _normalized(layer: Layer) -> float:
     x = layer.input(0).type
+    if x.is_quantized:
+        return 45.2 * x.elements + 60 * x.elements / _row(x)
     return 32 * x.elements + 54 * x.elements // _row(x)
 
 

@@ -1,6 +1,7 @@
-"""LayerNormalization, and BatchNormalization that no convolution takes in; float32.
+"""LayerNormalization, and BatchNormalization that no convolution takes in, which is float32 only.
 
-Order of the sums: in memory order, from 0; first the mean, then the squares of the differences.
+Order of the sums of float32: in memory order, from 0; first the mean, then the squares of the
+differences.
 """
 
 from __future__ import annotations
@@ -10,20 +11,35 @@ import math
 import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels import instance_normalization
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, call, compute, either, render
+from mcu_deploy.backends.CpuRef.kernels.base import (
+    Kernel,
+    call,
+    check_types,
+    compute,
+    either,
+    nothing,
+    render,
+)
 from mcu_deploy.backends.interface import YES, Constant, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import Prototype
+from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter, plus
-from mcu_deploy.backends.kit.requantization import clamp_lines
+from mcu_deploy.backends.kit.requantization import clamp_lines, output_quantization
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.ir import DType
-from mcu_deploy.operators.normalization import normalized_axis
+from mcu_deploy.operators.normalization import in_steps, normalized_axis
+
+# Bytes of which the squares of the distances from the mean, times how many there are of them, are
+# below 2^32 (at most 127.5 each): their difference is right whatever its terms are above that.
+_MOST_IN_32_BITS = 512
 
 
 def _supports_layer(layer: Layer) -> Support:
     x = layer.input(0)
+    if x.type.is_quantized and layer.output.type.is_quantized:
+        return check_types(layer, x, layer.output)
     for operand in (x, *(layer.optional(k) for k in (1, 2)), *layer.outputs):
         if operand is not None and operand.type.dtype is not DType.FLOAT32:
             return no(f"it computes float32, not {operand.type}")
@@ -36,8 +52,34 @@ def _supports_layer(layer: Layer) -> Support:
     return YES
 
 
+def _of_integers(layer: Layer) -> Workload:
+    x, steps = layer.input(0), in_steps(layer.call)
+    if not x.type.elements:
+        return nothing(layer)
+    size = math.prod(x.type.shape[normalized_axis(layer.call) :])
+    outer, i = x.type.elements // size, counter("i", size)
+    given, scaled = [("gain", "*", steps.gain)], "normal"
+    if steps.bias.any():
+        given.append(("bias", "+", steps.bias))
+    for name, sign, value in given:
+        scaled += f" {sign} {name}[{0 if value.size == 1 else plus(i)}]"
+    constants = [Constant(name, value.reshape(-1)) for name, _, value in given]
+    body = render(
+        "layer_normalization_integers.c.j2", outer=outer, size=size, i=i,
+        wide="int64_t" if size > _MOST_IN_32_BITS else "uint32_t",
+        epsilon=float_literal(steps.epsilon), element=output_quantization(layer).store(scaled),
+    )  # fmt: skip
+    name = stem("layer_normalization", x.type.dtype.value, outer, size)
+    return compute(
+        layer, name, body, constants, (QUANTIZE,), headers=("math.h",),
+        in_place=overlap.in_place(layer, np.arange(x.type.elements)),
+    )  # fmt: skip
+
+
 def _layer_normalization(layer: Layer) -> Workload:
     x = layer.input(0)
+    if layer.output.type.is_quantized:
+        return _of_integers(layer)
     axis = normalized_axis(layer.call)
     outer, size = math.prod(x.type.shape[:axis]), math.prod(x.type.shape[axis:])
     i = counter("i", size)
