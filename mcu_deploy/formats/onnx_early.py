@@ -2,7 +2,8 @@
 opset 17, as exporters and onnxruntime's own optimizer write it.
 
 Their nodes are set aside into a domain that onnx's checker and inference pass by; their outputs'
-types are given here.
+types are given here. So is the shape of one element that a GatherND picks, which ONNX's inference
+leaves unknown.
 """
 
 from __future__ import annotations
@@ -41,11 +42,45 @@ def type_outputs(graph: onnx.GraphProto) -> bool:
     """Gives outputs of such nodes types, where those of their inputs are known; whether it did."""
     changed = False
     for scope in (graph, *subgraphs_below(graph)):
-        types = declared_types(scope)
+        types = _types(scope)
         made = [value for node in scope.node for value in _typed(node, types)]
         scope.value_info.extend(made)
         changed = changed or bool(made)
     return changed
+
+
+def type_scalars(graph: onnx.GraphProto) -> bool:
+    """Gives the outputs of GatherND that are one element the shape of a scalar; whether it did."""
+    changed = False
+    for scope in (graph, *subgraphs_below(graph)):
+        types = _types(scope)
+        values = {
+            value.name: value.type.tensor_type for value in (*scope.value_info, *scope.output)
+        }
+        for node in scope.node:
+            if node.op_type == "GatherND" and not domain_of(node.domain):
+                y = values.get(node.output[0])
+                if y is not None and not y.HasField("shape") and _picks_one(node, types):
+                    y.shape.SetInParent()
+                    changed = True
+    return changed
+
+
+def _types(graph: onnx.GraphProto) -> dict[str, onnx.TypeProto]:
+    """The types of a graph's tensors, as far as they are known, those of its constants too."""
+    constants = {
+        tensor.name: onnx.helper.make_tensor_type_proto(tensor.data_type, tensor.dims)
+        for tensor in graph.initializer
+    }
+    return constants | declared_types(graph)
+
+
+def _picks_one(node: onnx.NodeProto, types: dict[str, onnx.TypeProto]) -> bool:
+    """Whether the indices are those of one element: as many as its input has axes."""
+    x, indices = (types[n].tensor_type if n in types else None for n in node.input[:2])
+    if x is None or indices is None or not (x.HasField("shape") and indices.HasField("shape")):
+        return False
+    return [dim.dim_value for dim in indices.shape.dim] == [len(x.shape.dim)]
 
 
 def _typed(node: onnx.NodeProto, types: dict[str, onnx.TypeProto]) -> Iterator[onnx.ValueInfoProto]:

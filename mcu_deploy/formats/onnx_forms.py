@@ -18,7 +18,7 @@ from onnx import helper
 
 from mcu_deploy.errors import UnsupportedError
 
-_POOLS = {"AveragePool", "MaxPool"}
+_POOLS = {"AveragePool", "LpPool", "MaxPool"}
 # The attributes that name axes, and the opset from which on they may count from the end.
 _AXES = {
     "Concat": ("axis", 11), "Slice": ("axes", 10), "Squeeze": ("axes", 11),

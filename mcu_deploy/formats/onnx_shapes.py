@@ -11,7 +11,7 @@ from onnx import helper, numpy_helper
 
 from mcu_deploy.errors import ModelError
 from mcu_deploy.formats.onnx_branches import inline, take_shapes
-from mcu_deploy.formats.onnx_early import type_outputs
+from mcu_deploy.formats.onnx_early import type_outputs, type_scalars
 from mcu_deploy.formats.onnx_forms import is_special, rewrite_one
 from mcu_deploy.formats.onnx_functions import inline_functions
 from mcu_deploy.formats.onnx_loops import complete_loops
@@ -25,11 +25,13 @@ _LARGEST_FOLDED_BYTES = 16 << 20
 # Kept as nodes: a constant DequantizeLinear carries the quantization of a weight.
 _QUANTIZATION = {"DequantizeLinear", "QuantizeLinear"}
 # Decide no shapes, and in some forms are not what ONNX says where its evaluator computes them (onnx
-# 1.23: LSTM without its activations and clip, LRN, Resize of integers, global pools of three axes).
+# 1.23: LSTM without its activations and clip, LRN, Resize of integers, global pools of three axes,
+# ReduceSumSquare of integers with other types).
 _DOUBTFUL = {
     "AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "DFT", "DeformConv", "GRU",
     "GlobalAveragePool", "GlobalMaxPool", "GridSample", "InstanceNormalization", "LRN", "LSTM",
-    "LayerNormalization", "LpPool", "MaxPool", "MaxUnpool", "RNN", "Resize", "RoiAlign", "Upsample",
+    "LayerNormalization", "LpPool", "MaxPool", "MaxUnpool", "RNN", "ReduceSumSquare", "Resize",
+    "RoiAlign", "Upsample",
 }  # fmt: skip
 _NEVER_FOLDED = _QUANTIZATION | _DOUBTFUL
 # May make much of little: folded where the size of the result is known before.
@@ -132,6 +134,7 @@ def _to_fixpoint(model: onnx.ModelProto, strict: bool) -> None:
             _fold(model.graph, {}, {}, model)
             or expand_sequences(model.graph)
             or type_outputs(model.graph)
+            or type_scalars(model.graph)
             or complete_loops(model.graph)
         ):
             return

@@ -55,11 +55,13 @@ def pool(g: Drawing) -> None:
     attributes |= _padding(g, [k - 1 for k in kernel])
     if op == "LpPool":
         attributes["p"] = g.int(1, 3)
-        if "auto_pad" in attributes and "strides" in attributes:
-            strides = zip(kernel, attributes["strides"], strict=True)
-            attributes["strides"] = [min(pair) for pair in strides]
     if op != "LpPool" or g.opset >= 18:
         attributes["ceil_mode"] = g.int(0, 1)
+    if "strides" in attributes and ("auto_pad" in attributes or attributes.get("ceil_mode")):
+        # Of longer steps than the kernel ONNX's words make a negative padding, which onnxruntime
+        # refuses of one pool and cuts off in another.
+        strides = zip(kernel, attributes["strides"], strict=True)
+        attributes["strides"] = [min(pair) for pair in strides]
     if op == "AveragePool":
         attributes["count_include_pad"] = g.int(0, 1)
     since = {"MaxPool": 10, "LpPool": 18, "AveragePool": 19}[op]

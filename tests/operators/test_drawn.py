@@ -11,7 +11,7 @@ import onnx
 import pytest
 from drawn import judge
 from onnx import helper
-from operators.lab import Array, Case, make_model
+from operators.lab import Array, Case, check_cases, make_model
 
 pytestmark = pytest.mark.needs_host_gcc
 
@@ -89,3 +89,47 @@ def test_a_program_that_ends_early_is_of_one_graph(monkeypatch: pytest.MonkeyPat
 def test_what_differs_is_said(ours: Array, what: str) -> None:
     found = judge._differs(ours, np.float32([1, 2]))
     assert found.startswith(what) if what else not found
+
+
+def _found_by_the_campaign() -> list[Case]:
+    """Each once failed: refused, or with a shape that is not onnxruntime's."""
+    x = np.arange(20, dtype=np.float32).reshape(4, 5)
+    picked = [
+        helper.make_node("GatherND", ["x", "at"], ["one"]), helper.make_node("Ceil", ["one"], ["y"])
+    ]  # fmt: skip
+    at, of = {"at": ("int64", (2,))}, {"x": ("float32", x.shape)}
+    to = {"y": ("float32", None)}
+    place = np.array([1, 2])
+    early = [
+        helper.make_node("LayerNormalization", ["c", "g"], ["n", "mean"]),
+        helper.make_node("Add", ["mean", "x"], ["y"]),
+    ]
+    norm = {"c": x, "g": np.ones(5, np.float32)}
+    pool = helper.make_node(
+        "LpPool", ["x"], ["y"], kernel_shape=[2], strides=[3], pads=[1, 0], ceil_mode=1
+    )
+    line = x[:, None]
+    squares = [
+        helper.make_node("ReduceSumSquare", ["c"], ["s"], keepdims=0),
+        helper.make_node("Mul", ["s", "x"], ["y"]),
+    ]
+    integers = np.array([3, -4], np.int32)
+    top = helper.make_node("TopK", ["x", "k"], ["y", "place"], axis=0)
+    first = {"x": ("float32", (1, 5))}
+    return [
+        Case("GatherND of one element", make_model(picked, of | at, to, opset=18), (x, place)),
+        Case("GatherND of a known one", make_model(picked, of, to, {"at": place}), (x,)),
+        Case("early LayerNormalization", make_model(early, of, to, norm, opset=13), (x,)),
+        Case("LpPool whose last window would start behind",
+             make_model([pool], {"x": ("float32", line.shape)}, to, opset=18), (line,)),
+        Case("ReduceSumSquare of a constant",
+             make_model(squares, {"x": ("int32", (2,))}, {"y": ("int32", None)}, {"c": integers}),
+             (integers,), exact=True),
+        Case("TopK of one",
+             make_model([top], first, {"y": ("float32", (1, 5)), "place": ("int64", (1, 5))},
+                        {"k": np.array([1])}), (x[:1],)),
+    ]  # fmt: skip
+
+
+def test_what_the_campaign_found_stays_mended(tmp_path: Path) -> None:
+    check_cases(_found_by_the_campaign(), tmp_path)
