@@ -113,16 +113,16 @@ def pair(g: Drawing) -> None:
 
 
 def reduction(g: Drawing) -> None:
-    """No product that leaves int32: onnxruntime's saturates there (docs/arithmetic.md)."""
+    """None that leaves int32: onnxruntime's saturates there (docs/arithmetic.md)."""
     op = g.one(*_REDUCTIONS)
     dtype = g.one(*_REDUCTIONS[op])
     if op == "ReduceLogSum":
         x = g.new(np.abs(g.filled(g.shape(), dtype)) + np.float32(0.2))
     else:
         x = g.tensor(dtype)
-    if op == "ReduceProd" and dtype != F32:
-        factors = np.maximum(np.abs(g.values[x].astype("f8")), 1)
-        if np.log2(factors).sum() > 30:
+    if np.dtype(dtype).kind == "i":
+        sizes = np.maximum(np.abs(g.values[x].astype("f8")), 1)
+        if (np.log2(sizes) if op == "ReduceProd" else sizes**2 / 2**26).sum() > 30:
             raise NoFit
     attributes: dict[str, Any] = {"keepdims": g.int(0, 1)} if g.maybe(0.8) else {}
     operands, count = [x], len(g.extents(x))
