@@ -78,6 +78,8 @@ class Dense:
 # Those whose instructions are asserted: of the anomaly detection and keyword spotting models.
 WIDE = Dense(1, 640, 128)
 SMALL = Dense(1, 64, 12)
+# Whose last outputs have a loop of their own.
+ENDED = Dense(1, 4096, 10, is_extreme=True, is_per_channel=True, scale=60)
 TAKEN = (
     SMALL,
     WIDE,
@@ -112,6 +114,11 @@ TAKEN = (
     Dense(1, 40, 8, dtype="uint8", middle=3, zeros=(9, 200)),
     Dense(1, 136, 9, is_per_channel=True, middle=130, zeros=(-128, 127)),
     Dense(12, 40, 8, middle=30),
+    # In one part, two and more.
+    Dense(1, 1024, 5, is_per_channel=True, zeros=(-128, -128)),
+    Dense(1, 1536, 10, dtype="uint8", zeros=(128, 9)),
+    Dense(1, 2048, 6, is_extreme=True, scale=50, zeros=(-128, 0)),
+    ENDED,
 )
 REFUSED = {
     Dense(1, 16, 4, scale=0.001): "its factors are too large for a 31-bit scale",

@@ -108,10 +108,16 @@ def dense(head: str, words: Words, outputs: int, taps: int) -> Iterator[Filter]:
     starts = said(r"a, b, c and d: (.*?); of each eight taps", head)[1].split("; ")
     halves = said(r"in halves (256 w.*?), four words, taps", head)[1].split(", four words, ")
     own = re.search(r"((?:(?:scale|addend)\[[a-d]\](?:, )?){8})", head)
-    if numbers["count of outputs"] != outputs:
+    has_half = "Behind the groups of four it has those of the last outputs, a and b alone." in head
+    in_groups = 4 * (outputs // 4) if has_half else outputs
+    if numbers["count of outputs" + " in groups of four" * has_half] != in_groups:
         raise HeadError("the count of outputs is not what the head says it is")
     for group in range((outputs + 3) // 4):
+        if has_half and 4 * group == in_groups:
+            starts, halves = starts[:2], halves[:1]
         begins = _starts(starts, words)
+        if "a" not in begins or "b" not in begins:
+            raise HeadError("the last outputs are not the first of a group")
         weights: dict[str, dict[Tap, int]] = {of: {} for of in "abcd"}
         for block in range(blocks):
             for of, tap, weight in _block(halves, order, words):

@@ -68,7 +68,7 @@ _CACHED = [
     arm_dsp_convolutions.Case((32, 6, 8), 32, (1, 1), pads=(0, 0, 0, 0)),
     arm_dsp_depthwise_cases.TAKEN[0],
 ]
-_DENSE = [arm_dsp_dense_cases.TAKEN[n] for n in (0, 5, 6, 14, 17)]
+_DENSE = [arm_dsp_dense_cases.TAKEN[n] for n in (0, 5, 6, 14, 17, 32, 33)]
 _SUMS = [arm_dsp_sum_cases.TAKEN[n] for n in (2, 3, 11)]
 NETS = {
     "pointwise": Net(

@@ -33,6 +33,9 @@ TAPS, OUTPUTS = 2 * ROW.of_row, ROW.filters  # of a block, of a group
 IN_WORDS = (0, 2, 1, 3)  # of four taps those in the first word, in the second one
 BLOCKS = 16  # of the long form
 _MOST_GROUPS = 4  # whose row is widened for each
+# Of a row, from which on one or two last outputs have a loop of their own, shorter than the weights
+# that two outputs beside them would have.
+_HALF_TAPS = 1024
 _PIXELS = 2  # of a 1x1 convolution at most: its own kernels take more, three at a time
 # Tried first of an output's scale, so that layers mostly share a function. It is the least with
 # which the half that rounds is an addend.
@@ -234,9 +237,22 @@ class RowProduct:
         return self.passes * self.unrolled - self.layer.blocks
 
     @property
+    def half(self) -> int:
+        """Outputs behind the groups of four, one or two, that have a loop of their own; or none."""
+        outputs, taps = self.layer.weights.shape
+        rest, is_one_row = outputs % OUTPUTS, self.layer.rows == 1 and not self.layer.is_wide
+        may = is_one_row and outputs > OUTPUTS and taps >= _HALF_TAPS and not self.skipped
+        return rest if may and rest <= OUTPUTS // 2 else 0
+
+    @property
+    def groups(self) -> int:
+        """Of four outputs."""
+        return self.layer.groups - bool(self.half)
+
+    @property
     def surplus(self) -> int:
         """Outputs that the last group has too many."""
-        return -len(self.layer.weights) % OUTPUTS
+        return 0 if self.half else -len(self.layer.weights) % OUTPUTS
 
     @property
     def row_bytes(self) -> int:
@@ -248,7 +264,7 @@ class RowProduct:
         each group what `round_group` has for it. block_bytes: of a block's code."""
         layer = self.layer
         packed = words(layer.weights, TAPS, layer.is_wide)
-        stream = [self.row_bytes, self.skipped * block_bytes, len(layer.weights)]
+        stream = [self.row_bytes, self.skipped * block_bytes, len(layer.weights) - self.half]
         stream += [layer.block_bytes * layer.middle] if layer.is_long else []
         part = layer.block_bytes * layer.part_blocks(layer.parts) if layer.parts > 2 else 0
         stream += [part] if part else []
@@ -266,7 +282,11 @@ class RowProduct:
                 starts = bias[group] * [1, LANES, 1, LANES]
                 starts += moves * np.array([1, LANES // layer.lanes] * 2)
                 starts[1::2] += starts[::2]
-            stream += [*starts.tolist(), *packed[group].tolist(), *ends]
+            of_group = packed[group]
+            if group == self.groups:
+                starts = starts[: OUTPUTS // 2]
+                of_group = of_group.reshape(layer.blocks, 2, -1)[:, 0].reshape(-1)
+            stream += [*starts.tolist(), *of_group.tolist(), *ends]
         return (np.array(stream, np.int64) & 0xFFFFFFFF).astype(np.uint32)
 
     def description(self) -> Iterator[str]:
@@ -291,12 +311,15 @@ class RowProduct:
             starts = "start[a]; start[b]; start[c]; start[d]"
             taps = "halves w[a], four words, then so of w[b], w[c], w[d]"
         yield f"y[r][k] = {formula}, with sum = start[k] + sum of x[r] * w[k]."
+        counted = "count of outputs" + " in groups of four" * bool(self.half)
         row = "row" if layer.is_direct else "widened row"
         yield (
             f"weights: bytes of a {row}, to a whole block; of code that the first blocks skip; "
-            f"count of outputs{middle}{more}. Then of each four outputs a, b, c and d: {starts}; "
+            f"{counted}{middle}{more}. Then of each four outputs a, b, c and d: {starts}; "
             f"of each eight taps, two a word, in {taps}, taps in the order 0 2 1 3 4 6 5 7{own}."
         )
+        if self.half:
+            yield "Behind the groups of four it has those of the last outputs, a and b alone."
 
 
 def row_product(layer: Dense) -> RowProduct:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
 from mcu_deploy.backends.isa.dsp.kept import counted
 from mcu_deploy.backends.isa.dsp.rounding import (
@@ -157,10 +159,10 @@ def _groups(k: _Kernel) -> None:
     """The outputs of a row, four at a time."""
     code, product, layer = k.code, k.product, k.layer
     unsolved, store, last = (code.label() for _ in range(3))
-    code.reads(OUTPUTS * layer.groups * TAPS * layer.blocks)
+    code.reads((OUTPUTS * product.groups + OUTPUTS // 2 * bool(product.half)) * TAPS * layer.blocks)
     _begin_group(k)
     code.place(k.blocks[0])
-    with code.times(layer.groups):
+    with code.times(product.groups):
         if layer.is_wide:
             code.note("Four outputs, eight taps at a time.")
         else:
@@ -180,7 +182,7 @@ def _groups(k: _Kernel) -> None:
         if not layer.is_wide:
             take_apart(code, pairs(k.sums))
         if layer.is_long:
-            _add_parts(k)
+            _add_parts(k, k.sums, k.blocks[0])
         code.note("To elements of the output.")
         if layer.is_direct:
             code.vmov(k.taps, k.state)
@@ -197,6 +199,43 @@ def _groups(k: _Kernel) -> None:
             _round_otherwise(k)
             code.b(store)
     code.place(last)
+    if product.half:
+        _half_group(k)
+
+
+def _half_group(k: _Kernel) -> None:
+    """The last outputs: as a group, of its first two."""
+    code, product, layer = k.code, k.product, k.layer
+    begin, unsolved, store, last = (code.label() for _ in range(4))
+    code.note("The last outputs, eight taps of two at a time.")
+    sums = k.sums[: OUTPUTS // 2]
+    code.vmov(k.taps, k.row_begin)
+    code.ldmia(k.stream.moving, sums)
+    code.place(begin)
+    with code.repeat(product.passes):
+        for _ in range(product.unrolled):
+            multiply_row(
+                code, k.taps, k.stream, sums, k.x, k.words,
+                extend=layer.extend if layer.is_direct else "",
+            )  # fmt: skip
+        code.vmov(k.taps_end, k.limit if layer.is_long else k.row_end)
+        code.cmp(k.taps, k.taps_end)
+    take_apart(code, pairs(sums))
+    if layer.is_long:
+        _add_parts(k, sums, begin)
+    if layer.is_direct:
+        code.vmov(k.taps, k.state)
+    _round(k, unsolved, store)
+    for n, element in enumerate(sums[: product.half]):
+        code.strb(element, k.out[n])
+    if product.common is None:
+        code.b(last)
+        with code.rarely():
+            code.place(unsolved)
+            code.note("No integers round these outputs at once.")
+            _round_otherwise(k)
+            code.b(store)
+    code.place(last)
 
 
 def _begin_group(k: _Kernel) -> None:
@@ -206,18 +245,19 @@ def _begin_group(k: _Kernel) -> None:
         k.code.bx(k.entry, to=k.blocks)
 
 
-def _add_parts(k: _Kernel) -> None:
+def _add_parts(k: _Kernel, sums: Sequence[Register], begin: Label) -> None:
     """The odd outputs' sums, which are 256-fold: behind a part of the row they wait, and the sums
-    begin again with the even ones' as they are; at its end all are added."""
+    begin again with the even ones' as they are; at its end all are added.
+    begin: where a part is summed up."""
     code, end = k.code, k.code.label()
-    evens, odds = k.sums[::2], k.sums[1::2]
+    evens, odds = sums[::2], sums[1::2]
     row_end, middle = code.registers("row_end middle")
     before = code.registers("before0 before1")
     has_many = k.layer.parts > 2
 
     def add() -> None:
         code.vmov(*before, k.before)
-        for odd, part in zip(odds, before, strict=True):
+        for odd, part in zip(odds, before, strict=False):
             code.add(odd, odd, part)
 
     for odd in odds:
@@ -227,14 +267,14 @@ def _add_parts(k: _Kernel) -> None:
     code.vmov(row_end, k.row_end)
     code.cmp(k.taps_end, row_end)
     code.beq(end)
-    code.vmov(k.before, *odds)
+    code.vmov(k.before, *(odds * 2)[:2])
     for even, odd in zip(evens, odds, strict=True):
         code.mov(odd, even)
     if has_many:
         code.vmov(row_end, k.part)
         code.add(row_end, row_end, k.taps_end)
     code.vmov(k.limit, row_end)
-    code.b(k.blocks[0])
+    code.b(begin)
     code.place(end)
     if has_many:
         code.mov(middle, 0)
