@@ -26,12 +26,12 @@ _LARGEST_FOLDED_BYTES = 16 << 20
 _QUANTIZATION = {"DequantizeLinear", "QuantizeLinear"}
 # Decide no shapes, and in some forms are not what ONNX says where its evaluator computes them (onnx
 # 1.23: LSTM without its activations and clip, LRN, Resize of integers, global pools of three axes,
-# ReduceSumSquare of integers with other types).
+# ReduceSumSquare of integers with other types, Softmax and its like of opset 11 along one axis).
 _DOUBTFUL = {
     "AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "DFT", "DeformConv", "GRU",
-    "GlobalAveragePool", "GlobalMaxPool", "GridSample", "InstanceNormalization", "LRN", "LSTM",
-    "LayerNormalization", "LpPool", "MaxPool", "MaxUnpool", "RNN", "ReduceSumSquare", "Resize",
-    "RoiAlign", "Upsample",
+    "GlobalAveragePool", "GlobalMaxPool", "GridSample", "Hardmax", "InstanceNormalization",
+    "LRN", "LSTM", "LayerNormalization", "LogSoftmax", "LpPool", "MaxPool", "MaxUnpool", "RNN",
+    "ReduceSumSquare", "Resize", "RoiAlign", "Softmax", "Upsample",
 }  # fmt: skip
 _NEVER_FOLDED = _QUANTIZATION | _DOUBTFUL
 # May make much of little: folded where the size of the result is known before.

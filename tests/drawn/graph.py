@@ -109,6 +109,14 @@ class Drawing:
             raise NoFit
         return self.int(-count, count - 1)
 
+    def without_ties(self, name: str, axis: int) -> None:
+        """Raises NoFit where the last bits of computed floats say which of them is larger."""
+        value = self.values[name].astype("f8")
+        if self.values[name].dtype.kind == "f" and name not in self.inputs | self.constants:
+            steps = np.diff(np.sort(value, axis), axis=axis)
+            if (steps <= 1e-5 * np.abs(value).max()).any():
+                raise NoFit
+
     # Nodes.
 
     def add(self, op: str, inputs: Sequence[str], outputs: int = 1, **attributes: Any) -> str:

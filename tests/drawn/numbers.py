@@ -140,6 +140,7 @@ def reduction(g: Drawing) -> None:
 def place_of_extreme(g: Drawing) -> None:
     x = g.tensor(g.one(F32, F32, I32, I8, U8))
     attributes = {"axis": g.axis(x), "keepdims": g.int(0, 1)}
+    g.without_ties(x, attributes["axis"])
     if g.opset >= 12 and g.maybe(0.3):
         attributes["select_last_index"] = 1
     g.add(g.one("ArgMax", "ArgMin"), [x], **attributes)
@@ -155,6 +156,8 @@ def along_axis(g: Drawing) -> None:
     elif op == "LpNormalization":
         g.add(op, [x], axis=axis, p=g.int(1, 2))
     else:
+        if op == "Hardmax":
+            g.without_ties(x, axis)
         g.add(op, [x], axis=axis)
 
 

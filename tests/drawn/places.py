@@ -198,6 +198,7 @@ def chosen(g: Drawing) -> None:
     else:
         axis = g.axis(x)
         if op == "TopK":
+            g.without_ties(x, axis)
             count = g.constant([g.int(1, shape[axis])], I64)
             g.add(op, [x, count], 2, axis=axis, largest=g.int(0, 1))
         else:

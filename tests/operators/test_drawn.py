@@ -114,6 +114,10 @@ def _found_by_the_campaign() -> list[Case]:
         helper.make_node("Mul", ["s", "x"], ["y"]),
     ]
     integers = np.array([3, -4], np.int32)
+    soft = [
+        helper.make_node("Softmax", ["c"], ["s"], axis=0),
+        helper.make_node("Add", ["s", "x"], ["y"]),
+    ]
     top = helper.make_node("TopK", ["x", "k"], ["y", "place"], axis=0)
     first = {"x": ("float32", (1, 5))}
     return [
@@ -125,6 +129,8 @@ def _found_by_the_campaign() -> list[Case]:
         Case("ReduceSumSquare of a constant",
              make_model(squares, {"x": ("int32", (2,))}, {"y": ("int32", None)}, {"c": integers}),
              (integers,), exact=True),
+        Case("early Softmax of a constant",
+             make_model(soft, {"x": ("float32", (1, 5))}, to, {"c": x}, opset=11), (x[:1],)),
         Case("TopK of one",
              make_model([top], first, {"y": ("float32", (1, 5)), "place": ("int64", (1, 5))},
                         {"k": np.array([1])}), (x[:1],)),
