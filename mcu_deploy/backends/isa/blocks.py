@@ -13,14 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mcu_deploy.backends.isa.accesses import Resource, resources_of
 from mcu_deploy.backends.isa.instruction import Instruction, parsed
+from mcu_deploy.backends.isa.issues import Class, Issue, Need
 from mcu_deploy.backends.isa.meaning import meaning_of
 from mcu_deploy.backends.isa.operands import is_physical_name, physical
 from mcu_deploy.backends.isa.pipeline import (
     CORE,
     MISPREDICTED,
-    Class,
-    Issue,
-    Need,
     cycles,
     issue_of,
 )

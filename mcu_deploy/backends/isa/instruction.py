@@ -213,12 +213,6 @@ class Instruction:
         return Instruction(self.mnemonic, operands, self.targets)
 
     @cached_property
-    def plain(self) -> Instruction:
-        """As a core sees it: registers that have one place and region are one, whatever they are
-        called, and so are labels. One value for all that are equal."""
-        return _plain(self.mnemonic, tuple([_placed(o) for o in self.operands]), bool(self.targets))
-
-    @cached_property
     def text(self) -> str:
         """As assemblers read it, but for the direction of its label."""
         return self._printed(by_place, "")
@@ -235,23 +229,6 @@ class Instruction:
 
     def __str__(self) -> str:
         return self.printed(lambda r: by_place(r) if r.is_physical else r.name)
-
-
-_ANYWHERE = Label(0)
-
-
-@functools.lru_cache(1 << 14)
-def _plain(mnemonic: str, operands: tuple[Operand, ...], has_targets: bool) -> Instruction:
-    return Instruction(mnemonic, operands, (_ANYWHERE,) if has_targets else ())
-
-
-def _placed(operand: Operand) -> Operand:
-    kind = type(operand)
-    if kind is int:
-        return operand
-    if kind is Label:
-        return _ANYWHERE
-    return _renamed(operand, lambda register: register.plain)
 
 
 @dataclass(frozen=True)

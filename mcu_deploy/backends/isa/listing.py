@@ -16,6 +16,7 @@ from typing import NamedTuple
 from mcu_deploy.backends.isa.accesses import Resource
 from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.isa.model import Issue, Ordering
+from mcu_deploy.backends.isa.plain import plain
 from mcu_deploy.backends.isa.renaming import Values, Whereabouts
 
 Rule = Callable[[int], tuple[object, ...]]
@@ -40,7 +41,7 @@ class Listing:
     ) -> None:  # fmt: skip
         self._code, self._values, self._ordering = code, values, ordering
         self._pipeline = ordering.pipeline
-        self._issues = [issue_of(instruction.plain) for instruction in code]
+        self._issues = [issue_of(plain(instruction)) for instruction in code]
         if values is not None:
             assert ordering.valued is not None
             self._issues = [

@@ -9,6 +9,7 @@ from typing import Any
 
 from mcu_deploy.backends.isa.instruction import Instruction, Item
 from mcu_deploy.backends.isa.model import Model
+from mcu_deploy.backends.isa.plain import plain
 from mcu_deploy.backends.isa.schedule import Back, Room, edges, good, pieces
 
 
@@ -64,7 +65,7 @@ def _pieces(
     for begin, end, parts in pieces(items, model):
         # LE takes no time of its own.
         runs = tuple([
-            (tuple([i.plain for i in code]), part.room, part.back and (part.back[0].plain,))
+            (tuple([plain(i) for i in code]), part.room, part.back and (plain(part.back[0]),))
             for part in parts
             if (code := [i for i in part.code if i.name not in ("le", "letp")])
         ])  # fmt: skip

@@ -19,6 +19,7 @@ from mcu_deploy.backends.isa.listing import Listing
 from mcu_deploy.backends.isa.lists import split
 from mcu_deploy.backends.isa.model import Model
 from mcu_deploy.backends.isa.operands import LR, Label, Register, by_name
+from mcu_deploy.backends.isa.plain import plain
 from mcu_deploy.backends.isa.renaming import Values, places_in
 from mcu_deploy.backends.isa.same import do_the_same
 
@@ -62,7 +63,7 @@ _AS_GOOD = 17 / 16
 Back = tuple[Instruction, ...] | None
 
 
-class Part(NamedTuple):
+class StraightPart(NamedTuple):
     """Of a straight piece: a run, or items that stay where they are, which have no room."""
 
     items: Sequence[Item]
@@ -76,7 +77,7 @@ class Part(NamedTuple):
 
 def pieces(
     items: Sequence[Item], model: Model, read: int = 0
-) -> Iterator[tuple[int, int, list[Part]]]:
+) -> Iterator[tuple[int, int, list[StraightPart]]]:
     """The straight pieces, [begin, end) by the items' numbers, each by its parts."""
     first, last = _measured(items)
     ordering = model.ordering
@@ -105,7 +106,7 @@ def _measured(items: Sequence[Item]) -> tuple[int, int]:
 
 def _parts(
     items: Sequence[Item], may_grow: bool, read: Sequence[int], usable: int
-) -> Iterator[Part]:
+) -> Iterator[StraightPart]:
     """Its straight runs, between what stays where it is. read: behind each item, as bits."""
     begin = conditional = 0
     for n, item in enumerate(items):
@@ -121,7 +122,7 @@ def _parts(
                 room = Room(may_grow, read[n - 1], usable)
                 yield _run(items[begin:n], room, _back(items, begin, n))
             begin = n + 1
-            yield Part([item])
+            yield StraightPart([item])
             conditional -= is_instruction and conditional > 0
     if begin < len(items):
         yield _run(items[begin:], Room(may_grow, read[-1], usable), None)
@@ -135,12 +136,12 @@ def _back(items: Sequence[Item], begin: int, end: int) -> Back:
     return () if last.name in ("le", "letp") else (last,)
 
 
-def _run(items: Sequence[Item], room: Room, back: Back) -> Part:
+def _run(items: Sequence[Item], room: Room, back: Back) -> StraightPart:
     is_short = sum(isinstance(item, Instruction) for item in items) < 3
-    return Part(items) if is_short else Part(items, room, back)
+    return StraightPart(items) if is_short else StraightPart(items, room, back)
 
 
-def _put_in_order(part: Part, model: Model) -> Sequence[Item]:
+def _put_in_order(part: StraightPart, model: Model) -> Sequence[Item]:
     found = None if part.room is None else _fastest(model, part.code, part.room, part.back)
     return part.items if found is None else _noted(found, part.items)
 
@@ -206,7 +207,7 @@ def _cost(model: Model, code: tuple[Instruction, ...], back: Back) -> tuple[floa
 
 @functools.lru_cache(1 << 13)
 def cycles(model: Model, code: tuple[Instruction, ...], is_loop: bool) -> float:
-    return model.cycles([model.issue_of(instruction.plain) for instruction in code], is_loop)
+    return model.cycles([model.issue_of(plain(instruction)) for instruction in code], is_loop)
 
 
 def _noted(order: Sequence[Instruction], items: Sequence[Item]) -> list[Item]:

@@ -19,12 +19,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mcu_deploy.backends.isa import pipeline
+from mcu_deploy.backends.isa import issues, pipeline
 from mcu_deploy.backends.isa.accesses import Resource
 from mcu_deploy.backends.isa.instruction import Instruction
+from mcu_deploy.backends.isa.issues import Class, Need
 from mcu_deploy.backends.isa.model import Model, one_by_one
 from mcu_deploy.backends.isa.operands import Kind
-from mcu_deploy.backends.isa.pipeline import Class, Need
 
 CORE = "cortex-m33"
 TAKEN = 2  # cycles of a branch
@@ -55,7 +55,7 @@ def issue_of(instruction: Instruction) -> Issue:
     return single(pipeline.issue_of(instruction), instruction.name, is_taken)
 
 
-def single(one: pipeline.Issue, name: str, is_taken: bool = False) -> Issue:
+def single(one: issues.Issue, name: str, is_taken: bool = False) -> Issue:
     """What it is for a core with two issues, for this one. is_taken: of a branch, always."""
     held, later, sooner, of_floats = 1, 1, 1, 0
     match one.kind:
