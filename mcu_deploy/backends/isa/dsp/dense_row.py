@@ -267,7 +267,7 @@ def _add_parts(k: _Kernel, sums: Sequence[Register], begin: Label) -> None:
     code.vmov(row_end, k.row_end)
     code.cmp(k.taps_end, row_end)
     code.beq(end)
-    code.vmov(k.before, *(odds * 2)[:2])
+    code.vmov(k.before, odds[0], odds[-1])
     for even, odd in zip(evens, odds, strict=True):
         code.mov(odd, even)
     if has_many:
