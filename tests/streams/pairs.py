@@ -77,8 +77,11 @@ def _front(head: str, words: Words) -> int | None:
     if not how:
         names = first.split(", ")
         return words.several(len(names))[names.index("the bytes of a tile's taps")]
-    said("^a word of the bytes of a tile's taps$", first)
-    tile = words.next()
+    tiles, more = said(
+        r"^a word of the bytes of (?:a tile's|(\d+) tiles') taps( with three words for each)?$",
+        first,
+    ).groups()
+    tile = words.next() // int(tiles or 1) - (12 if more else 0)
     begin = said(r"those of the frame from `(.*?)` on", how)[1]
     frame = said(r"the frame, a word each: (.*?); a word", head)[1].split(", ")
     count = len(frame) - frame.index(begin)

@@ -277,7 +277,7 @@ def describe(code: Assembly, kernel: Kernel) -> None:
     code.note(kernel.gather.order)
     code.note(
         "x and y: [row][column][channel]. In front of the stream are numbers of the layer: a word "
-        f"of the bytes of a tile's taps; {size}, to a whole word, those of the frame from "
+        f"of the bytes of {_stated_taps(kernel)}; {size}, to a whole word, those of the frame from "
         f"`{first}` on."
     )
     code.note(
@@ -293,6 +293,13 @@ def describe(code: Assembly, kernel: Kernel) -> None:
         )
     together = "tile" if kernel.tiles_together == 1 else "group"
     code.note(f"In place: a {together}'s windows are read before its outputs are written.")
+
+
+def _stated_taps(kernel: Kernel) -> str:
+    if kernel.tiles_together == 1:
+        return "a tile's taps"
+    more = "" if kernel.is_in_order else " with three words for each"
+    return f"{kernel.tiles_together} tiles' taps{more}"
 
 
 def _taps_of(kernel: Kernel) -> str:
