@@ -74,15 +74,19 @@ def real_result(call: Call, sums: Array) -> list[Array]:
     return [clip(real, call.activation)]
 
 
-def _conv(call: Call) -> list[Array]:
-    if not call.is_quantized:
-        return real_result(call, convolved(call, call.value(0), call.value(1)))
+def integer_result(call: Call, sums: Array) -> list[Array]:
+    """What is made of the sums of a quantized convolution with their bias."""
     y = call.results[0]
     factor = multiplier(call.type(0).scaling, call.type(1).scaling, y.scaling)
     factor = along_channels(call, factor) if factor.size > 1 else factor
     bounds = activation_bounds(call.activation, y)
-    sums = integer_sums(call).astype(np.int32)
-    return [requantize(sums, factor, y.scaling.zero_point[0], bounds, y.dtype)]
+    return [requantize(sums.astype(np.int32), factor, y.scaling.zero_point[0], bounds, y.dtype)]
+
+
+def _conv(call: Call) -> list[Array]:
+    if not call.is_quantized:
+        return real_result(call, convolved(call, call.value(0), call.value(1)))
+    return integer_result(call, integer_sums(call))
 
 
 def macs(call: Call) -> int:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array, activation_bounds, multiplier, requantize
+from mcu_deploy.arithmetic import Array
 from mcu_deploy.ir import TensorType
 from mcu_deploy.operators.base import Call, Operator
-from mcu_deploy.operators.conv import along_channels, real_result
+from mcu_deploy.operators.conv import along_channels, integer_result, real_result
 from mcu_deploy.operators.windows import Window
 
 
@@ -82,12 +82,7 @@ def integer_sums(call: Call) -> Array:
 def _conv_transpose(call: Call) -> list[Array]:
     if not call.is_quantized:
         return real_result(call, transposed_sums(call, call.value(0), call.value(1)))
-    y = call.results[0]
-    factor = multiplier(call.type(0).scaling, call.type(1).scaling, y.scaling)
-    factor = along_channels(call, factor) if factor.size > 1 else factor
-    bounds = activation_bounds(call.activation, y)
-    sums = integer_sums(call).astype(np.int32)
-    return [requantize(sums, factor, y.scaling.zero_point[0], bounds, y.dtype)]
+    return integer_result(call, integer_sums(call))
 
 
 def macs(call: Call) -> int:
