@@ -51,6 +51,21 @@ def dequantize(value: Array, type_: TensorType) -> npt.NDArray[np.float32]:
     return np.asarray(result, dtype=np.float32)
 
 
+def largest_sums(weights: Array, channel: int, largest: int, bias: Array | None) -> Array:
+    """int64 by output channel: the largest magnitude of a sum of products and its bias. weights:
+    without their zero point; channel: their axis of the outputs; largest: of an element of the
+    input, without its zero point."""
+    axes = tuple(axis for axis in range(weights.ndim) if axis != channel)
+    sums = np.asarray(np.abs(weights.astype(np.int64)).sum(axis=axes) * largest)
+    if bias is None:
+        return sums
+    offsets = np.abs(bias.astype(np.int64))
+    if offsets.size > sums.size:
+        # Of a ConvTranspose in groups: a slice of its weights has a filter of each.
+        offsets = offsets.reshape(-1, sums.size).max(axis=0)
+    return np.asarray(sums + offsets)
+
+
 def multiplier(x: Quantization, w: Quantization, y: Quantization) -> npt.NDArray[np.float32]:
     """float32(float32(sx * sw) / sy): one number, or one an output channel."""
     with np.errstate(over="ignore", under="ignore"):

@@ -14,7 +14,7 @@ from contextlib import suppress
 import numpy as np
 
 from mcu_deploy import operators
-from mcu_deploy.arithmetic import dequantize
+from mcu_deploy.arithmetic import dequantize, largest_sums
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, Node, NodeId, Quantization, TensorType
 from mcu_deploy.operators.normalization import MOST_NORMALIZED
 from mcu_deploy.operators.weight_only import output_axis
@@ -267,14 +267,10 @@ def _worst_sum(
     if weights is None:
         return x_type.shape[-1] * largest * _largest(w_type)
     _, w_zero = w_type.scaling.broadcast(w_type.rank)
-    magnitude = np.abs(weights.astype(np.int64) - w_zero)
     channel = output_axis(node.op, graph.attributes(node.id), w_type.rank)
-    sums = magnitude.sum(axis=tuple(a for a in range(w_type.rank) if a != channel))
-    if bias is not None and bias.size > sums.size:
-        # Of a ConvTranspose in groups: a slice of its weights has a filter of each.
-        bias = np.abs(bias.reshape(-1, sums.size)).max(axis=0)
-    total = sums * largest + (0 if bias is None else np.abs(bias))
-    return int(total.max()) if total.size else 0
+    return int(
+        largest_sums(weights - w_zero.astype(np.int64), channel, largest, bias).max(initial=0)
+    )
 
 
 def _largest(type_: TensorType) -> int:

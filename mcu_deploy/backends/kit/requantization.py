@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array, activation_bounds, multiplier
+from mcu_deploy.arithmetic import Array, activation_bounds, largest_sums, multiplier
 from mcu_deploy.arithmetic import tflite as arithmetic_tflite
 from mcu_deploy.backends.interface import CFunction, Constant, Layer
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY, MULTIPLY_WIDE, QUANTIZE
@@ -106,14 +106,13 @@ def may_wrap(layer: Layer) -> bool:
     """Whether a sum of TFLite's of 32 bits, of an int16 x, has no room for what some x would give:
     it loses its upper bits then, as the oracle does, which C leaves undefined for its int32_t."""
     x, w, bias = layer.input(0), layer.input(1), layer.optional(2)
-    if sums_are_wide(layer) or x.type.dtype is not DType.INT16 or w.constant is None:
+    if layer.domain != "tflite" or sums_are_wide(layer) or x.type.dtype is not DType.INT16:
+        return False
+    if w.constant is None:
         return False
     outputs = 1 if layer.op == "ConvTranspose" else 0
-    magnitudes = np.moveaxis(np.abs(w.constant.astype(np.int64)), outputs, 0)
-    most = 2**15 * magnitudes.reshape(len(magnitudes), -1).sum(axis=1).max(initial=0)
-    if bias is not None and bias.constant is not None:
-        most += np.abs(bias.constant.astype(np.int64)).max(initial=0)
-    return bool(most >= 2**31)
+    sums = largest_sums(w.constant, outputs, 2**15, None if bias is None else bias.constant)
+    return bool((sums >= 2**31).any())
 
 
 def _fixed_point(layer: Layer, factors: Array, shifts: Array, channel: str) -> Requantization:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mcu_deploy.arithmetic import Array, multiplier, tflite
+from mcu_deploy.arithmetic import Array, largest_sums, multiplier, tflite
 from mcu_deploy.backends.interface import Layer
 from mcu_deploy.backends.kit.requantization import is_per_tensor, sums_are_wide
 from mcu_deploy.backends.quantized.layers import BYTES, centred, clamp
@@ -65,7 +65,7 @@ def read(layer: Layer) -> Int16Products | str:
     if given.size not in (1, filters):
         return "it takes a bias for each output, not one for each row too"
     given = np.array(np.broadcast_to(given.reshape(-1), (filters,)))
-    most = np.abs(weights).reshape(filters, -1).sum(axis=1) * 2**15 + np.abs(given)
+    most = largest_sums(weights, 0, 2**15, given)
     if most.max(initial=0) >= 2**31:
         return "a sum of its weights could leave 32 bits"
     found = _fixed(layer) if layer.domain else _real(layer, most)

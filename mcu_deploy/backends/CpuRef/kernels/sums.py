@@ -46,7 +46,7 @@ def of_integers(
         taken_in, _ = folded_bias(start, folded, x, w_zero)
         start, x_zero = (start, x_zero) if taken_in is None else (taken_in, 0)
     values = {
-        "acc": "int64_t" if wide or (layer.domain == "tflite" and may_wrap(layer)) else "int32_t",
+        "acc": "int64_t" if wide or may_wrap(layer) else "int32_t",
         "product": f"{without_zero(left, x_zero)} * {without_zero(right, w_zero)}",
         "requantization": ending,
     }
