@@ -10,19 +10,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from mcu_deploy.backends.ArmDsp.kernels.int16_rows import window_refusal
+from mcu_deploy.backends.ArmDsp.kernels.int16_rows import kernel_of, window_refusal
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, KERNELS, KIT
 from mcu_deploy.backends.interface import (
     Constant,
     Costs,
     Layer,
-    Parameter,
     Price,
     Proposal,
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import kernel
 from mcu_deploy.backends.isa.dsp.int16_depthwise import Int16Depthwise
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.stems import stem
@@ -100,11 +98,7 @@ def _proposal(
 
     def make(layers: Sequence[Layer], _: object) -> tuple[Workload, ...]:
         (layer,) = layers
-        parameters = [
-            Parameter("const int16_t *", "x"), Parameter(f"{y.dtype.c_type} *", "y"),
-            Parameter("const uint32_t *", "weights"),
-        ]  # fmt: skip
-        helpers = (kernel(names["stem"], parameters, code, layer.target, rows),)
+        helpers = (kernel_of(layer, names["stem"], code, rows),)
         constants = (Constant("weights", way.pack()),)
         return (KERNELS.workload(layer, name, body, constants, price, helpers),)
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from mcu_deploy.backends.ArmDsp.workloads import KERNELS, KIT
 from mcu_deploy.backends.interface import (
+    CFunction,
     Constant,
     Costs,
     InPlace,
@@ -25,7 +26,7 @@ from mcu_deploy.backends.interface import (
     SubgraphView,
     Workload,
 )
-from mcu_deploy.backends.isa import kernel
+from mcu_deploy.backends.isa import Assembly, kernel
 from mcu_deploy.backends.isa.dsp.int16_rows import Int16Rows
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.stems import stem
@@ -122,17 +123,24 @@ def _proposal(
 
     def make(layers: Sequence[Layer], _: object) -> tuple[Workload, ...]:
         (layer,) = layers
-        parameters = [
-            Parameter("const int16_t *", "x"), Parameter(f"{y.dtype.c_type} *", "y"),
-            Parameter("const uint32_t *", "weights"),
-        ]  # fmt: skip
-        parameters += [Parameter("uint8_t *", "scratch")] if rows.rows > 1 else []
-        helpers = (kernel(names["stem"], parameters, code, layer.target, tiles),)
+        helpers = (kernel_of(layer, names["stem"], code, tiles, has_scratch=rows.rows > 1),)
         constants = (Constant("weights", rows.pack()),)
         return (KERNELS.workload(layer, name, body, constants, price, helpers),)
 
     layouts = (LayoutRule.CHANNELS_LAST if node.op == "Conv" else LayoutRule.NATURAL,)
     return Proposal(view.part([node.node.id]), price, make, None, layouts, "int16 rows")
+
+
+def kernel_of(
+    layer: Layer, name: str, code: Assembly, calls: int, *, has_scratch: bool = False
+) -> CFunction:
+    """The function in assembly: of the input, the output, the weights, and maybe the scratch."""
+    parameters = [
+        Parameter("const int16_t *", "x"), Parameter(f"{layer.output.type.dtype.c_type} *", "y"),
+        Parameter("const uint32_t *", "weights"),
+    ]  # fmt: skip
+    parameters += [Parameter("uint8_t *", "scratch")] if has_scratch else []
+    return kernel(name, parameters, code, layer.target, calls)
 
 
 def _in_place(node: Layer, rows: Int16Rows, window: Plane, channels: int) -> tuple[InPlace, ...]:
