@@ -257,7 +257,7 @@ def _add_parts(k: _Kernel, sums: Sequence[Register], begin: Label) -> None:
 
     def add() -> None:
         code.vmov(*before, k.before)
-        for odd, part in zip(odds, before, strict=False):
+        for odd, part in zip(odds, before[: len(odds)], strict=True):
             code.add(odd, odd, part)
 
     for odd in odds:
