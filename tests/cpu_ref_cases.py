@@ -17,6 +17,7 @@ from cpu_ref_layers import (
     gathered,
     integers,
     moved,
+    nearest,
     normalized,
     of_two,
     on_elements,
@@ -362,44 +363,12 @@ CASES: Mapping[str, Sequence[Make]] = {
         resized("float32", (1, 5, 5, 8), (1, 2, 2, 1), mode="cubic"),
     ],
     "resize": [
-        moved(
-            "Resize", "int8", (1, 6, 6, 8), None, np.array([1, 2, 2, 1], np.float32), mode="nearest"
-        ),
-        moved(
-            "Resize",
-            "int8",
-            (1, 4, 4, 80),
-            None,
-            np.array([1, 2, 2, 1], np.float32),
-            mode="nearest",
-        ),
-        moved(
-            "Resize",
-            "float32",
-            (1, 9, 9, 24),
-            None,
-            np.array([1, 0.5, 0.5, 1], np.float32),
-            mode="nearest",
-        ),
-        moved(
-            "Resize", "int8", (1, 8, 6, 6), None, np.array([1, 1, 2, 2], np.float32), mode="nearest"
-        ),
-        moved(
-            "Resize",
-            "float32",
-            (1, 8, 6, 6),
-            None,
-            np.array([1, 1, 2, 2], np.float32),
-            mode="nearest",
-        ),
-        moved(
-            "Resize",
-            "float32",
-            (1, 3, 10, 10),
-            None,
-            np.array([1, 1, 2, 2], np.float32),
-            mode="nearest",
-        ),
+        nearest("int8", (1, 6, 6, 8), 1, 2, 2, 1),
+        nearest("int8", (1, 4, 4, 80), 1, 2, 2, 1),
+        nearest("float32", (1, 9, 9, 24), 1, 0.5, 0.5, 1),
+        nearest("int8", (1, 8, 6, 6), 1, 1, 2, 2),
+        nearest("float32", (1, 8, 6, 6), 1, 1, 2, 2),
+        nearest("float32", (1, 3, 10, 10), 1, 1, 2, 2),
     ],
     "trilu": [on_elements("Trilu", (20, 30)), on_elements("Trilu", (2, 30, 30))],
     "identity": [rescaled((8, 9, 9)), rescaled((40, 40))],

@@ -278,6 +278,10 @@ def moved(
     return make
 
 
+def nearest(kind: str, shape: Sequence[int], *scales: float) -> Make:
+    return moved("Resize", kind, shape, None, np.array(scales, np.float32), mode="nearest")
+
+
 def split(kind: str, shape: Sequence[int], axis: int) -> Make:
     def make(model: Layers, name: str) -> None:
         value = model.real(*shape) if kind == "float32" else model.integers(kind, *shape)
