@@ -137,7 +137,7 @@ _ROWS = (
         " {s,u}qrsh{r,l}{,l} {s,u}qshl{,l} {s,u}rshr{,l}", _UNKNOWN, Feature.MVE),
     # What names a vector register by a name that nothing else has; t: by a predicate.
     Row("v{ld,st}r{b,h,w}{,t} vst4{0,1,2,3} vmladav{,a}{,t} vaddv{,a}{,t} v{max,min}v{,t}"
-        " vmla{,s}{,t} vfmas{,t} v{max,min}{,t} v{,q}{,r}{,d}mulh{,t} v{,q}{add,sub}t vqadd vqsub"
+        " vmla{t,s,st} vfmas{,t} v{max,min}{,t} v{,q}{,r}{,d}mulh{,t} v{,q}{add,sub}t vqadd vqsub"
         " v{,r}sh{l,r}{,t} vand{,t} vorr{,t} veor{,t} vbic{,t} vmvn{,t} vdup{,t} v{i,d}dup{,t}"
         " vmovl{b,t}{,t} v{,q}mov{,u}n{b,t}{,t} v{,q}{,r}shr{,u}n{b,t}{,t} vmult vfmat vcmpt"
         " vmovt",
