@@ -62,17 +62,17 @@ MODELS = {
         Conversion(3, 0.11, 128, "uint8"),
         Conversion(8, 2e20, is_refused=True),
     ),
-    "quantize.tflite": (
-        Conversion(4096, 2 / 255, -1),
-        Conversion(1601, 0.0471, 127),
-        Conversion(1602, 5.1e9, 0, "uint8"),
-        Conversion(2, 0.3, -128),
-    ),
     "dequantize.onnx": (
         Conversion(4096, 0.037, -5, is_back=True),
         Conversion(263, 1 / 256, 128, "uint8", is_back=True),
         Conversion(5, 0.7, 127, is_back=True),
         Conversion(264, 3.1e-7, -128, is_back=True),
+    ),
+    "quantize.tflite": (
+        Conversion(4096, 2 / 255, -1),
+        Conversion(1601, 0.0471, 127),
+        Conversion(1602, 5.1e9, 0, "uint8"),
+        Conversion(2, 0.3, -128),
     ),
 }
 # Instructions of an element of the first layer, the largest: what there must be, what is at most.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, TypeVar
 
 import hypothesis
@@ -28,23 +28,35 @@ def every_board() -> tuple[Board, ...]:
 
 def one_of_each_core(boards: Sequence[str]) -> set[str]:
     """The first board of each core."""
+    return _one_of_each(boards, lambda board: board.core)
+
+
+def _one_of_each(boards: Sequence[str], kind: Callable[[Board], str]) -> set[str]:
     seen: dict[str, str] = {}
     for name in boards:
-        seen.setdefault(_core(name), name)
+        seen.setdefault(kind(_board(name)), name)
     return set(seen.values())
 
 
 @functools.cache
-def _core(board: str) -> str:
-    return load_board(board).core
+def _board(name: str) -> Board:
+    return load_board(name)
 
 
 def by_core(boards: Sequence[str]) -> list[Any]:
     """One board of each core is in the sample: cores stand for boards."""
-    stand_in = one_of_each_core(boards)
+    return chosen(boards, one_of_each_core(boards))
+
+
+def by_driver(boards: Sequence[str]) -> list[Any]:
+    """One board of each driver of a serial line is in the sample."""
+    return chosen(boards, _one_of_each(boards, lambda board: board.serial.driver))
+
+
+def chosen(names: Iterable[T], sample: Collection[T]) -> list[Any]:
+    """Of these names those are in the sample."""
     return [
-        name if name in stand_in else pytest.param(name, marks=pytest.mark.matrix)
-        for name in boards
+        name if name in sample else pytest.param(name, marks=pytest.mark.matrix) for name in names
     ]
 
 

@@ -23,10 +23,9 @@ pytestmark = MARKS
     ("board", "every", "copies"),
     first(
         [
-            ("mps2-an386", 7, False), ("mps2-an386", 9, True), ("mps2-an386", 1, False),
-            ("mps2-an386", 1, True), ("mps2-an500", 1, False), ("mps2-an500", 1, True),
-        ],
-        2,
+            ("mps2-an386", 8, False), ("mps2-an386", 1, False), ("mps2-an386", 1, True),
+            ("mps2-an500", 1, False), ("mps2-an500", 1, True),
+        ]
     ),
 )  # fmt: skip
 def test_every_shape_gives_the_bits_of_the_oracle(

@@ -18,8 +18,7 @@ pytestmark = MARKS
         [
             ("mps2-an386", "speed"), ("mps2-an386", "size"), ("mps2-an386", "balanced"),
             ("mps2-an500", "speed"), ("mps2-an505", "balanced"),
-        ],
-        2,
+        ]
     ),
 )  # fmt: skip
 def test_late_sums_and_ties_are_the_oracles(board: str, goal: str, tmp_path: Path) -> None:

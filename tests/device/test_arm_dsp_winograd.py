@@ -94,7 +94,7 @@ def test_short_loops_wait_for_little_and_their_prices_know_it(tmp_path: Path) ->
     assert len(mine) == 2
 
 
-@pytest.mark.parametrize("flash_wait", [None, 5])
+@pytest.mark.parametrize("flash_wait", first([5, None]))
 def test_twice_rounded_sums_are_the_oracles(
     flash_wait: int | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -24,7 +24,7 @@ pytestmark = MARKS
 
 def _cycles(module: ModuleType, alone: Any, macs: int, tmp_path: Path) -> int:
     """Of one layer of the family, all of which gives the oracle's bits. Its price is near."""
-    path = module.model([*part(module.TAKEN, 4), alone], tmp_path / "shapes.onnx")
+    path = module.model([*part(module.TAKEN, 8), alone], tmp_path / "shapes.onnx")
     # ONNX Runtime has no convolutions from uint8 to int8.
     known = module is not arm_mve_depthwise_cases
     built = right(path, "mps3-an547", tmp_path, "speed", backend="ArmMve", onnxruntime=known)
@@ -64,6 +64,7 @@ def test_convolutions_give_the_bits_of_the_oracle(tmp_path: Path) -> None:
     assert macs / 8 < _cycles(arm_mve_conv_cases, block, macs, tmp_path) < 365_000
 
 
+@pytest.mark.matrix
 def test_convolutions_with_padding_in_patches_give_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ import pytest
 from arm_dsp_conversion_cases import MODELS, model, samples
 from kernel_builds import MARKS, right
 from quantized_layers import extremes
-from sampling import part
+from sampling import first, part
 
 from mcu_deploy.api.profiling import profile
 
@@ -39,7 +39,7 @@ def test_every_layer_gives_the_bits_of_the_oracle(family: str, tmp_path: Path) -
 
 def test_every_broadcast_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
     taken = arm_mve_broadcast_cases.TAKEN
-    cases = part(taken, 3, taken[:2])
+    cases = part(taken, 6, taken[:2])
     path = arm_mve_broadcast_cases.model(cases, tmp_path / "cases.onnx")
     built = right(path, "mps3-an547", tmp_path, "speed", backend="ArmMve")
     backends = {layer.name: layer.backend for layer in built.report.layers}
@@ -50,7 +50,7 @@ def test_every_broadcast_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
 
 
 def test_every_mean_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
-    cases = arm_mve_mean_cases.TAKEN
+    cases = part(arm_mve_mean_cases.TAKEN, 2)
     path = arm_mve_mean_cases.model(cases, tmp_path / "cases.onnx")
     built = right(path, "mps3-an547", tmp_path, "speed", backend="ArmMve")
     backends = {layer.name: layer.backend for layer in built.report.layers}
@@ -58,7 +58,7 @@ def test_every_mean_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
 
 
 def test_every_clamp_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
-    cases = [*arm_dsp_clamp_cases.TAKEN, arm_dsp_clamp_cases.LARGE]
+    cases = [*part(arm_dsp_clamp_cases.TAKEN, 3), arm_dsp_clamp_cases.LARGE]
     path = arm_dsp_clamp_cases.model(cases, tmp_path / "cases.onnx")
     built = right(path, "mps3-an547", tmp_path, "speed", backend="ArmMve")
     layers = {layer.name: layer for layer in built.report.layers}
@@ -72,7 +72,7 @@ def test_every_clamp_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
 
 
 def test_every_pool_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
-    cases = [*arm_mve_pool_cases.ALONE, *part(arm_mve_pool_cases.TAKEN, 4)]
+    cases = [*arm_mve_pool_cases.ALONE, *part(arm_mve_pool_cases.TAKEN, 8)]
     path = arm_mve_pool_cases.model(cases, tmp_path / "cases.onnx")
     built = right(path, "mps3-an547", tmp_path, "speed", backend="ArmMve")
     layers = built.report.layers
@@ -85,7 +85,7 @@ def test_every_pool_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
     assert 5 * 16 * 16 < cycles["pool2"] < 4200
 
 
-@pytest.mark.parametrize("name", [*MODELS])
+@pytest.mark.parametrize("name", first([*MODELS], 2))
 def test_every_conversion_gives_the_bits_of_the_oracle(name: str, tmp_path: Path) -> None:
     cases = part(MODELS[name], 3, MODELS[name][:1])
     path = model(cases, tmp_path / name)

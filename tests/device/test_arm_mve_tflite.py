@@ -13,7 +13,7 @@ from sampling import first
 pytestmark = MARKS
 
 
-@pytest.mark.parametrize("name", first([*ALL], 2))
+@pytest.mark.parametrize("name", first(sorted(ALL)))
 def test_every_layer_gives_the_bits_of_the_oracle(name: str, tmp_path: Path) -> None:
     cases = ALL[name]
     path = model(cases, tmp_path / "layers.tflite")

@@ -273,7 +273,7 @@ def test_rows_do_what_qemu_does(
     machine: Machine,
     statements: tuple[str, ...],
 ) -> None:
-    states = _states(1000 if request.config.getoption("--all") else 50, machine)
+    states = _states(1000 if request.config.getoption("--all") else 25, machine)
     data = np.random.default_rng(7).integers(0, 256, _DATA_BYTES, np.uint8).tobytes()
     found = _answers(tmp_path, statements, states, data, machine)
     wrong = []

@@ -94,6 +94,7 @@ def test_integers_round_as_the_oracle_does_for_every_sum(
              min_size=1, max_size=12),
     st.integers(-128, 127), st.booleans(), st.floats(0.1, 10),
 )  # fmt: skip
+@settings(max_examples=examples(100, 8), deadline=None)
 def test_lines_meet_the_corners_of_a_staircase_first(
     given_: list[tuple[float, int, int]], zero: int, is_tflite: bool, tilt: float
 ) -> None:

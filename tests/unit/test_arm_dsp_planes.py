@@ -33,7 +33,7 @@ from mcu_deploy.ir.view import view_of_all
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
 _X, _Y, _TAPS, _SCRATCH = 0x2000_0000, 0x2010_0000, 0x1000_0000, 0x2020_0000
-_EVERY = 6 - examples(5, 1)  # of the kernels that one is tried; with `--all` all are
+_EVERY = 10 - examples(9, 1)  # of the kernels that one is tried; with `--all` all are
 Kernel = depthwise.Kernel | depthwise_any.Kernel
 
 _THREES = [c for c in arm_dsp_cases.TAKEN if c.stride and c.channels * c.rows * c.columns < 6000]

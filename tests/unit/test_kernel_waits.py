@@ -16,7 +16,7 @@ from arm_dsp_convolutions import BLOCK, GROUPS, SHARED, SPEECH, Case, model
 from arm_dsp_winograd_cases import TAKEN as WINOGRAD
 from kernel_runs import runs
 from quantized_layers import extremes
-from sampling import first
+from sampling import first, part
 
 from mcu_deploy import compiler, formats, passes
 from mcu_deploy.backends.ArmDsp.kernels import convolution, pointwise, pointwise_shared, winograd
@@ -54,9 +54,13 @@ _LOOPED = (
     Case((10, 5, 4), 4, dtypes=("uint8", "int8"), zeros=(9, -128)),
 )  # fmt: skip
 # A family, whether there is an FPU, and every which of the cases is in the sample.
-_RUNS = (
-    ("arm_dsp_cases", True, 4), ("arm_dsp_cases", False, 5), ("arm_dsp_conv_table_cases", True, 3),
-    ("arm_dsp_convolutions", True, 8), ("arm_dsp_convolutions", False, 11),
+_RUNS = first(
+    [
+        ("arm_dsp_cases", True, 4), ("arm_dsp_cases", False, 5),
+        ("arm_dsp_conv_table_cases", True, 3), ("arm_dsp_convolutions", True, 8),
+        ("arm_dsp_convolutions", False, 1),
+    ],
+    4,
 )  # fmt: skip
 
 
@@ -185,7 +189,7 @@ def test_winograds_passes_give_the_oracles_bits(
     )
     monkeypatch.setattr(convolution, "propose", lambda view, layer: "")
     monkeypatch.setattr(compiler, "target_of", lambda *_: replace(LATE, fpu=fpu))
-    path = model(WINOGRAD if fpu else WINOGRAD[::3], tmp_path / "cases.onnx")
+    path = model(part(WINOGRAD, 2) if fpu else WINOGRAD[::3], tmp_path / "cases.onnx")
     samples = np.load(extremes(path))
     inputs = [samples[value.name][0] for value in onnx.load(path).graph.input]
     options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
