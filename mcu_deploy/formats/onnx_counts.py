@@ -16,7 +16,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from mcu_deploy.formats.onnx_operators import counts_values, domain_of, text_of
-from mcu_deploy.formats.onnx_subgraphs import free_names, static_shapes, subgraphs_of
+from mcu_deploy.formats.onnx_subgraphs import free_names, put, static_shapes, subgraphs_of
 from mcu_deploy.operators import find
 
 # Of the nodes that have a bound, so that onnx's inference passes them by.
@@ -77,9 +77,7 @@ def _choose(graph: onnx.GraphProto) -> bool:
         gather = helper.make_node("Gather", [data, f"{y} chosen"], [y], node.name, axis=axis or 0)
         nodes.append(gather)
     if changed:
-        copied = [onnx.NodeProto.FromString(n.SerializeToString()) for n in nodes]
-        del graph.node[:]
-        graph.node.extend(copied)
+        put(graph.node, nodes)
     return changed
 
 
@@ -234,9 +232,7 @@ def _take_types(
     kept = [v for v in graph.value_info if v.name not in rewritten]
     outputs = {output.name for output in graph.output}
     kept += [v for v in named.value_info if v.name in rewritten - outputs]
-    copied = [onnx.ValueInfoProto.FromString(v.SerializeToString()) for v in kept]
-    del graph.value_info[:]
-    graph.value_info.extend(copied)
+    put(graph.value_info, kept)
     for output in graph.output:
         if output.name in rewritten:
             output.type.tensor_type.CopyFrom(found[output.name])

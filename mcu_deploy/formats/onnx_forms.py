@@ -17,6 +17,7 @@ import onnx
 from onnx import helper
 
 from mcu_deploy.errors import UnsupportedError
+from mcu_deploy.formats.onnx_subgraphs import put
 
 _POOLS = {"AveragePool", "LpPool", "MaxPool"}
 # The attributes that name axes, and the opset from which on they may count from the end.
@@ -79,8 +80,7 @@ def _axes(node: onnx.NodeProto, rank: int) -> bool:
 
 def _set(node: onnx.NodeProto, name: str, value: int | str | Sequence[int]) -> None:
     kept = [a for a in node.attribute if a.name != name]
-    del node.attribute[:]
-    node.attribute.extend([*kept, helper.make_attribute(name, value)])
+    put(node.attribute, [*kept, helper.make_attribute(name, value)])
 
 
 def _pool(node: onnx.NodeProto, extents: Sequence[int]) -> bool:

@@ -14,7 +14,7 @@ from onnx import numpy_helper
 
 from mcu_deploy.formats.onnx_bodies import NAMES, body
 from mcu_deploy.formats.onnx_operators import domain_of, opset_of, text_of
-from mcu_deploy.formats.onnx_subgraphs import all_nodes, rename, subgraphs_below, subgraphs_of
+from mcu_deploy.formats.onnx_subgraphs import all_nodes, put, rename, subgraphs_below, subgraphs_of
 from mcu_deploy.formats.onnx_training import trains
 from mcu_deploy.formats.onnx_types import declared_types
 from mcu_deploy.operators import find, label
@@ -67,9 +67,7 @@ def _inline(graph: onnx.GraphProto, outer: Types, outer_constants: Constants, op
         named = node.name or f"{text_of(node.op_type)}_{index}"
         nodes += _placed(node, found, f"{graph.name}/{named}" if outer else named, opset)
     if changed:
-        copied = [onnx.NodeProto.FromString(n.SerializeToString()) for n in nodes]
-        del graph.node[:]
-        graph.node.extend(copied)
+        put(graph.node, nodes)
     return changed or inside
 
 
@@ -197,6 +195,4 @@ def _take_attributes(inner: onnx.NodeProto, attributes: Mapping[str, onnx.Attrib
             taken.append(value)
         else:
             taken.append(attribute)
-    kept = [onnx.AttributeProto.FromString(a.SerializeToString()) for a in taken]
-    del inner.attribute[:]
-    inner.attribute.extend(kept)
+    put(inner.attribute, taken)

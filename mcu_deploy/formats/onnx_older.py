@@ -18,7 +18,7 @@ from onnx import helper
 from mcu_deploy.errors import ModelError, shorten
 from mcu_deploy.formats.onnx_operators import domain_of, text_of
 from mcu_deploy.formats.onnx_reasons import SIGNS_OF_DAMAGE, reason
-from mcu_deploy.formats.onnx_subgraphs import static_shapes
+from mcu_deploy.formats.onnx_subgraphs import put, static_shapes
 
 OLDEST = 7
 """The oldest opset that is read as it is."""
@@ -59,9 +59,7 @@ def _align_operands(model: onnx.ModelProto, path: Path, opset: int) -> None:
         return
     shapes = static_shapes(onnx.shape_inference.infer_shapes(model).graph)
     nodes = [n for node in model.graph.node for n in _aligned(node, shapes, path, opset)]
-    copied = [onnx.NodeProto.FromString(n.SerializeToString()) for n in nodes]
-    del model.graph.node[:]
-    model.graph.node.extend(copied)
+    put(model.graph.node, nodes)
 
 
 def _aligned(
@@ -82,9 +80,7 @@ def _aligned(
             aligned = f"{node.output[0]} {node.input[1]} aligned"
             yield helper.make_node("Unsqueeze", [node.input[1]], [aligned], axes=list(axes))
             node.input[1] = aligned
-        kept = [a for a in node.attribute if a.name != "axis"]
-        del node.attribute[:]
-        node.attribute.extend(kept)
+        put(node.attribute, [a for a in node.attribute if a.name != "axis"])
     yield node
 
 

@@ -19,7 +19,13 @@ from onnx import helper, numpy_helper
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.formats.onnx_operators import domain_of
-from mcu_deploy.formats.onnx_subgraphs import rename, static_shapes, subgraphs_below, subgraphs_of
+from mcu_deploy.formats.onnx_subgraphs import (
+    put,
+    rename,
+    static_shapes,
+    subgraphs_below,
+    subgraphs_of,
+)
 from mcu_deploy.formats.onnx_types import declared_types
 
 Elements = tuple[str, ...]
@@ -43,9 +49,7 @@ def expand_sequences(graph: onnx.GraphProto) -> bool:
     for output in spread:
         nodes += _spread(graph, output, known.sequences[output.name])
     if changed or spread:
-        copied = [onnx.NodeProto.FromString(n.SerializeToString()) for n in nodes]
-        del graph.node[:]
-        graph.node.extend(copied)
+        put(graph.node, nodes)
     return changed or bool(spread) or taken
 
 
@@ -62,15 +66,13 @@ def _take_optionals(graph: onnx.GraphProto) -> bool:
 
 def _spread(graph: onnx.GraphProto, output: onnx.ValueInfoProto, elements: Elements) -> Nodes:
     """Makes outputs of the elements of one; the nodes that write them."""
-    kept = [onnx.ValueInfoProto.FromString(o.SerializeToString()) for o in graph.output]
-    place = [o.name for o in kept].index(output.name)
-    kind = kept[place].type.sequence_type.elem_type.tensor_type.elem_type
+    place = [o.name for o in graph.output].index(output.name)
+    kind = output.type.sequence_type.elem_type.tensor_type.elem_type
     names = [f"{output.name}_{k}" for k in range(len(elements))]
     made = [onnx.ValueInfoProto(name=name) for name in names]
     for info in made:
         info.type.tensor_type.elem_type = kind
-    del graph.output[:]
-    graph.output.extend([*kept[:place], *made, *kept[place + 1 :]])
+    put(graph.output, [*graph.output[:place], *made, *graph.output[place + 1 :]])
     return [
         helper.make_node("Identity", [element], [name], name)
         for element, name in zip(elements, names, strict=True)

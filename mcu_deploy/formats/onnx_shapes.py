@@ -18,7 +18,7 @@ from mcu_deploy.formats.onnx_loops import complete_loops
 from mcu_deploy.formats.onnx_operators import domain_of, draws_values, opset_of
 from mcu_deploy.formats.onnx_reasons import reason
 from mcu_deploy.formats.onnx_sequences import expand_sequences
-from mcu_deploy.formats.onnx_subgraphs import static_shapes, subgraphs_below, subgraphs_of
+from mcu_deploy.formats.onnx_subgraphs import put, static_shapes, subgraphs_below, subgraphs_of
 
 # Folding must not turn a small model into a large one (ConstantOfShape, Expand, Tile).
 _LARGEST_FOLDED_BYTES = 16 << 20
@@ -53,9 +53,7 @@ def _forget_symbols(graph: onnx.GraphProto) -> None:
     for scope in (graph, *subgraphs_below(graph)):
         known = [v for v in scope.value_info if not _has_symbols(v)]
         if len(known) < len(scope.value_info):
-            kept = [onnx.ValueInfoProto.FromString(v.SerializeToString()) for v in known]
-            del scope.value_info[:]
-            scope.value_info.extend(kept)
+            put(scope.value_info, known)
         for output in filter(_has_symbols, scope.output):
             output.type.tensor_type.ClearField("shape")
 
@@ -184,9 +182,7 @@ def _fold(
             graph.initializer.append(tensor)
         changed = True
     if changed:
-        nodes = [onnx.NodeProto.FromString(n.SerializeToString()) for n in kept]
-        del graph.node[:]
-        graph.node.extend(nodes)
+        put(graph.node, kept)
     return changed or folded
 
 

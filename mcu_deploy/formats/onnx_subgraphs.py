@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import onnx
 
@@ -31,6 +32,13 @@ def all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
                 yield from all_nodes(inner.node)
 
 
+def put(field: Any, messages: Iterable[Any]) -> None:
+    """Messages in the place of those that a repeated field has, of which some may be."""
+    copied = [type(message).FromString(message.SerializeToString()) for message in messages]
+    del field[:]
+    field.extend(copied)
+
+
 def sort_nodes(graph: onnx.GraphProto) -> None:
     """Puts each node behind those that write what it reads, where an exporter did not; the nodes of
     a graph with a circle stay as they are.
@@ -54,9 +62,7 @@ def sort_nodes(graph: onnx.GraphProto) -> None:
                 if not waiting[reader]:
                     heapq.heappush(ready, reader)
         if len(order) == len(before):
-            nodes = [onnx.NodeProto.FromString(scope.node[k].SerializeToString()) for k in order]
-            del scope.node[:]
-            scope.node.extend(nodes)
+            put(scope.node, [scope.node[k] for k in order])
 
 
 def reads(node: onnx.NodeProto) -> list[str]:

@@ -19,7 +19,7 @@ from onnx import helper, numpy_helper
 
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.errors.obstacles import NO_BACKEND
-from mcu_deploy.formats.onnx_subgraphs import subgraphs_of
+from mcu_deploy.formats.onnx_subgraphs import put, subgraphs_of
 
 _MICROSOFT = "com.microsoft"
 
@@ -297,6 +297,4 @@ def _rewrite(
         rewriter = _Rewriter(graph, constants, node, prefix)
         nodes.extend(rewriter.nodes if rewrite(rewriter) else [node])
     if len(nodes) > len(graph.node):
-        copied = [onnx.NodeProto.FromString(n.SerializeToString()) for n in nodes]
-        del graph.node[:]
-        graph.node.extend(copied)
+        put(graph.node, nodes)
