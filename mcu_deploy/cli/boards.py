@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.table import Table
 
-from mcu_deploy.cli.console import out, print_json
+from mcu_deploy.cli.console import out, print_json, say
 from mcu_deploy.cli.options import JsonOption
 from mcu_deploy.output.json_text import picked
 
@@ -49,7 +49,7 @@ def boards(
             ", ".join(escape(title) for _, title in _emulators(board)) or _elsewhere(board),
         )
     out.print(table)
-    out.print(f"Their files are in {escape(str(resources.boards()))}.", soft_wrap=True)
+    say(f"Their files are in {resources.boards()}.")
 
 
 def _program_memories(board: Board) -> list[Memory]:

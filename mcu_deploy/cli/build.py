@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
-from mcu_deploy.cli.console import drawn, float_lines, layer_lines, out, print_json
+from mcu_deploy.cli.console import drawn, float_lines, layer_lines, out, print_json, say
 from mcu_deploy.cli.options import (
     JsonOption,
     WideOption,
@@ -107,11 +106,11 @@ def build(
         return
     _print(built.report, folder)
     if board is not None and clock == "rated":
-        out.print(f"clock: {board.clock_hz:,} Hz, which nobody has yet tried on a chip")
+        say(f"clock: {board.clock_hz:,} Hz, which nobody has yet tried on a chip")
     if front is not None:
         _explain(rows, wide)
         table = front.table()
-        out.print(f"[bold]{escape(table.title)}[/]")
+        say(table.title, before="[bold]")
         if table.rows:
             out.print(drawn(table))
 
@@ -136,30 +135,27 @@ def _with_clock(processor: Processor, clock: str) -> Board:
 def _print(report: Report, folder: str) -> None:
     out.print(drawn(report.table()))
     for n in report.networks:
-        for line in _pools(n, report.options.pools.hot_weights):
-            out.print(escape(line))
+        say(*_pools(n, report.options.pools.hot_weights))
         if report.options.hot_code:
-            out.print(escape(_hot_code(n)))
+            say(_hot_code(n))
             out.print(drawn(n.waiting_table()))
     for n in report.networks:
         if costs := n.measured_costs:
             used = f"measured costs of {costs.layers} of {len(n.layers)} layers"
-            out.print(escape(f"{n.name}: {used}, from {costs.file}"))
+            say(f"{n.name}: {used}, from {costs.file}")
     for n in report.networks:
         if gone := [layer.removed for layer in n.layers if layer.removed]:
             count, total = sum(r.channels for r in gone), sum(r.of for r in gone)
             text = f"{count:,} of {total:,} channels of {len(gone)} layers are removed"
-            out.print(escape(f"{n.name}: {text}: constant, or nothing reads them"))
+            say(f"{n.name}: {text}: constant, or nothing reads them")
     for n in report.networks:
-        for line in float_lines(n.float_layers, len(n.layers), n.name):
-            out.print(escape(line))
-    for note in report.table().notes:
-        out.print(escape(note))
+        say(*float_lines(n.float_layers, len(n.layers), n.name))
+    say(*report.table().notes)
     for m in report.memories:
         use = f"{m.used:>11,} of {m.size:>11,}"
         if m.used:
-            out.print(f"  {m.name:<10} {use} bytes of {m.kind}")
-    out.print(f"in {escape(folder)}: " + ", ".join(_products(report)))
+            say(f"  {m.name:<10} {use} bytes of {m.kind}")
+    say(f"in {folder}: " + ", ".join(_products(report)))
 
 
 def _pools(network: NetworkReport, hot_weights: int) -> list[str]:
@@ -215,12 +211,10 @@ def _explain(rows: Sequence[Explanation], wide: bool) -> None:
             [_lost(c) for c in others] + [f"{r.backend} does not: {r.reason}" for r in row.refusals]
         )
     head, *lines = layer_lines(titles, cells, ("", "group", "cost"), wide)
-    out.print(f"[bold]{escape(head)}[/]")
+    say(head, before="[bold]")
     for line, remarks in zip(lines, notes, strict=True):
-        out.print(escape(line))
-        for remark in remarks:
-            out.print(escape(f"      {remark}"))
-    out.print(
+        say(line, *(f"      {remark}" for remark in remarks))
+    say(
         "Modelled costs are the backends' own; different units are never compared. `mcu-deploy "
         "profile` counts instructions."
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from mcu_deploy.cli.console import err, out, print_json, table
+from mcu_deploy.cli.console import FAILED, err, out, print_json, say, table
 from mcu_deploy.cli.options import JsonOption, completing, named_by, with_workers
 from mcu_deploy.cli.progress import working
 from mcu_deploy.options.means import Workers
@@ -78,11 +78,8 @@ def _init(provider: str, source: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"files": [str(file) for file in written.files], "notes": [*written.notes]})
         return
-    for file in written.files:
-        out.print(f"wrote {escape(str(file))}")
-    for note in written.notes:
-        out.print(escape(note))
-    out.print("`mcu-deploy ci --update` writes the table; commit it with these files.")
+    say(*(f"wrote {file}" for file in written.files), *written.notes)
+    say("`mcu-deploy ci --update` writes the table; commit it with these files.")
 
 
 def _run(
@@ -119,7 +116,8 @@ def _run(
 
     def show(outcome: BuildOutcome) -> None:
         if not as_json:
-            out.print(_line(outcome))
+            text = f"{outcome.job}: {outcome.done or 'not built'}"
+            say(text, before="[red]" if outcome.failures else "")
 
     with working("building and running"):
         result = run_pipeline(
@@ -140,11 +138,6 @@ def _run(
             err.print(f"{escape(configuration.table.name)} is as it was, as something failed.")
     if result.failures or not (renewed or result.passed):
         raise typer.Exit(1)
-
-
-def _line(outcome: BuildOutcome) -> str:
-    text = escape(f"{outcome.job}: {outcome.done or 'not built'}")
-    return f"[red]{text}[/]" if outcome.failures else text
 
 
 def _print(result: PipelineResult, renewed: bool) -> None:
@@ -168,14 +161,12 @@ def _print(result: PipelineResult, renewed: bool) -> None:
     name = result.configuration.table.name
     if compared.removed:
         gone = named(row.key for row in compared.removed)
-        out.print(escape(f"{name} has {gone}, which nothing asks for any more."))
+        say(f"{name} has {gone}, which nothing asks for any more.")
     if renewed:
-        out.print(escape(f"{name} is renewed: commit it."))
+        say(f"{name} is renewed: commit it.")
         return
     missing = [result.no_table] if result.no_table else []
-    for failure in (*result.failures, *missing, *result.growth):
-        out.print(f"[bold red]failed:[/] {escape(failure)}")
-    for advice in result.advice(name):
-        out.print(escape(advice))
+    say(*result.failures, *missing, *result.growth, before=FAILED)
+    say(*result.advice(name))
     verdict = "[bold green]passed[/]" if result.passed else "[bold red]failed[/]"
-    out.print(f"{verdict}: {escape(result.verdict)}")
+    say(f": {result.verdict}", before=verdict)

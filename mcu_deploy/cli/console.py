@@ -23,9 +23,17 @@ if TYPE_CHECKING:
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
+# What lines begin with, for `say`.
+FAILED, WARNING = "[bold red]failed:[/] ", "[yellow]warning:[/] "
 _LEAST_NAME = 12
 # So many layers in float are listed.
 _MOST_FLOATS = 12
+
+
+def say(*lines: str, before: str = "") -> None:
+    """Prints lines, of which nothing is markup. before: markup in front of each."""
+    for line in lines:
+        out.print(before + escape(line))
 
 
 def fail(error: McuDeployError, as_json: bool = False) -> int:
@@ -57,7 +65,7 @@ class _Warnings(logging.Handler):
     """Shows what the library warns of, one line each."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        err.print(f"[yellow]warning:[/] {escape(_plain(record.getMessage()))}")
+        err.print(WARNING + escape(_plain(record.getMessage())))
 
 
 def show_warnings() -> None:
@@ -77,7 +85,7 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    err.print(f"[yellow]warning:[/] {escape(str(message))}")
+    err.print(WARNING + escape(str(message)))
 
 
 def layer_lines(

@@ -6,7 +6,7 @@ import tempfile
 
 import typer
 
-from mcu_deploy.cli.console import err, out, print_json, table
+from mcu_deploy.cli.console import err, out, print_json, say, table
 from mcu_deploy.cli.options import EmulatorOption, JsonOption
 from mcu_deploy.cli.progress import working
 
@@ -27,7 +27,7 @@ def demo(
     example = resources.examples() / "kws"
     name, reason = (board, f"{board}, as asked for") if board else _demo_board()
     if not as_json:
-        out.print(f"Keyword spotting (MLPerf Tiny, int8) on {reason}.")
+        say(f"Keyword spotting (MLPerf Tiny, int8) on {reason}.")
     connection = running.Connection(emulator=emulator)
     with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as directory:
         with working("compiling"):
@@ -104,4 +104,4 @@ def _print(totals: dict[str, object]) -> None:
     line = f"flash {totals['flash_bytes']:,} bytes, RAM {totals['ram_bytes']:,} bytes"
     if isinstance(instructions, int):
         line += f", {instructions:,} instructions for {totals['macs']:,} multiply-accumulates"
-    out.print(line)
+    say(line)

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from mcu_deploy.cli.console import out, print_json
+from mcu_deploy.cli.console import print_json, say
 from mcu_deploy.cli.options import BaudOption, JsonOption, OptionalBoard
 
 _SIGNS = {"good": "[green]ok[/]  ", "absent": "[dim]-[/]   ", "wrong": "[bold red]!![/]  "}
@@ -42,9 +41,9 @@ def doctor(
     for finding in examine(known, port, baud, build.expected() if build else ()):
         findings.append(finding)
         if not as_json:
-            out.print(f"{_SIGNS[finding.state]}{escape(finding.subject)}: {escape(finding.said)}")
+            say(f"{finding.subject}: {finding.said}", before=_SIGNS[finding.state])
             if finding.remedy:
-                out.print(f"      {escape(finding.remedy)}", style="dim")
+                say(f"      {finding.remedy}", before="[dim]")
     wrong = any(finding.state == "wrong" for finding in findings)
     if as_json:
         print_json({"findings": [asdict(f) for f in findings], "is_well": not wrong})

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from mcu_deploy.cli.console import out, print_json
+from mcu_deploy.cli.console import print_json, say
 from mcu_deploy.cli.options import JsonOption, completing, named_by
 from mcu_deploy.cli.progress import working
 from mcu_deploy.errors import UsageError
@@ -69,9 +68,8 @@ def export(
         print_json(asdict(done) | {"path": str(done.path)})
         return
     networks = ", ".join(done.networks)
-    out.print(escape(f"{networks} for {done.format}, in {done.path}:"))
-    for file in done.files:
-        out.print(escape(f"  {file}"))
+    say(f"{networks} for {done.format}, in {done.path}:")
+    say(*(f"  {file}" for file in done.files))
 
 
 def _data(given: list[str]) -> str | Mapping[str, str] | None:

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from mcu_deploy.cli.console import out, print_json
+from mcu_deploy.cli.console import FAILED, out, print_json, say
 from mcu_deploy.cli.options import (
     JsonOption,
     OptionalBoard,
@@ -59,11 +58,10 @@ def field_test(
             if test.profile is not None:
                 took = "" if test.milliseconds is None else f", {test.milliseconds:,.3f} ms"
                 measured = test.profile
-                out.print(escape(f"{test.name}: {measured.total:,} {measured.unit}{took}"))
-        for failure in found.failures:
-            out.print(f"[bold red]failed:[/] {escape(failure)}")
+                say(f"{test.name}: {measured.total:,} {measured.unit}{took}")
+        say(*found.failures, before=FAILED)
         if found.passed:
             out.print("[bold green]passed[/]")
-        out.print(escape(f"the report to send is {path}"))
+        say(f"the report to send is {path}")
     if not found.passed:
         raise typer.Exit(1)

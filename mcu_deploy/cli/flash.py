@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
-from mcu_deploy.cli.console import out, print_json
+from mcu_deploy.cli.console import print_json, say
 from mcu_deploy.cli.options import JsonOption, OptionalBoard, with_flasher
 from mcu_deploy.cli.progress import working
 from mcu_deploy.files.given import is_folder
@@ -64,7 +63,7 @@ def flash(
             for line in done.lines:
                 print(shlex.join(line))
         else:
-            out.print(escape(f"{name} is flashed, by {done.reason}"))
+            say(f"{name} is flashed, by {done.reason}")
 
 
 @contextmanager

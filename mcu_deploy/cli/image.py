@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from mcu_deploy.cli.console import out, print_json
+from mcu_deploy.cli.console import print_json, say
 from mcu_deploy.cli.options import JsonOption, OptionalBoard
 from mcu_deploy.files.given import is_folder
 
@@ -38,4 +37,4 @@ def image(
     if as_json:
         print_json({"board": program.board.name, "files": [str(path) for path in output]})
     else:
-        out.print(escape(", ".join(map(str, output))))
+        say(", ".join(map(str, output)))

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from mcu_deploy.cli.console import out
+from mcu_deploy.cli.console import say
 from mcu_deploy.cli.options import BaudOption, OptionalBoard
 
 
@@ -31,7 +31,6 @@ def monitor(
 
     Frames of the protocol are decoded: hello, models, logs, faults. Other bytes are shown as text.
     """
-    from rich.markup import escape
 
     from mcu_deploy.api.folder import open_folder
     from mcu_deploy.api.monitoring import monitor as lines_of
@@ -48,6 +47,6 @@ def monitor(
     url = port if known is None else port_of(known, port)
     speed = baud or (DEFAULT_BAUD if known is None else known.serial.baud)
     with contextlib.suppress(KeyboardInterrupt), Transport(url, speed) as line:
-        out.print(escape(f"{url}, {speed:,} baud; Ctrl-C ends"))
+        say(f"{url}, {speed:,} baud; Ctrl-C ends")
         for text in lines_of(line, folder, asks=not listen):
             print(text, flush=True)

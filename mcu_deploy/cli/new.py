@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from mcu_deploy.cli.console import out, print_json
+from mcu_deploy.cli.console import print_json, say
 from mcu_deploy.cli.options import BoardOption, JsonOption
 from mcu_deploy.cli.progress import working
 
@@ -48,13 +47,11 @@ def new(
     if as_json:
         print_json(asdict(made) | {"path": str(made.path)})
         return
-    out.print(escape(f"a project for {made.board} in {made.path}; in that folder:"))
-    out.print("  cmake --preset firmware")
-    out.print("  cmake --build --preset firmware")
+    say(f"a project for {made.board} in {made.path}; in that folder:")
+    say("  cmake --preset firmware", "  cmake --build --preset firmware")
     if made.emulators:
-        out.print("  ctest --preset firmware")
+        say("  ctest --preset firmware")
     if model is not None:
         classes = f"; labels.h: {made.labels}" if made.labels else ""
-        out.print(escape(f"sample.h: {made.sample}{classes}"))
-    for note in made.notes:
-        out.print(escape(f"for the pipeline on GitHub: {note}"))
+        say(f"sample.h: {made.sample}{classes}")
+    say(*(f"for the pipeline on GitHub: {note}" for note in made.notes))

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from mcu_deploy.cli.console import float_lines, out, print_json
+from mcu_deploy.cli.console import float_lines, print_json, say
 from mcu_deploy.cli.options import BoardOption, JsonOption, with_creation, with_options
 from mcu_deploy.cli.progress import working
 from mcu_deploy.options import Options
@@ -46,9 +45,8 @@ def optimize(
     if as_json:
         print_json(asdict(report))
         return
-    for line in float_lines(report.float_layers, len(report.layers), report.model):
-        out.print(escape(line))
-    out.print(
-        f"{escape(report.pmx)}: {report.pmx_bytes:,} bytes, {len(report.layers)} layers "
+    say(*float_lines(report.float_layers, len(report.layers), report.model))
+    say(
+        f"{report.pmx}: {report.pmx_bytes:,} bytes, {len(report.layers)} layers "
         f"and {report.arena_bytes:,} bytes of arena for a {report.core}"
     )

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from rich.markup import escape
-
-from mcu_deploy.cli.console import layer_lines, out, print_json
+from mcu_deploy.cli.console import layer_lines, print_json, say
 from mcu_deploy.cli.options import (
     JsonOption,
     ModelOption,
@@ -95,45 +93,38 @@ def _time(time: BoardTime | None) -> dict[str, Any]:
 
 
 def _print(board: Board, result: Profile, wide: bool) -> None:
-    out.print(escape(f"{result.network} on {board.name}: {result.unit} counted by {result.source}"))
+    say(f"{result.network} on {board.name}: {result.unit} counted by {result.source}")
     if result.timings:
         stand_in = f" in place of the {board.core}'s" if board.core != result.timings else ""
-        out.print(
+        say(
             f"cycles modelled by the timings of the {result.timings}{stand_in}, without wait states"
         )
     if result.time is not None and result.waits:
         rated = ", its rated clock" if result.time.clock_hz != board.clock_hz else ""
-        out.print(
-            escape(
-                "on board: modelled with wait states at "
-                f"{result.time.clock_hz / 1e6:g} MHz{rated}; code, data: waiting for them"
-            )
+        say(
+            "on board: modelled with wait states at "
+            f"{result.time.clock_hz / 1e6:g} MHz{rated}; code, data: waiting for them"
         )
     if result.time is not None and result.assumed:
         names = " and ".join(result.assumed)
-        out.print(escape(f"{names}: taken to answer at once, as the board's file does not say"))
+        say(f"{names}: taken to answer at once, as the board's file does not say")
     if result.no_time and not result.no_cycles:
-        out.print(escape(f"no modelled time on the board: {result.no_time}"))
+        say(f"no modelled time on the board: {result.no_time}")
     if result.no_cycles:
-        out.print(escape(f"no modelled cycles: {result.no_cycles}"))
+        say(f"no modelled cycles: {result.no_cycles}")
     table = result.table(wide)
     head, *lines = layer_lines(table.columns, table.rows, table.numbers, wide)
-    out.print(f"[bold]{escape(head)}[/]")
-    for line in (*lines, *table.notes):
-        out.print(escape(line))
-    out.print(
-        f"{result.outside:,} {result.unit} outside of the layers, which is {result.overhead:.3%}"
-    )
+    say(head, before="[bold]")
+    say(*lines, *table.notes)
+    say(f"{result.outside:,} {result.unit} outside of the layers, which is {result.overhead:.3%}")
     if len(result.cores) > 1:
         shared = " and ".join(f"{count:,}" for count in result.cores)
-        out.print(
+        say(
             f"on {len(result.cores)} cores: {shared}; {result.speed_up:.2f} times as fast as the "
             "layers one after the other"
         )
     for backend, counters in result.counters.items():
         shown = ", ".join(f"{name} {value:,}" for name, value in counters.items())
-        out.print(escape(f"{backend}: {shown}"))
+        say(f"{backend}: {shown}")
     if result.stack_bytes is not None:
-        out.print(
-            f"stack used: {result.stack_bytes:,} bytes, with the frames of the program that counts"
-        )
+        say(f"stack used: {result.stack_bytes:,} bytes, with the frames of the program that counts")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from mcu_deploy.cli.console import drawn, out, print_json, table
+from mcu_deploy.cli.console import drawn, out, print_json, say, table
 from mcu_deploy.cli.options import (
     JsonOption,
     OptionalBoard,
@@ -109,7 +109,7 @@ def _print(made: Quantized, wide: bool) -> None:
     shown = (lambda text: text) if wide else shorten
     thirds = "a third of them, that took no part" if made.kept_out else "each third of them"
     which = thirds if made.trials else "all of them"
-    out.print(escape(f"{made.samples} samples from {made.origin}, judged on {which}"))
+    say(f"{made.samples} samples from {made.origin}, judged on {which}")
     if made.trials:
         _print_trials(made)
     out.print(drawn(made.table()))
@@ -117,16 +117,13 @@ def _print(made: Quantized, wide: bool) -> None:
         _print_sensitivity(made, shown)
     if made.costs:
         _print_costs(made)
-    for note in made.notes:
-        out.print(escape(note))
+    say(*made.notes)
     for border in made.borders:
         scaled = ""
         if border.scale is not None:
             scaled = f", scale {border.scale:g}, zero point {border.zero_point}"
-        out.print(escape(f"{shown(border.name)}: {border.dtype}{scaled}"))
-    out.print(
-        escape(f"{made.path}: {made.bytes:,} bytes, {made.float_bytes:,} in float32; {made.recipe}")
-    )
+        say(f"{shown(border.name)}: {border.dtype}{scaled}")
+    say(f"{made.path}: {made.bytes:,} bytes, {made.float_bytes:,} in float32; {made.recipe}")
 
 
 def _print_trials(made: Quantized) -> None:
@@ -151,7 +148,7 @@ def _print_sensitivity(made: Quantized, shown: Any) -> None:
     out.print(found)
     if len(made.sensitivity) > _MOST_LAYERS:
         more = len(made.sensitivity) - _MOST_LAYERS
-        out.print(f"and {more} more layers; --json lists them all")
+        say(f"and {more} more layers; --json lists them all")
 
 
 def _print_costs(made: Quantized) -> None:
@@ -166,5 +163,4 @@ def _print_costs(made: Quantized) -> None:
     out.print(found)
     for what, cost in made.costs:
         if what != "float32":
-            for layer in cost.float_layers:
-                out.print(escape(f"  in float32: {layer}"))
+            say(*(f"  in float32: {layer}" for layer in cost.float_layers))

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from mcu_deploy.cli.console import drawn, out, print_json
+from mcu_deploy.cli.console import drawn, out, print_json, say
 from mcu_deploy.cli.options import JsonOption
 from mcu_deploy.cli.progress import working
 
@@ -49,8 +48,8 @@ def report(
         return
     out.print(drawn(saved.table()))
     for table in tables:
-        out.print(f"[bold]{escape(table.title)}[/]")
+        say(table.title, before="[bold]")
         if table.rows:
             out.print(drawn(table))
     if html is not None:
-        out.print(f"in {escape(str(html))}: the report, one page")
+        say(f"in {html}: the report, one page")

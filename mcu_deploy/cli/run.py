@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
-from mcu_deploy.cli.console import out, print_json
+from mcu_deploy.cli.console import print_json, say
 from mcu_deploy.cli.options import (
     JsonOption,
     ModelOption,
@@ -103,15 +102,15 @@ def _show(
             }
         )
         return
-    out.print(escape(title))
+    say(title)
     for index in range(len(results)):
         for key, value in stacked.items():
             flat = value[index].reshape(-1)
             shown = ", ".join(f"{v:g}" for v in flat[:12].tolist())
             more = "" if flat.size <= 12 else f", ... ({flat.size} values)"
-            out.print(escape(f"sample {index} {key}: {shown}{more}"))
+            say(f"sample {index} {key}: {shown}{more}")
     if output is not None:
-        out.print(escape(f"written to {output}"))
+        say(f"written to {output}")
 
 
 def _save(arrays: dict[str, Array], path: Path) -> None:

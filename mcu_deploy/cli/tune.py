@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from mcu_deploy.cli.console import out, print_json, table
+from mcu_deploy.cli.console import out, print_json, say, table
 from mcu_deploy.cli.options import (
     BoardOption,
     JsonOption,
@@ -106,18 +106,16 @@ def _as_json(found: Tuned) -> dict[str, Any]:
 
 def _print(found: Tuned) -> None:
     kept = f", {found.kept} were there" if found.kept else ""
-    out.print(
-        escape(f"{found.file}: {found.measured} costs for the {found.board.core} are new{kept}")
-    )
+    say(f"{found.file}: {found.measured} costs for the {found.board.core} are new{kept}")
     if found.too_large:
-        out.print(
+        say(
             f"{found.too_large} networks of candidates do not fit {found.board.name}, so that some "
             "are not measured"
         )
     if found.before is None or found.after is None:
         return
     if not found.replaced_by:
-        out.print(f"A build stays as it is: {found.after:,} {found.known.value} cycles")
+        say(f"A build stays as it is: {found.after:,} {found.known.value} cycles")
         return
     rows = table("", "layer", "operator", "backend", "cycles", right=["cycles"])
     for sign, layers in (("-", found.replaced), ("+", found.replaced_by)):
@@ -126,7 +124,7 @@ def _print(found: Tuned) -> None:
             rows.add_row(sign, *map(escape, cells))
     out.print(rows)
     change = (found.after - found.before) / found.before if found.before else 0
-    out.print(
+    say(
         f"A build changes: {found.before:,} {found.known.value} cycles before, {found.after:,} now "
         f"({change:+.1%})"
     )

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from mcu_deploy.cli import validate_against
-from mcu_deploy.cli.console import drawn, out, print_json
+from mcu_deploy.cli.console import FAILED, drawn, out, print_json, say
 from mcu_deploy.cli.options import (
     JsonOption,
     ModelOption,
@@ -173,47 +172,45 @@ def _program(result: Validation) -> str:
 def _print(name: str, board: str, result: Validation) -> None:
     from mcu_deploy.errors import shorten
 
-    out.print(escape(f"{name} on {board}: {result.where}"))
-    out.print(escape(f"{result.samples} samples from {result.origin}"))
+    say(f"{name} on {board}: {result.where}")
+    say(f"{result.samples} samples from {result.origin}")
     out.print(drawn(result.table()))
     if result.reference and not result.onnxruntime:
-        out.print(escape(result.reference))
+        say(result.reference)
     if result.stack_bound is not None:
-        out.print(
+        say(
             f"stack: {result.stack_used:,} bytes used of a bound of {result.stack_bound:,} "
             "(the whole firmware)"
         )
     if result.layers is not None:
         _print_layers(result.layers)
     for name, rule in zip(result.outputs, result.rules, strict=True):
-        out.print(escape(f"{shorten(name)}: allowed beside the oracle: {rule}"))
+        say(f"{shorten(name)}: allowed beside the oracle: {rule}")
     if result.opinion is not None:
-        out.print(_opinion(_program(result), result.opinion))
-    for note in result.notes:
-        out.print(escape(note))
-    for problem in result.problems:
-        out.print(f"[bold red]failed:[/] {escape(problem)}")
+        say(_opinion(_program(result), result.opinion))
+    say(*result.notes)
+    say(*result.problems, before=FAILED)
     if result.passed:
-        out.print(f"[bold green]passed[/]{escape(result.verdict.removeprefix('passed'))}")
+        say(result.verdict.removeprefix("passed"), before="[bold green]passed[/]")
 
 
 def _opinion(program: str, opinion: Opinion) -> str:
     left = f", {len(opinion.left)} cannot be compared" if opinion.left else ""
-    return escape(
+    return (
         f"layers beside {program}, each computed from its tensors: {opinion.compared} compared, "
         f"{len(opinion.disagreements)} differ{left}"
     )
 
 
 def _print_layers(layers: LayerComparison) -> None:
-    out.print(
+    say(
         f"layers: {len(layers.tensors)} tensors compared in every sample "
         f"({layers.compared} comparisons), {len(layers.differences)} differ"
     )
     if layers.thinner:
         count = sum(len(gone.indices) for _, gone in layers.thinner)
         total = sum(gone.size for _, gone in layers.thinner)
-        out.print(
+        say(
             f"  {len(layers.thinner)} of them lack {count:,} of their {total:,} channels, which "
             "are constant or not read (--json lists them; --layers all compares all)"
         )
@@ -222,6 +219,5 @@ def _print_layers(layers: LayerComparison) -> None:
         kind = "fused into another layer" if reason.startswith("fused") else reason
         reasons[kind] = reasons.get(kind, 0) + 1
     for reason, count in reasons.items():
-        out.print(escape(f"  {count} more tensors of the model are not compared: {reason}"))
-    for difference in layers.differences[:5]:
-        out.print(escape(f"  {difference}"))
+        say(f"  {count} more tensors of the model are not compared: {reason}")
+    say(*(f"  {difference}" for difference in layers.differences[:5]))

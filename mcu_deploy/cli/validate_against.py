@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.markup import escape
-
-from mcu_deploy.cli.console import layer_lines, out, print_json
+from mcu_deploy.cli.console import FAILED, layer_lines, print_json, say
 from mcu_deploy.cli.progress import working
 from mcu_deploy.output.json_text import picked
 
@@ -81,18 +79,17 @@ def _as_json(float_model: Path, result: Against) -> dict[str, Any]:
 
 def _print(result: Against) -> None:
     table = result.table()
-    out.print(escape(f"{result.network}: {result.where}"))
-    out.print(escape(f"{result.samples} of {result.of} samples from {result.origin}"))
+    say(f"{result.network}: {result.where}")
+    say(f"{result.samples} of {result.of} samples from {result.origin}")
     if result.built_anew:
-        out.print("built anew without fusion and reuse, so that every tensor is there")
-    for line in layer_lines(table.columns, table.rows, table.numbers, wide=False):
-        out.print(escape(line))
+        say("built anew without fusion and reuse, so that every tensor is there")
+    say(*layer_lines(table.columns, table.rows, table.numbers, wide=False))
     _print_alone("in the network", result.only_here)
     _print_alone("in the float model", result.only_there)
     if result.difference is not None:
-        out.print(f"[bold red]failed:[/] {escape(str(result.difference))}")
+        say(str(result.difference), before=FAILED)
     colour = "bold green" if result.parted is None else "bold red"
-    out.print(f"[{colour}]{escape(result.verdict)}[/]")
+    say(result.verdict, before=f"[{colour}]")
 
 
 def _print_alone(what: str, alone: Sequence[tuple[str, str]]) -> None:
@@ -106,4 +103,4 @@ def _print_alone(what: str, alone: Sequence[tuple[str, str]]) -> None:
     for reason, names in reasons.items():
         more = f" and {len(names) - _MOST_ALONE} more" if len(names) > _MOST_ALONE else ""
         shown = ", ".join(names[:_MOST_ALONE])
-        out.print(escape(f"without a partner {what}: {shown}{more}: {reason}"))
+        say(f"without a partner {what}: {shown}{more}: {reason}")
