@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from mcu_deploy.backends.ArmDsp.workloads import proposal
+from mcu_deploy.backends.ArmDsp.workloads import Called, proposal
 from mcu_deploy.backends.interface import (
-    CFunction,
     Constant,
     InPlace,
     Layer,
@@ -19,7 +18,7 @@ from mcu_deploy.backends.interface import (
     Proposal,
     SubgraphView,
 )
-from mcu_deploy.backends.isa import Assembly, Kind, Register, kernel
+from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.kit.arguments import pointer
 from mcu_deploy.backends.quantized.walks import Walk, laid, walks
 
@@ -94,13 +93,13 @@ class Given:
         code.vmov(self.turns, *words[:2])
 
 
-def function(layer: Layer, stem: str, code: Assembly, walk: Walk) -> CFunction:
-    """A kernel as a C function of both operands, the output and the constants."""
+def called(layer: Layer, stem: str, code: Assembly, walk: Walk) -> Called:
+    """By a driver, a kernel of both operands, the output and the constants."""
     parameters = (
         *walk.ordered([pointer(layer.input(k), name) for k, name in enumerate("ab")]),
         pointer(layer.output, "y", const=False), Parameter("const int32_t *", "constants"),
     )  # fmt: skip
-    return kernel(stem, parameters, code, layer.target)
+    return Called(stem, parameters, code)
 
 
 def proposals(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -32,6 +32,35 @@ NATURAL = (LayoutRule.NATURAL,)
 
 # What is packed already, or is if the proposal wins.
 Constants = Sequence[Constant] | Callable[[], Sequence[Constant]]
+
+
+class Callee(Protocol):
+    """What a driver calls. bytes: as `Price` has the code."""
+
+    @property
+    def stem(self) -> str: ...
+
+    @property
+    def bytes(self) -> Mapping[str, int]: ...
+
+    def function(self, target: Target) -> CFunction: ...
+
+
+@dataclass(frozen=True)
+class Called:
+    """A kernel that a driver calls, so many times a run."""
+
+    stem: str
+    parameters: Sequence[Parameter]
+    code: Assembly
+    calls: int = 1
+
+    @property
+    def bytes(self) -> Mapping[str, int]:
+        return {f"{self.stem} {self.code.digest}": self.code.bytes}
+
+    def function(self, target: Target) -> CFunction:
+        return kernel(self.stem, self.parameters, self.code, target, self.calls)
 
 
 @dataclass(frozen=True)
@@ -76,34 +105,38 @@ class Kernels:
 
         return Proposal(part, price, make, replacement, layouts, title, only_for)
 
-    def chain(
+    def driver(
         self,
         part: SubgraphView,
-        replacement: Graph,
         stem: str,
-        body: str,
+        body: tuple[str, int],
         constants: Constants,
-        helpers: Callable[[Target], Sequence[CFunction]],
+        called: Sequence[Callee],
         title: str,
         *,
-        code: Mapping[str, int],
         macs: int,
-        cycles: int,
-        scratch_bytes: int,
-        in_place: Sequence[InPlace],
+        cycles: float,
         constant_bytes: int | None = None,
+        scratch_bytes: int = 0,
+        in_place: Sequence[InPlace] = (),
+        layouts: tuple[LayoutRule, ...] = CHANNELS_LAST,
+        replacement: Graph | None = None,
     ) -> Proposal:
-        """A part of several layers, by a driver in C. helpers: what it calls, which is made if the
-        proposal wins; the rest is as `proposal` and `Price` have it."""
-        costs = Costs(macs, cycles=cycles, flash=_bytes(constants, constant_bytes))
-        price = Price(costs, code, scratch_bytes, tuple(in_place))
+        """A part that is computed by a driver in C. body: its text, and about how many bytes that
+        is; called: kernels, of which functions are made if the proposal wins; the rest is as
+        `proposal` and `Price` have it."""
+        text, size = body
+        costs = Costs(macs, cycles=round(cycles), flash=_bytes(constants, constant_bytes))
+        code = {key: value for one in called for key, value in one.bytes.items()}
+        price = Price(costs, {**code, text: size}, scratch_bytes, tuple(in_place))
 
         def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
             (layer,) = layers
-            once = {helper.stem: helper for helper in helpers(layer.target)}
-            return (self.workload(layer, stem, body, _packed(constants), price, (*once.values(),)),)
+            once = {one.stem: one for one in called}
+            helpers = tuple(one.function(layer.target) for one in once.values())
+            return (self.workload(layer, stem, text, _packed(constants), price, helpers),)
 
-        return Proposal(part, price, make, replacement, CHANNELS_LAST, title)
+        return Proposal(part, price, make, replacement, layouts, title)
 
     def workload(
         self,

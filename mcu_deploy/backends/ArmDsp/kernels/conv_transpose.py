@@ -16,15 +16,12 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.kernels import convolution, pointwise, pointwise_shared
 from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import kernel_of_rows, stem_of
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, KERNELS, KIT, function_of
+from mcu_deploy.backends.ArmDsp.workloads import KIT, called, driver
 from mcu_deploy.backends.interface import (
     Constant,
-    Costs,
     Layer,
-    Price,
     Proposal,
     SubgraphView,
-    Workload,
 )
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.dsp.frames import Kernel, numbers
@@ -149,26 +146,12 @@ def _proposal(view: SubgraphView, node: Layer, rows: Sequence[Rows]) -> Proposal
         "transposed.c.j2", kernels=rows, has_range=any(one.is_of_rows for one in rows),
         read=x.shape[1] * x.shape[3], written=y.shape[1] * y.shape[3],
     )  # fmt: skip
-    constants = tuple(one.constant for one in rows)
-    code = {f"{one.stem} {one.code.digest}": one.code.bytes for one in rows}
-    price = Price(
-        Costs(
-            node.macs, cycles=round(sum(one.cycles for one in rows)),
-            flash=sum(constant.value.nbytes for constant in constants),
-        ),
-        {**code, body: _DRIVER_BYTES + 20 * len(rows)},
-        max(one.scratch_bytes for one in rows),
+    return driver(
+        view.part([node.node.id]),
+        "conv_transpose_{}x{}_dsp".format(*node.input(1).type.shape[:2]),
+        (body, _DRIVER_BYTES + 20 * len(rows)), [one.constant for one in rows],
+        [called(one.stem, one.layer.x, one.layer.y, one.code) for one in rows],
+        "rows of " + " and ".join(dict.fromkeys(one.title for one in rows)),
+        macs=node.macs, cycles=sum(one.cycles for one in rows),
+        scratch_bytes=max(one.scratch_bytes for one in rows),
     )  # fmt: skip
-
-    def make(layers: Sequence[Layer], _: object) -> tuple[Workload, ...]:
-        (layer,) = layers
-        functions = {
-            one.stem: function_of(one.stem, one.layer.x, one.layer.y, one.code, layer.target)
-            for one in rows
-        }
-        name = "conv_transpose_{}x{}_dsp".format(*layer.input(1).type.shape[:2])
-        helpers = (*functions.values(),)
-        return (KERNELS.workload(layer, name, body, constants, price, helpers),)
-
-    title = "rows of " + " and ".join(dict.fromkeys(one.title for one in rows))
-    return Proposal(view.part([node.node.id]), price, make, None, CHANNELS_LAST, title)

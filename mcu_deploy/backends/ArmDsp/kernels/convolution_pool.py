@@ -16,7 +16,7 @@ from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import (
     kernel_of_rows,
     stem_of,
 )
-from mcu_deploy.backends.ArmDsp.workloads import ID, chain, function_of
+from mcu_deploy.backends.ArmDsp.workloads import ID, called, driver
 from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa.dsp import pool_code
 from mcu_deploy.backends.isa.dsp.frames import numbers
@@ -57,19 +57,17 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     rows = pooled.time(before.layer.target)
     part = view.part([*between.nodes, last.node.id])
     names = "conv{}x{}".format(*before.layer.window.kernel), pool.title
-    made = chain(
-        part, fused(part, "ConvolutionPool", ID), "conv_pool_strips_dsp", body, constants,
-        lambda target: [
-            function_of(stems[0], before.layer.x, before.layer.y, convolved, target),
-            function_of(stems[1], pool.x, pool.y, pooled, target, "constants", strips.count),
-            *between.helpers,
+    made = driver(
+        part, "conv_pool_strips_dsp", (body, _CODE_BYTES), constants,
+        [
+            called(stems[0], before.layer.x, before.layer.y, convolved),
+            called(stems[1], pool.x, pool.y, pooled, "constants", strips.count),
+            *between.called,
         ],
         f"{between.titled(*names)} in strips",
-        code={
-            stems[0]: convolved.bytes, stems[1]: pooled.bytes, **between.code, body: _CODE_BYTES
-        },
+        replacement=fused(part, "ConvolutionPool", ID),
         macs=before.layer.pixels * before.product.filters * before.layer.weights[0].size,
-        cycles=round(strips.cycles_before + strips.count * rows) + between.cycles,
+        cycles=strips.cycles_before + strips.count * rows + between.cycles,
         scratch_bytes=strips.scratch_bytes,
         in_place=[InPlace(0, 0, strips.distance)],
     )  # fmt: skip

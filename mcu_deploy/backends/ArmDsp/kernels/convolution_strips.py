@@ -16,15 +16,13 @@ import numpy as np
 
 from mcu_deploy.backends.ArmDsp import pairs
 from mcu_deploy.backends.ArmDsp.kernels import addition, convolution, tables
-from mcu_deploy.backends.ArmDsp.workloads import ID, KIT, chain, function_of
+from mcu_deploy.backends.ArmDsp.workloads import ID, KIT, called, driver
 from mcu_deploy.backends.interface import (
-    CFunction,
     Constant,
     InPlace,
     Layer,
     Proposal,
     SubgraphView,
-    Target,
 )
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.dsp.frames import Kernel, numbers
@@ -287,32 +285,25 @@ def _proposal(
     stems = [stem_of(*pair) for pair in zip(kernels, assembled, strict=True)]
     streams = [np.concatenate([numbers(k), k.product.pack()]) for k in kernels]
     constants = [Constant("weights", streams[0]), Constant("more_weights", streams[1])]
-    code = {stem: one.bytes for stem, one in zip(stems, assembled, strict=True)}
+    calls = [
+        called(stem, kernel.layer.x, kernel.layer.y, code)
+        for kernel, code, stem in zip(kernels, assembled, stems, strict=True)
+    ]
     constants += between.constants
     title = between.titled(*("conv{}x{}".format(*k.layer.window.kernel) for k in kernels))
     if sum_ is not None:
         constants.append(_constants(strips, sum_))
-        code[f"{sum_.stem} {sum_.code.digest}"] = sum_.code.bytes
+        calls.append(pairs.called(sum_.layer, sum_.stem, sum_.code, sum_.walk))
         title += f" + {sum_.layer.op.lower()}"
     stem = "_".join(("conv_conv", *([sum_.layer.op.lower()] if sum_ else []), "strips_dsp"))
     body = body_of(strips, between, sum_, stems)
     added = sum_.code.time(sum_.layer.target) if sum_ else 0
-
-    def helpers(target: Target) -> Sequence[CFunction]:
-        called = [
-            function_of(stem, kernel.layer.x, kernel.layer.y, text, target)
-            for kernel, text, stem in zip(kernels, assembled, stems, strict=True)
-        ]
-        if sum_ is not None:
-            called.append(pairs.function(sum_.layer, sum_.stem, sum_.code, sum_.walk))
-        return [*called, *between.helpers]
-
-    return chain(
-        part, fused(part, "ConvolutionStrips", ID), stem, body, constants, helpers,
+    return driver(
+        part, stem, (body, _CODE_BYTES), constants, [*calls, *between.called],
         f"{title} in strips",
-        code={**code, **between.code, body: _CODE_BYTES},
+        replacement=fused(part, "ConvolutionStrips", ID),
         macs=sum(k.layer.pixels * k.product.filters * k.layer.weights[0].size for k in kernels),
-        cycles=round(strips.cycles + added) + between.cycles,
+        cycles=strips.cycles + added + between.cycles,
         scratch_bytes=strips.scratch_bytes,
         in_place=[InPlace(0, 0, strips.distance)],
     )  # fmt: skip

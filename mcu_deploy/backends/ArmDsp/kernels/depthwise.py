@@ -23,9 +23,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, function_of, proposal
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, Called, called, proposal
 from mcu_deploy.backends.interface import (
-    CFunction,
     Constant,
     InPlace,
     Layer,
@@ -179,11 +178,6 @@ class Kernel:
         return f"depthwise3x3_{name}_dsp"
 
     @property
-    def bytes(self) -> dict[str, int]:
-        """As `Price` has the code."""
-        return {f"{self.stem} {self.code.digest}": self.code.bytes}
-
-    @property
     def scratch_bytes(self) -> int:
         return self.lines.plane_bytes + self.lines.staged_bytes
 
@@ -213,10 +207,9 @@ class Kernel:
             words = np.append(np.uint32(self.layer.weights.shape[0]), words)
         return Constant("taps", words)
 
-    def function(self, target: Target, calls: int = 1) -> CFunction:
-        """For a driver that calls it so often with an image of its own."""
-        x, y = self.layer.x, self.layer.y
-        return function_of(self.stem, x, y, self.code, target, "taps", calls)
+    def called(self, calls: int = 1) -> Called:
+        """By a driver, so often with an image of its own."""
+        return called(self.stem, self.layer.x, self.layer.y, self.code, "taps", calls)
 
 
 @kept

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise
-from mcu_deploy.backends.ArmDsp.workloads import ID, chain, function_of
+from mcu_deploy.backends.ArmDsp.workloads import ID, called, driver
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.quantized.chains import followed, fused
 from mcu_deploy.backends.quantized.layers import Convolution, read
@@ -51,14 +51,12 @@ def _proposal(
         f"    ${kernel.stem}(x, middle, taps, scratch);\n"
         f"    ${behind_stem}(middle, y, weights, scratch);\n}}"
     )
-    return chain(
-        part, fused(part, "DepthwisePointwise", ID), stem, body,
+    return driver(
+        part, stem, (body, _DRIVER_BYTES),
         lambda: [kernel.taps(), Constant("weights", product.pack())],
-        lambda target: [
-            kernel.function(target), function_of(behind_stem, behind.x, behind.y, code, target)
-        ],
+        [kernel.called(), called(behind_stem, behind.x, behind.y, code)],
         f"depthwise3x3 + {pointwise.title(is_double)}",
-        code={**kernel.bytes, f"{behind_stem} {code.digest}": code.bytes, stem: _DRIVER_BYTES},
+        replacement=fused(part, "DepthwisePointwise", ID),
         macs=behind.pixels * channels * (9 + filters),
         cycles=kernel.cycles + code.time(behind.target),
         constant_bytes=kernel.constant_bytes + product.constant_bytes,

@@ -12,19 +12,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, KERNELS, KIT, function_of
+from mcu_deploy.backends.ArmDsp.kernels.int16_rows import window_refusal
+from mcu_deploy.backends.ArmDsp.workloads import KIT, Called, called, driver
 from mcu_deploy.backends.interface import (
     Constant,
-    Costs,
     InPlace,
     Layer,
     Parameter,
-    Price,
     Proposal,
     SubgraphView,
-    Workload,
 )
-from mcu_deploy.backends.isa import kernel
 from mcu_deploy.backends.isa.dsp.float_rows import ROWS, FloatRows, symmetric
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import Plane, plane
@@ -67,10 +64,7 @@ def refusal(layer: Layer) -> str:
     if low not in (0, -math.inf) or high <= 0:
         return "of activations it takes those that begin at 0"
     window = _window(layer)
-    spans = zip(window.pad, window.kernel, window.output, window.stride, window.input, strict=True)
-    if window.dilation[1] > 1 or any(p >= k or (o - 1) * s - p >= i for p, k, o, s, i in spans):
-        return "a window of it is all padding, or its columns are apart"
-    return ""
+    return window_refusal(window)
 
 
 def _window(layer: Layer) -> Plane:
@@ -117,34 +111,20 @@ def _proposal(view: SubgraphView, node: Layer) -> Proposal:
     if not is_direct:
         lines = math.prod(window.output) * window.kernel[0]
         cycles += round(lines * (_ROW + _BYTE * window.kernel[1] * channels))
-    packed = rows.pack
     constant_bytes = 4 * (filters // 2) * (rows.pairs * (2 if rows.is_wide else 1) + 4)
     name = stem("hybrid_conv", "dsp", channels, filters, window=window)
-    price = Price(
-        Costs(node.macs, cycles=cycles, flash=constant_bytes),
-        {
-            f"{names[0]} {quantize.digest}": quantize.bytes,
-            f"{names[1]} {multiply.digest}": multiply.bytes, name: _DRIVER_BYTES,
-        },
-        # The image of bytes may lie on the one of floats, which is read before it.
-        scratch, (InPlace(0, 0, -x.bytes), InPlace(0, None, image - 12)),
+    parameters = (
+        Parameter("const float *", "x"), Parameter("int8_t *", "y"), Parameter("float *", "scale"),
     )  # fmt: skip
-
-    def make(layers: Sequence[Layer], _: object) -> tuple[Workload, ...]:
-        (layer,) = layers
-        bytes_ = TensorType(DType.INT8, x.shape)
-        helpers = (
-            kernel(
-                names[0],
-                (
-                    Parameter("const float *", "x"), Parameter("int8_t *", "y"),
-                    Parameter("float *", "scale"),
-                ),
-                quantize, layer.target,
-            ),
-            function_of(names[1], bytes_, y, multiply, layer.target, calls=tiles),
-        )  # fmt: skip
-        constants = (Constant("weights", packed()),)
-        return (KERNELS.workload(layer, name, body, constants, price, helpers),)
-
-    return Proposal(view.part([node.node.id]), price, make, None, CHANNELS_LAST, "hybrid")
+    return driver(
+        view.part([node.node.id]), name, (body, _DRIVER_BYTES),
+        lambda: [Constant("weights", rows.pack())],
+        [
+            Called(names[0], parameters, quantize),
+            called(names[1], TensorType(DType.INT8, x.shape), y, multiply, calls=tiles),
+        ],
+        "hybrid", macs=node.macs, cycles=cycles, constant_bytes=constant_bytes,
+        scratch_bytes=scratch,
+        # The image of bytes may lie on the one of floats, which is read before it.
+        in_place=[InPlace(0, 0, -x.bytes), InPlace(0, None, image - 12)],
+    )  # fmt: skip

@@ -10,16 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from mcu_deploy.backends.ArmDsp.kernels.int16_rows import kernel_of, window_refusal
-from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, KERNELS, KIT
+from mcu_deploy.backends.ArmDsp.kernels.int16_rows import called, window_refusal
+from mcu_deploy.backends.ArmDsp.workloads import KIT, driver
 from mcu_deploy.backends.interface import (
     Constant,
-    Costs,
     Layer,
-    Price,
     Proposal,
     SubgraphView,
-    Workload,
 )
 from mcu_deploy.backends.isa.dsp.int16_depthwise import Int16Depthwise
 from mcu_deploy.backends.kit import overlap
@@ -74,12 +71,12 @@ def _proposal(
     view: SubgraphView, node: Layer, way: Int16Depthwise, window: Plane, is_direct: bool
 ) -> Proposal:
     code, y, channels = way.assemble(), node.output.type, way.channels
-    names = {"stem": f"int16_depthwise_{channels}_dsp"}
+    kernel = f"int16_depthwise_{channels}_dsp"
     before = window.pad[1] * channels
     copied = min(window.input[1] * channels, way.line - before)
     body = KIT.render(
         "int16_depthwise.c.j2", window=window.values(1), channels=channels, line=way.line,
-        before=before, copied=copied, is_direct=is_direct, kernel=names["stem"],
+        before=before, copied=copied, is_direct=is_direct, kernel=kernel,
     )  # fmt: skip
     (rows, columns), high = window.output, window.kernel[0]
     cycles = rows * (code.time(node.target) + _CALL)
@@ -89,18 +86,11 @@ def _proposal(
     ends = np.arange(1, rows + 1) * columns * y.dtype.bytes * channels
     first = np.maximum(np.arange(rows) * window.stride[0] - window.pad[0], 0)
     demand = overlap.distance(ends, first * window.input[1] * 2 * channels)
-    price = Price(
-        Costs(node.macs, cycles=cycles, flash=way.constant_bytes),
-        {f"{names['stem']} {code.digest}": code.bytes, name: _DRIVER_BYTES},
-        0 if is_direct else 2 * way.line * high,
-        () if is_direct else overlap.fact(node, 0, demand),
+    return driver(
+        view.part([node.node.id]), name, (body, _DRIVER_BYTES),
+        lambda: [Constant("weights", way.pack())], [called(node, kernel, code, rows)],
+        "int16 depthwise" + f", {way.together} pixels together" * (way.together > 1),
+        macs=node.macs, cycles=cycles, constant_bytes=way.constant_bytes,
+        scratch_bytes=0 if is_direct else 2 * way.line * high,
+        in_place=() if is_direct else overlap.fact(node, 0, demand),
     )  # fmt: skip
-
-    def make(layers: Sequence[Layer], _: object) -> tuple[Workload, ...]:
-        (layer,) = layers
-        helpers = (kernel_of(layer, names["stem"], code, rows),)
-        constants = (Constant("weights", way.pack()),)
-        return (KERNELS.workload(layer, name, body, constants, price, helpers),)
-
-    title = "int16 depthwise" + f", {way.together} pixels together" * (way.together > 1)
-    return Proposal(view.part([node.node.id]), price, make, None, CHANNELS_LAST, title)

@@ -12,22 +12,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from mcu_deploy.backends.ArmDsp.workloads import KERNELS, KIT
+from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, KIT, Called, driver
 from mcu_deploy.backends.interface import (
-    CFunction,
     Constant,
-    Costs,
     InPlace,
     Layer,
-    LayoutRule,
     Parameter,
-    Price,
     Proposal,
     SubgraphView,
-    Workload,
 )
-from mcu_deploy.backends.isa import Assembly, kernel
+from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.dsp.int16_rows import Int16Rows
+from mcu_deploy.backends.isa.workloads import NATURAL
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import Plane, plane
@@ -103,11 +99,11 @@ def _proposal(
         behind = -(-behind // 4) * 4
     if surplus or rest:
         written, behind = behind, behind + -(-rows.rows * rows.written * size // 4) * 4
-    names = {"stem": f"int16_rows{rows.rows}_{taps}x{filters}_dsp"}
+    kernel = f"int16_rows{rows.rows}_{taps}x{filters}_dsp"
     body = KIT.render(
         "int16_rows.c.j2", window=window.values(1), channels=channels, filters=filters, taps=taps,
         rows=rows.rows, whole=whole, rest=rest, surplus=surplus, size=size, ctype=y.dtype.c_type,
-        is_direct=is_direct, gathered=gathered, written=written, kernel=names["stem"],
+        is_direct=is_direct, gathered=gathered, written=written, kernel=kernel,
     )  # fmt: skip
     tiles = whole + (rest > 0)
     cycles = tiles * (code.time(node.target) + _CALL)
@@ -115,32 +111,28 @@ def _proposal(
         lines = count * window.kernel[0]
         cycles += round(lines * (_LINE + _BYTE * 2 * window.kernel[1] * channels))
     name = stem("int16_conv", "dsp", channels, filters, window=window)
-    price = Price(
-        Costs(node.macs, cycles=cycles, flash=rows.constant_bytes),
-        {f"{names['stem']} {code.digest}": code.bytes, name: _DRIVER_BYTES},
-        behind, () if is_direct and rows.rows == 1 else _in_place(node, rows, window, channels),
+    return driver(
+        view.part([node.node.id]), name, (body, _DRIVER_BYTES),
+        lambda: [Constant("weights", rows.pack())],
+        [called(node, kernel, code, tiles, has_scratch=rows.rows > 1)], "int16 rows",
+        macs=node.macs, cycles=cycles, constant_bytes=rows.constant_bytes, scratch_bytes=behind,
+        in_place=()
+        if is_direct and rows.rows == 1
+        else _in_place(node, rows, window, channels),
+        layouts=CHANNELS_LAST if node.op == "Conv" else NATURAL,
     )  # fmt: skip
 
-    def make(layers: Sequence[Layer], _: object) -> tuple[Workload, ...]:
-        (layer,) = layers
-        helpers = (kernel_of(layer, names["stem"], code, tiles, has_scratch=rows.rows > 1),)
-        constants = (Constant("weights", rows.pack()),)
-        return (KERNELS.workload(layer, name, body, constants, price, helpers),)
 
-    layouts = (LayoutRule.CHANNELS_LAST if node.op == "Conv" else LayoutRule.NATURAL,)
-    return Proposal(view.part([node.node.id]), price, make, None, layouts, "int16 rows")
-
-
-def kernel_of(
+def called(
     layer: Layer, name: str, code: Assembly, calls: int, *, has_scratch: bool = False
-) -> CFunction:
+) -> Called:
     """The function in assembly: of the input, the output, the weights, and maybe the scratch."""
     parameters = [
         Parameter("const int16_t *", "x"), Parameter(f"{layer.output.type.dtype.c_type} *", "y"),
         Parameter("const uint32_t *", "weights"),
     ]  # fmt: skip
     parameters += [Parameter("uint8_t *", "scratch")] if has_scratch else []
-    return kernel(name, parameters, code, layer.target, calls)
+    return Called(name, parameters, code, calls)
 
 
 def _in_place(node: Layer, rows: Int16Rows, window: Plane, channels: int) -> tuple[InPlace, ...]:

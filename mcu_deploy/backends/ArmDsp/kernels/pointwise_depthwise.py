@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from mcu_deploy.backends.ArmDsp.kernels import depthwise, pointwise, tables
 from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import OtherLayer, Strips, body_of
 from mcu_deploy.backends.ArmDsp.kernels.pointwise import PixelTiles
-from mcu_deploy.backends.ArmDsp.workloads import ID, chain, function_of
+from mcu_deploy.backends.ArmDsp.workloads import ID, called, driver
 from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa.dsp.pixel_groups import PixelGroups
 from mcu_deploy.backends.quantized.chains import followed, fused
@@ -82,18 +82,15 @@ def _proposal(
     stem = f"conv1x1_{channels}x{filters}_depthwise3x3_dsp"
     stems = f"conv1x1_{channels}x{filters}_rows_dsp", kernel.stem
     body = body_of(strips, between, None, stems, ("weights", "taps"), _asked(pixels))
-    return chain(
-        part, fused(part, "PointwiseDepthwise", ID), stem, body,
+    return driver(
+        part, stem, (body, _DRIVER_BYTES),
         lambda: [Constant("weights", product.pack()), kernel.taps(), *between.constants],
-        lambda target: [
-            kernel.function(target, strips.count),
-            function_of(stems[0], before.x, before.y, code, target), *between.helpers,
+        [
+            kernel.called(strips.count), called(stems[0], before.x, before.y, code),
+            *between.called,
         ],
         between.titled(pointwise.title(is_double), "depthwise3x3"),
-        code={
-            f"{stems[0]} {code.digest}": code.bytes, body: _DRIVER_BYTES,
-            **kernel.bytes, **between.code,
-        },
+        replacement=fused(part, "PointwiseDepthwise", ID),
         macs=before.pixels * channels * filters + 9 * behind.pixels * filters,
         cycles=code.time(before.target) + between.cycles
         + strips.count * (kernel.cycles + _STRIP_CYCLES),

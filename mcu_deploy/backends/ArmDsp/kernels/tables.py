@@ -8,12 +8,11 @@ take longer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from mcu_deploy.backends.ArmDsp.workloads import ALIKE, proposal
+from mcu_deploy.backends.ArmDsp.workloads import ALIKE, Called, proposal
 from mcu_deploy.backends.interface import (
-    CFunction,
     Constant,
     InPlace,
     Layer,
@@ -21,7 +20,7 @@ from mcu_deploy.backends.interface import (
     Proposal,
     SubgraphView,
 )
-from mcu_deploy.backends.isa import Assembly, Kind, kernel
+from mcu_deploy.backends.isa import Assembly, Kind
 from mcu_deploy.backends.quantized.byte_functions import OPERATORS, computed, refusal, table_of
 from mcu_deploy.backends.quantized.chains import reader
 from mcu_deploy.ir import NodeId
@@ -51,14 +50,13 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 @dataclass(frozen=True)
 class Middle:
     """What is between two layers of a chain: nothing, or a function of a byte, in place. layer: the
-    last before the second one; cycles: of all elements; code: as `Price` has it."""
+    last before the second one; cycles: of all elements."""
 
     layer: Layer
     nodes: tuple[NodeId, ...]
     cycles: int = 0
-    code: Mapping[str, int] = field(default_factory=dict)
     constants: tuple[Constant, ...] = ()
-    helpers: tuple[CFunction, ...] = ()
+    called: tuple[Called, ...] = ()
 
     @property
     def constant_bytes(self) -> int:
@@ -66,12 +64,12 @@ class Middle:
 
     def titled(self, first: str, *others: str) -> str:
         """The chain, for people."""
-        return " + ".join((first, *(["table"] if self.code else []), *others))
+        return " + ".join((first, *(["table"] if self.called else []), *others))
 
     def call(self, place: str, elements: str) -> str:
         """C that computes elements; empty where nothing is."""
         made = [
-            f"${of.stem}({place}, {place}, table, (uint32_t)({elements}));" for of in self.helpers
+            f"${of.stem}({place}, {place}, table, (uint32_t)({elements}));" for of in self.called
         ]
         return "".join(made)
 
@@ -93,8 +91,7 @@ def middle(view: SubgraphView, first: Layer) -> Middle:
     )  # fmt: skip
     return Middle(
         layer, (first.node.id, layer.node.id), code.time(layer.target),
-        {f"{stem} {code.digest}": code.bytes}, (Constant("table", table_of(layer, which), 1),),
-        (kernel(stem, parameters, code, layer.target),),
+        (Constant("table", table_of(layer, which), 1),), (Called(stem, parameters, code),),
     )  # fmt: skip
 
 

@@ -8,20 +8,20 @@ image are copied with its zero point. The driver is C.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mcu_deploy.backends.ArmMve.kernels import convolution, padded_convolution, pointwise
-from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, ID, workload
+from mcu_deploy.backends.ArmMve.workloads import ID, driver
 from mcu_deploy.backends.interface import (
     CFunction,
     Constant,
-    Costs,
     Layer,
-    Price,
     Proposal,
     SubgraphView,
+    Target,
     Workload,
 )
 from mcu_deploy.backends.kit.kit import Kit
@@ -83,12 +83,26 @@ class Rows:
         stem, digest = key.split()
         return f"{stem.removesuffix('_mve')}_row_{digest[:8]}_mve"
 
-    def made(self) -> tuple[CFunction, Constant]:
-        """The kernel, and the constant that it reads."""
-        (one,) = self.quickest.make([self.row], None)
-        assert one.function is not None
-        (constant,) = one.constants
-        return replace(one.function, stem=self.stem), replace(constant, stem=self.weights)
+    @property
+    def bytes(self) -> Mapping[str, int]:
+        """As `Price` has the code."""
+        (size,) = self.quickest.price.code.values()
+        return {self.stem: size}
+
+    @functools.cached_property
+    def _made(self) -> Workload:
+        (made,) = self.quickest.make([self.row], None)
+        return made
+
+    def function(self, _: Target) -> CFunction:
+        """The kernel."""
+        assert self._made.function is not None
+        return replace(self._made.function, stem=self.stem)
+
+    def constant(self) -> Constant:
+        """What it reads."""
+        (constant,) = self._made.constants
+        return replace(constant, stem=self.weights)
 
     @property
     def weights(self) -> str:
@@ -125,25 +139,11 @@ def _proposal(view: SubgraphView, node: Layer, rows: Sequence[Rows]) -> Proposal
         written=y.shape[1] * y.shape[-1], height=rows[0].layer.input(0).type.shape[2],
         ctype=x.dtype.c_type, zero=x.scaling.zero_point[0],
     )  # fmt: skip
-    code = {
-        one.stem: size
-        for one, price in zip(rows, prices, strict=True)
-        for size in price.code.values()
-    }
-    price = Price(
-        Costs(
-            node.macs, cycles=round(sum(one.cycles for one in rows)),
-            flash=sum(one.costs.flash or 0 for one in prices),
-        ),
-        {**code, body: _DRIVER_BYTES * len(rows)}, of_kernels + most * read,
+    return driver(
+        view.part([node.node.id]),
+        "conv_transpose_{}x{}_mve".format(*node.input(1).type.shape[:2]),
+        (body, _DRIVER_BYTES * len(rows)), lambda: [one.constant() for one in rows], rows,
+        "rows of conv", macs=node.macs, cycles=sum(one.cycles for one in rows),
+        constant_bytes=sum(price.costs.flash or 0 for price in prices),
+        scratch_bytes=of_kernels + most * read,
     )  # fmt: skip
-
-    def make(layers: Sequence[Layer], _: object) -> tuple[Workload, ...]:
-        (layer,) = layers
-        made = [one.made() for one in rows]
-        helpers = {function.stem: function for function, _ in made}
-        name = "conv_transpose_{}x{}_mve".format(*layer.input(1).type.shape[:2])
-        constants = tuple(constant for _, constant in made)
-        return (workload(layer, name, body, constants, price, (*helpers.values(),)),)
-
-    return Proposal(view.part([node.node.id]), price, make, None, CHANNELS_LAST, "rows of conv")
