@@ -59,7 +59,7 @@ static uint8_t workspace[ARENA] MCU_ALIGNED(16) __attribute__((section(".bss.mcu
 static mcu_instance_t instance;
 static const mcu_pool_t pools[] = {{workspace, 128}};
 const mcu_firmware_model_t mcu_firmware_models[] = {
-    {&_mcu_network_NAME, &instance, pools, NULL, 0, {1}, {2}}};
+    {&_mcu_network_NAME, &instance, pools, NULL, 0, {1}, {2}, NULL}};
 const uint32_t mcu_firmware_num_models = 1;
 """
 

@@ -21,7 +21,8 @@ void mcu_protocol_error(mcu_message_t *reply, uint32_t code, int32_t detail) {
         "",
         "the layer's output is not in memory: run with STOP_AFTER this layer first",
         "the model has fewer partitions",
-        "the device has started since it was last greeted"};
+        "the device has started since it was last greeted",
+        "the model has not this size"};
     uint32_t request = reply->frame[1] & ~(uint32_t)MCU_REPLY;
     const char *text = code == MCU_PROTOCOL_RUN_FAILED ? mcu_error_string(detail) : texts[code];
     reply->frame[1] = MCU_REPLY_ERROR;

@@ -20,8 +20,9 @@ static bool is_greeted;    /* since its start */
 
 static void hello(mcu_message_t *reply) {
     uint32_t can = MCU_CAN_LAYER_CRC | MCU_CAN_STOP_AFTER | MCU_CAN_SELF_TEST |
-                   MCU_CAN_FAULT_FRAMES | MCU_CAN_READ_REPLY |
+                   MCU_CAN_FAULT_FRAMES | MCU_CAN_READ_REPLY | MCU_CAN_RESIZE |
                    (MCU_TEST_COMMANDS ? MCU_CAN_TEST_COMMANDS : 0U);
+    mcu_size_forget();
     if (mcu_platform_counter_kind() != MCU_COUNTER_NONE) {
         can |= MCU_CAN_LAYER_TIME;
     }
@@ -58,6 +59,7 @@ static void describe(mcu_reader_t *request, mcu_message_t *reply) {
     mcu_put_bytes(reply, entry->source_sha256, sizeof entry->source_sha256);
     mcu_put_bytes(reply, entry->object_sha256, sizeof entry->object_sha256);
     mcu_put_string(reply, entry->model->name);
+    mcu_size_describe(entry, reply);
 }
 
 static void describe_partition(mcu_reader_t *request, mcu_message_t *reply) {
@@ -143,6 +145,7 @@ static void handle(uint8_t type, uint16_t seq, mcu_reader_t *request, mcu_messag
         type == MCU_HELLO || type == MCU_PING || type == MCU_SELF_TEST || type == MCU_RESET;
     if ((empty && size != 0U) || (type == MCU_DESCRIBE && size != 2U) ||
         (type == MCU_RESET_STATE && size != 2U) || (type == MCU_DESCRIBE_PARTITION && size != 4U) ||
+        (type == MCU_RESIZE && size != 6U) ||
         type == MCU_READ_REPLY) { /* one of the right length does not come here */
         mcu_protocol_error(reply, MCU_PROTOCOL_BAD_LENGTH, (int32_t)size);
         return;
@@ -173,7 +176,10 @@ static void handle(uint8_t type, uint16_t seq, mcu_reader_t *request, mcu_messag
         mcu_run_request(request, reply, seq);
         break;
     case MCU_SELF_TEST:
-        mcu_put_u32(reply, mcu_run_self_test());
+        mcu_put_u32(reply, mcu_self_test());
+        break;
+    case MCU_RESIZE:
+        mcu_size_request(request, reply);
         break;
     case MCU_RESET:
         break;

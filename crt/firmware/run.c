@@ -22,7 +22,8 @@ static struct {
     uint16_t seq;
 } run;
 
-static mcu_instance_t *instance; /* of the model that was last asked for */
+static mcu_instance_t *instance;         /* of the model that was last asked for */
+static const mcu_firmware_size_t *sized; /* its inputs and outputs; NULL: its descriptor's */
 static DLTensor tensors[MCU_MAX_TENSORS];
 static volatile uint32_t in_layer = NONE; /* of run.model */
 static uint32_t stopped_model = NONE;     /* whose workspace holds the outputs of ... */
@@ -40,6 +41,7 @@ void mcu_run_forget_layer(void) {
 
 static int32_t prepare(const mcu_firmware_model_t *entry) {
     instance = entry->instance;
+    sized = entry->size != NULL && entry->size->is_set ? entry->size : NULL;
     return mcu_firmware_prepare(entry);
 }
 
@@ -51,6 +53,9 @@ typedef struct mcu_tensor_list {
 
 static mcu_tensor_list_t inputs_of(const mcu_model_t *model, const mcu_partition_t *partition) {
     mcu_tensor_list_t list = {model->inputs, model->num_input_tensors};
+    if (sized != NULL) {
+        list.infos = sized->infos;
+    }
     if (partition != NULL) {
         list.infos = partition->inputs;
         list.count = partition->num_input_tensors;
@@ -60,6 +65,9 @@ static mcu_tensor_list_t inputs_of(const mcu_model_t *model, const mcu_partition
 
 static mcu_tensor_list_t outputs_of(const mcu_model_t *model, const mcu_partition_t *partition) {
     mcu_tensor_list_t list = {model->outputs, model->num_output_tensors};
+    if (sized != NULL) {
+        list.infos = sized->infos + model->num_input_tensors;
+    }
     if (partition != NULL) {
         list.infos = partition->outputs;
         list.count = partition->num_output_tensors;
@@ -361,39 +369,4 @@ void mcu_run_request(mcu_reader_t *request, mcu_message_t *reply, uint16_t seq) 
     mcu_put_u64(reply, most);
     mcu_put_u32(reply, (uint32_t)mcu_platform_stack_used());
     mcu_put_u32(reply, (uint32_t)mcu_platform_stack_size());
-}
-
-/* Writes and reads back each byte of a pool, and its inverse. */
-static bool holds_pattern(const mcu_pool_t *pool, uint32_t flip) {
-    volatile uint8_t *data = pool->data;
-    bool holds = true;
-    for (uint32_t at = 0; at < pool->size; at++) {
-        data[at] = (uint8_t)(at ^ (at >> 8) ^ (at >> 16) ^ flip);
-    }
-    for (uint32_t at = 0; at < pool->size; at++) {
-        holds = holds && data[at] == (uint8_t)(at ^ (at >> 8) ^ (at >> 16) ^ flip);
-    }
-    return holds;
-}
-
-uint32_t mcu_run_self_test(void) {
-    static const uint8_t known[9] = {'1', '2', '3', '4', '5', '6', '7', '8', '9'};
-    uint32_t failed = mcu_crc32(0, known, sizeof known) == 0xCBF43926U ? 0U : 1U;
-    mcu_run_forget_layer();
-    for (uint32_t i = 0; i < mcu_firmware_num_models; i++) {
-        const mcu_firmware_model_t *entry = &mcu_firmware_models[i];
-        int32_t status = prepare(entry);
-        if (status != MCU_OK) {
-            failed |= 2U;
-            mcu_log(mcu_error_string(status));
-        }
-        mcu_firmware_forget(entry); /* before what it holds is overwritten */
-        for (uint32_t pool = 0; pool <= entry->model->num_extra_pools; pool++) {
-            if (!holds_pattern(&entry->pools[pool], 0U) ||
-                !holds_pattern(&entry->pools[pool], 0xFFU)) {
-                failed |= 4U;
-            }
-        }
-    }
-    return failed;
 }

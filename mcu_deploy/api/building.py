@@ -227,7 +227,9 @@ def _link(
 
     def table(stacks: Sequence[int]) -> None:
         rows = [
-            FirmwareModel.of(n.name, n.graph, n.plan, compiler.sha256_of(o), s)
+            FirmwareModel.of(
+                n.name, n.graph, n.plan, compiler.sha256_of(o), s, n.selection.size is not None
+            )
             for n, o, s in zip(networks, objects, stacks, strict=True)
         ]
         text = codegen.firmware_models(rows, shared=shared)

@@ -17,7 +17,7 @@ class FirmwareModel:
 
     workspace_bytes, workspace_memory: of pool 0; extra_pools: beside it. callers: the bytes of each
     input, then of each output, that lies in a buffer of the caller, which is the firmware; 0: it
-    has a place.
+    has a place. sized: how many inputs and outputs there are where each run decides a size.
     """
 
     name: str
@@ -28,20 +28,28 @@ class FirmwareModel:
     extra_pools: tuple[PoolUse, ...] = ()
     callers: tuple[int, ...] = ()
     workspace_memory: str = ""
+    sized: int = 0
 
     @classmethod
     def of(
-        cls, name: str, graph: Graph, plan: Plan, object_sha256: str, stack_bytes: int
+        cls,
+        name: str,
+        graph: Graph,
+        plan: Plan,
+        object_sha256: str,
+        stack_bytes: int,
+        is_sized: bool,
     ) -> FirmwareModel:
         """The entry of a network."""
         shown = plan.exposure
+        tensors = (*shown.inputs(graph), *shown.outputs(graph))
         callers = tuple(
             graph.type(edge).bytes if isinstance(plan.place(edge), InSlot) else 0
-            for edge in (*shown.inputs(graph), *shown.outputs(graph))
+            for edge in tensors
         )
         return cls(
             name, graph.source_sha256, object_sha256, stack_bytes, plan.bytes, plan.pools[1:],
-            callers if any(callers) else (), plan.pools[0].memory,
+            callers if any(callers) else (), plan.pools[0].memory, len(tensors) if is_sized else 0,
         )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ with connect("/dev/ttyACM0") as device:
 
 from __future__ import annotations
 
-from mcu_deploy.device.line.client import Device, connect
+from mcu_deploy.device.line.client import Device
 from mcu_deploy.device.line.fault import (
     DeviceFault,
     EndlessRun,
@@ -17,3 +17,4 @@ from mcu_deploy.device.line.fault import (
 )
 from mcu_deploy.device.line.messages import LayerCrc, ProtocolError
 from mcu_deploy.device.line.models import ExpectedModel
+from mcu_deploy.device.line.opening import connect

@@ -22,7 +22,7 @@ from mcu_deploy.toolchain.flags import runtime_flags
 # Of crt/firmware/: what answers the serial protocol, what is counted, and what both begin with.
 _SERVING = (
     "answer.c", "cobs.c", "crc32.c", "firmware_main.c", "message.c", "protocol.c", "provoke.c",
-    "run.c",
+    "run.c", "self_test.c", "size.c",
 )  # fmt: skip
 _COUNTED = ("bench_main.c",)
 _BOTH = ("prepare.c",)

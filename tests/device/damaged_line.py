@@ -40,7 +40,7 @@ def build_stepped_firmware(elf: Path, sources: Sequence[Path], *flags: str) -> P
 
 def runtime_sources() -> list[Path]:
     """What of the runtime the firmware calls."""
-    names = ("runtime.c", "instance.c", "tensor.c", "error.c")
+    names = ("runtime.c", "instance.c", "tensor.c", "error.c", "resize.c")
     return [resources.crt() / "src" / name for name in names]
 
 

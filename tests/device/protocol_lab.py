@@ -38,7 +38,10 @@ def build_host_firmware(folder: Path, *flags: str) -> Path:
     """The firmware for the host with the hand-written networks."""
     board = load_board("host")
     crt = resources.crt()
-    runtime = [crt / "src" / name for name in ("runtime.c", "instance.c", "tensor.c", "error.c")]
+    runtime = [
+        crt / "src" / name
+        for name in ("runtime.c", "instance.c", "tensor.c", "error.c", "resize.c")
+    ]
     firmware = [path for path in (crt / "firmware").glob("*.c") if "bench" not in path.name]
     elf = folder / "firmware.elf"
     command = [

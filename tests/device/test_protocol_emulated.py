@@ -73,7 +73,14 @@ def test_hello_names_the_board(device: Device, board: Board) -> None:
     assert (device.hello.board, device.hello.core) == (board.name, board.core)
     assert (device.hello.clock_hz, device.hello.baud) == (board.clock_hz, board.serial.baud)
     assert device.hello.stack_bytes == board.stack_bytes
-    assert [model.name for model in device.models] == ["mini", "tiny", "failing", "slow", "parts"]
+    assert [model.name for model in device.models] == [
+        "mini",
+        "tiny",
+        "failing",
+        "slow",
+        "parts",
+        "sized",
+    ]
 
 
 def test_infer_and_layers(device: Device) -> None:
@@ -87,6 +94,14 @@ def test_infer_and_layers(device: Device) -> None:
     assert device.read_layer_output("mini", [X, Y], 1, 0) == expected[1][0]
     assert device.tensor_crc("mini", TensorKind.LAYER, 1, 1) == crcs[1, 1]
     assert device.resent == 0
+
+
+def test_each_run_decides_a_size(device: Device) -> None:
+    for size in (2, 5, 9):
+        x = np.arange(2 * size, dtype=np.uint8).reshape(2, size)
+        out, half = device.infer("sized", [x])
+        np.testing.assert_array_equal(out, x + np.uint8(1))
+        np.testing.assert_array_equal(half, x[0, ::2])
 
 
 def test_stack_and_counter(device: Device) -> None:

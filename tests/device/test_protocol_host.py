@@ -36,6 +36,7 @@ from mcu_deploy.device.line.messages import (
     pack_partition,
     pack_read,
     pack_read_reply,
+    pack_resize,
     pack_run,
     pack_tensor,
     pack_write,
@@ -106,7 +107,14 @@ def test_hello_and_description(device: Device) -> None:
     assert (device.hello.board, device.hello.core) == ("host", "host")
     assert device.hello.mtu == 1024 and Capability.TEST_COMMANDS in device.hello.capabilities
     mini = device.models[0]
-    assert [model.name for model in device.models] == ["mini", "tiny", "failing", "slow", "parts"]
+    assert [model.name for model in device.models] == [
+        "mini",
+        "tiny",
+        "failing",
+        "slow",
+        "parts",
+        "sized",
+    ]
     assert mini.source_sha256 == "010203" + "00" * 29
     assert mini.object_sha256 == "040506" + "00" * 29
     assert (mini.num_layers, mini.workspace_bytes, mini.stack_bytes) == (3, 9036, 512)
@@ -190,7 +198,9 @@ def test_self_test(device: Device) -> None:
 
 
 def test_wrong_arguments_are_said_before_anything_is_sent(device: Device) -> None:
-    with pytest.raises(UsageError, match="no model 'vww'; it has mini, tiny, failing, slow, parts"):
+    with pytest.raises(
+        UsageError, match="no model 'vww'; it has mini, tiny, failing, slow, parts, sized"
+    ):
         device.infer("vww", [])
     with pytest.raises(UsageError, match="takes 2 inputs, 1 were given"):
         device.infer("mini", [X])
@@ -229,12 +239,12 @@ def test_log(url: str) -> None:
 
 X_REF = pack_tensor(0, TensorKind.INPUT, 0)
 ERRORS = [
-    (0x10, b"", Code.UNKNOWN_TYPE, 16),
+    (0x11, b"", Code.UNKNOWN_TYPE, 17),
     (0x00, b"", Code.UNKNOWN_TYPE, 0),
     (Type.HELLO, b"x", Code.BAD_LENGTH, 1),
     (Type.PING, b"x", Code.BAD_LENGTH, 1),
     (Type.DESCRIBE, b"\0", Code.BAD_LENGTH, 1),
-    (Type.DESCRIBE, b"\5\0", Code.NO_SUCH_MODEL, 5),
+    (Type.DESCRIBE, b"\6\0", Code.NO_SUCH_MODEL, 6),
     (Type.DESCRIBE_TENSOR, X_REF + b"x", Code.BAD_LENGTH, 9),
     (Type.DESCRIBE_TENSOR, pack_tensor(0, TensorKind.OUTPUT, 2), Code.NO_SUCH_TENSOR, 2),
     (Type.READ, X_REF, Code.BAD_LENGTH, 8),
@@ -249,7 +259,7 @@ ERRORS = [
         Code.NO_SUCH_TENSOR,
         0,
     ),
-    (Type.WRITE, pack_write(pack_tensor(9, TensorKind.INPUT, 0), 0, b"x"), Code.NO_SUCH_MODEL, 5),
+    (Type.WRITE, pack_write(pack_tensor(9, TensorKind.INPUT, 0), 0, b"x"), Code.NO_SUCH_MODEL, 6),
     (Type.TENSOR_CRC, struct.pack("<HHHH", 0, 7, 0, 0), Code.NO_SUCH_TENSOR, 0),
     (Type.TENSOR_CRC, struct.pack("<HHHH", 0, 256, 0, 0), Code.NO_SUCH_TENSOR, 0),
     (Type.TENSOR_CRC, pack_tensor(0, TensorKind.INPUT, 0, 1), Code.NO_SUCH_TENSOR, 2),
@@ -258,7 +268,7 @@ ERRORS = [
     (Type.TENSOR_CRC, pack_tensor(0, TensorKind.LAYER, 1), Code.NOT_THERE, 1),
     (Type.RUN, b"\0" * 9, Code.BAD_LENGTH, 9),
     (Type.RUN, pack_run(0, RunFlag(0), 1, 0, [1]), Code.BAD_LENGTH, 14),
-    (Type.RUN, pack_run(5, RunFlag(0), 1, 0, []), Code.NO_SUCH_MODEL, 5),
+    (Type.RUN, pack_run(6, RunFlag(0), 1, 0, []), Code.NO_SUCH_MODEL, 6),
     (Type.RUN, pack_run(0, RunFlag(0), 0, 0, []), Code.BAD_VALUE, 0),
     (Type.RUN, pack_run(0, RunFlag(0), 1, 1, []), Code.BAD_VALUE, 0),
     (Type.RUN, pack_run(0, RunFlag.LAYER_CRC, 2, 0, []), Code.BAD_VALUE, 1),
@@ -270,12 +280,12 @@ ERRORS = [
     (Type.RUN, pack_run(4, RunFlag(0), 1, 0, [1], 1), Code.INPUT_CRC, 0),
     (Type.DESCRIBE_PARTITION, pack_partition(4, 2), Code.NO_SUCH_PARTITION, 2),
     (Type.DESCRIBE_PARTITION, pack_partition(0, 0), Code.NO_SUCH_PARTITION, 0),
-    (Type.DESCRIBE_PARTITION, pack_partition(5, 0), Code.NO_SUCH_MODEL, 5),
+    (Type.DESCRIBE_PARTITION, pack_partition(6, 0), Code.NO_SUCH_MODEL, 6),
     (Type.DESCRIBE_PARTITION, b"\4\0", Code.BAD_LENGTH, 2),
     (Type.RESET_STATE, b"\4", Code.BAD_LENGTH, 1),
     (Type.READ_REPLY, bytes(5), Code.BAD_LENGTH, 5),
     (Type.READ_REPLY, bytes(7), Code.BAD_LENGTH, 7),
-    (Type.RESET_STATE, b"\5\0", Code.NO_SUCH_MODEL, 5),
+    (Type.RESET_STATE, b"\6\0", Code.NO_SUCH_MODEL, 6),
     (Type.READ, pack_read(pack_tensor(4, TensorKind.KEPT, 1), 0, 1), Code.NO_SUCH_TENSOR, 1),
     (Type.READ, pack_read(pack_tensor(4, TensorKind.STATE, 1), 0, 1), Code.NO_SUCH_TENSOR, 1),
     (Type.TENSOR_CRC, pack_tensor(4, TensorKind.STATE, 0, 1), Code.NO_SUCH_TENSOR, 1),
@@ -287,6 +297,12 @@ ERRORS = [
         Code.NO_SUCH_TENSOR,
         0,
     ),
+    (Type.RESIZE, bytes(5), Code.BAD_LENGTH, 5),
+    (Type.RESIZE, pack_resize(6, 4), Code.NO_SUCH_MODEL, 6),
+    (Type.RESIZE, pack_resize(0, 1), Code.BAD_SIZE, 0),
+    (Type.RESIZE, pack_resize(5, 1), Code.BAD_SIZE, 9),
+    (Type.RESIZE, pack_resize(5, 10), Code.BAD_SIZE, 9),
+    (Type.RESIZE, pack_resize(5, 0xFFFFFFFF), Code.BAD_SIZE, 9),
     (Type.PROVOKE, b"", Code.BAD_LENGTH, 0),
     (Type.PROVOKE, struct.pack("<BBHH", 99, 0, 0, 0), Code.BAD_VALUE, 99),
     (Type.PROVOKE, struct.pack("<BBHH", 1, 1, 0, 3), Code.NO_SUCH_LAYER, 3),

@@ -9,10 +9,12 @@ from __future__ import annotations
 import functools
 import random
 import struct
+import tempfile
 import zlib
 from pathlib import Path
 
 import numpy as np
+from device.protocol_lab import build_host_firmware, running
 from fuzz.harness import change_bytes
 from fuzz.target_report import built
 
@@ -85,13 +87,15 @@ def _talk(link: Link) -> None:
     device = Device(link)
     if not device.models:
         return
-    model = device.models[0]
+    model = device.models[-1]
+    if model.size is not None:
+        model = device.resize(model.index, (model.size.least + model.size.most) // 2)
     inputs = [np.zeros(t.shape, t.dtype) for t in model.inputs]
-    device.infer(0, inputs)
-    device.layer_crcs(0, inputs)
-    device.profile(0, inputs)
+    device.infer(model.index, inputs)
+    device.layer_crcs(model.index, inputs)
+    device.profile(model.index, inputs)
     for kept in model.kept:
-        device.kept(0, kept.name)
+        device.kept(model.index, kept.name)
     device.echo(b"hello")
     device.self_test()
 
@@ -102,18 +106,27 @@ def _link(transport: object) -> Link:
 
 @functools.cache
 def SEEDS() -> list[bytes]:
+    """A built model, and the last of the hand-written ones, whose size each run decides."""
     folder = open_folder(built())
     with open_emulator(folder.board, folder.firmware) as emulator:
-        connect(emulator.url).close()
-        with _Recorder(emulator.url) as line:
-            _talk(_link(line))
+        found = [_recorded(emulator.url)]
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        with running(build_host_firmware(directory), directory / "stderr") as url:
+            return [*found, _recorded(url)]
+
+
+def _recorded(url: str) -> bytes:
+    connect(url).close()
+    with _Recorder(url) as line:
+        _talk(_link(line))
     requests, replies = FrameReader().feed(line.sent), FrameReader().feed(line.received)
     answers = [
         [(r.type, r.payload) for r in replies if r.seq == q.seq]
         for q in requests
         if q.type != Type.PING  # a busy machine brings some, and what was asked again
     ]
-    return [_pack([frames for frames in answers if frames])]
+    return _pack([frames for frames in answers if frames])
 
 
 def _pack(conversation: Conversation) -> bytes:

@@ -150,7 +150,9 @@ def test_describe_fault_names_the_functions(tmp_path: Path) -> None:
 
 
 def test_another_firmware_is_refused_in_a_sentence() -> None:
-    on_device = [messages.ModelHeader(0, "kws", "ab" * 32, "cd" * 32, 0, 0, 3, 0, 0, 0, 10, 0, 1)]
+    on_device = [
+        messages.ModelHeader(0, "kws", "ab" * 32, "cd" * 32, 0, 0, 3, 0, 0, 0, 10, 0, 1, size=None)
+    ]
     refuse_other_models("b", on_device, [ExpectedModel("kws", "ab" * 32, "cd" * 32)])
     for expected, reason in [
         (ExpectedModel("vww", "ab" * 32, "cd" * 32), "has kws, not vww"),

@@ -6,11 +6,20 @@
 #ifndef MCU_FIRMWARE_H
 #define MCU_FIRMWARE_H
 
+#include <stdbool.h>
+
 #include "mcu/runtime.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The inputs, then the outputs, of a model whose size each run decides, once a host has set it. */
+typedef struct mcu_firmware_size {
+    mcu_tensor_info_t *infos;
+    int64_t *extents; /* room for MCU_<NAME>_EXTENTS of them, for mcu_model_resize */
+    bool is_set;      /* false: the largest, as the descriptor has them */
+} mcu_firmware_size_t;
 
 typedef struct mcu_firmware_model {
     const mcu_model_t *model;
@@ -21,6 +30,7 @@ typedef struct mcu_firmware_model {
     uint32_t stack_bytes;      /* the build's bound for one run; 0: not known */
     uint8_t source_sha256[32]; /* of the model file */
     uint8_t object_sha256[32]; /* of network_<name>.o */
+    mcu_firmware_size_t *size; /* NULL: all shapes are static */
 } mcu_firmware_model_t;
 
 extern const mcu_firmware_model_t mcu_firmware_models[];

@@ -60,6 +60,7 @@ enum {
     MCU_DESCRIBE_PARTITION = 0x0D,
     MCU_RESET_STATE = 0x0E,
     MCU_READ_REPLY = 0x0F,
+    MCU_RESIZE = 0x10,
     MCU_EVENT_LOG = 0x40,
     MCU_EVENT_FAULT = 0x41,
     MCU_EVENT_BUSY = 0x42,
@@ -83,7 +84,8 @@ enum {
     MCU_PROTOCOL_RUN_FAILED = 10,
     MCU_PROTOCOL_NOT_THERE = 11,
     MCU_PROTOCOL_NO_SUCH_PARTITION = 12,
-    MCU_PROTOCOL_NOT_GREETED = 13
+    MCU_PROTOCOL_NOT_GREETED = 13,
+    MCU_PROTOCOL_BAD_SIZE = 14
 };
 
 enum {
@@ -93,7 +95,8 @@ enum {
     MCU_CAN_SELF_TEST = 1U << 3,
     MCU_CAN_TEST_COMMANDS = 1U << 4,
     MCU_CAN_FAULT_FRAMES = 1U << 5,
-    MCU_CAN_READ_REPLY = 1U << 6
+    MCU_CAN_READ_REPLY = 1U << 6,
+    MCU_CAN_RESIZE = 1U << 7
 };
 
 enum {
@@ -200,10 +203,22 @@ bool mcu_run_tensor(mcu_reader_t *request, mcu_message_t *reply, mcu_tensor_plac
 /* An input was written: no layer's output is in memory any more. */
 void mcu_run_forget_layer(void);
 void mcu_run_request(mcu_reader_t *request, mcu_message_t *reply, uint16_t seq);
-uint32_t mcu_run_self_test(void);
 
 /* The layer in progress, for the fault report; false between layers. */
 bool mcu_run_in_layer(uint32_t *model, uint32_t *layer);
+
+/* ---- self_test.c ---- */
+
+/* A bit for each test that failed (docs/protocol.md); overwrites every workspace. */
+uint32_t mcu_self_test(void);
+
+/* ---- size.c ---- */
+
+/* What DESCRIBE says of a model's size, and RESIZE, which sets it. */
+void mcu_size_describe(const mcu_firmware_model_t *entry, mcu_message_t *reply);
+void mcu_size_request(mcu_reader_t *request, mcu_message_t *reply);
+/* Every model has its largest size again. */
+void mcu_size_forget(void);
 
 /* ---- provoke.c ---- */
 

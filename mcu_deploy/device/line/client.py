@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,17 +20,15 @@ from mcu_deploy.device.line.framing import PROTOCOL_VERSION
 from mcu_deploy.device.line.link import EventHandler, Link
 from mcu_deploy.device.line.messages import Hello, LayerCrc, RunResult, TensorInfo
 from mcu_deploy.device.line.models import (
-    ExpectedModel,
     ModelInfo,
     Signature,
     describe,
     find_tensor,
     pack_array,
-    refuse_other_models,
     unpack_array,
 )
 from mcu_deploy.device.line.transfers import read_tensor, write_state, write_tensor
-from mcu_deploy.device.line.transport import DEFAULT_BAUD, Line, LineClosed, Transport
+from mcu_deploy.device.line.transport import LineClosed
 from mcu_deploy.device.line.watching import LayerCrcs, LayerTimes, Watch
 from mcu_deploy.device.line.wire import DeviceRestarted, other_version
 from mcu_deploy.errors import DeviceError, RequestError
@@ -108,7 +106,12 @@ class Device:
     def write_inputs(
         self, model: int | str, inputs: Sequence[Array], partition: int | str | None = None
     ) -> None:
-        """Writes all inputs: arrays as the descriptor has them."""
+        """Writes all inputs: arrays as the descriptor has them.
+
+        Of a model whose size each run decides they may have any size that it has (`resize`).
+        """
+        if partition is None:
+            self._fit(self.model(model), inputs)
         run = self.signature(model, partition)
         if len(inputs) != len(run.inputs):
             raise RequestError(
@@ -126,6 +129,17 @@ class Device:
         run = self.signature(model, partition)
         _tensor(run.outputs, index, f"{run.called} has no output {index}")
         return read_tensor(self._link, run.output(index))
+
+    def resize(self, model: int | str, size: int) -> ModelInfo:
+        """Sets the size of the next runs of a model that lets each decide one; what it is then.
+
+        `inputs` and `outputs` of the result, and of `models`, are those of this size. What the
+        last run left can be read no more. UsageError where the model has no such size.
+        """
+        info = self.model(model).at(size, self._ask)
+        self.models = tuple(info if m.index == info.index else m for m in self.models)
+        self._crcs.pop((info.index, None), None)
+        return info
 
     def kept(self, model: int | str, name: str) -> Array:
         """A kept tensor, as the last run that computes it has left it."""
@@ -285,7 +299,18 @@ class Device:
         self.models = tuple(self._describe(i) for i in range(self.hello.num_models))
 
     def _describe(self, model: int) -> ModelInfo:
-        return describe(model, lambda kind, data: self._link.request(kind, data, reply_bytes=256))
+        return describe(model, self._ask)
+
+    def _ask(self, kind: Type, data: bytes) -> bytes:
+        return self._link.request(kind, data, reply_bytes=256)
+
+    def _fit(self, info: ModelInfo, inputs: Sequence[Array]) -> None:
+        """Sets the size that these inputs have, where they have another one than is set."""
+        wanted = info.size_of(inputs)
+        if wanted is not None and wanted != info.size_of(info.inputs):
+            self.resize(info.index, wanted)
+        if Capability.RESIZE not in self.hello.capabilities:
+            info.refuse_sizes(inputs, self.hello.board)
 
     def _read_array(
         self, info: ModelInfo, tensors: Sequence[TensorInfo], kind: TensorKind, name: str, what: str
@@ -335,47 +360,6 @@ class Device:
             f"In {_RUN_ATTEMPTS} runs of model {info.name} not every layer's report arrived: the "
             "line is too bad; use a lower baud rate or a shorter cable."
         )
-
-
-def connect(
-    url: str | Line,
-    *,
-    baud: int | None = None,
-    expect: Sequence[ExpectedModel] = (),
-    latency: float | None = None,
-    retries: int | None = None,
-    run_timeout: float | None = None,
-    emulator: str = "",
-    log: Callable[[str], None] = lambda text: None,
-) -> Device:
-    """Opens a device and greets it.
-
-    url: a device node, a URL of pyserial (`socket://host:port`), or a line that is open already;
-    baud: None: 115200. expect: the models that were just built; another firmware is refused.
-    latency: seconds that line, operating system and emulator may hold an answer back (None: 3);
-    retries: attempts of a request whose frames get damaged, a tenth of it where nothing comes at
-    all (None: 100); run_timeout: seconds without a sign of life after which a run is stopped
-    (None: 60); emulator: what runs the firmware, where no board does; log: gets the device's log.
-
-    DeviceError: cannot open, no answer (with a diagnosis), or another firmware.
-    """
-    wait = 3.0 if latency is None else latency
-    tries = 100 if retries is None else retries
-    limit = 60.0 if run_timeout is None else run_timeout
-    if not (0 < wait <= 600 and tries >= 1 and limit > 0):
-        raise RequestError(
-            f"A latency of {wait:g} s, {tries} retries and a run's time-out of {limit:g} s make no "
-            "sense: give 0.001 ... 600 seconds, one attempt at least, and more than 0 seconds."
-        )
-    line = Transport(url, baud or DEFAULT_BAUD, emulator) if isinstance(url, str) else url
-    try:
-        link = Link(line, latency=wait, retries=tries, run_timeout=limit, log=log)
-        device = Device(link)
-        refuse_other_models(device.hello.board, device.models, expect)
-    except BaseException:
-        line.close()
-        raise
-    return device
 
 
 def _tensor(tensors: Sequence[TensorInfo], index: int, message: str) -> TensorInfo:

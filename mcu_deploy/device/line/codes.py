@@ -23,6 +23,7 @@ class Type(enum.IntEnum):
     DESCRIBE_PARTITION = 0x0D
     RESET_STATE = 0x0E
     READ_REPLY = 0x0F
+    RESIZE = 0x10
     LOG = 0x40
     FAULT = 0x41
     BUSY = 0x42
@@ -51,6 +52,7 @@ class Code(enum.IntEnum):
     NOT_THERE = 11
     NO_SUCH_PARTITION = 12
     NOT_GREETED = 13
+    BAD_SIZE = 14
 
 
 class Capability(enum.IntFlag):
@@ -63,6 +65,7 @@ class Capability(enum.IntFlag):
     TEST_COMMANDS = 16
     FAULT_FRAMES = 32
     READ_REPLY = 64
+    RESIZE = 128
 
 
 class CounterKind(enum.IntEnum):

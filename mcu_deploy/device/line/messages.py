@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -66,8 +66,22 @@ class TensorInfo:
 
 
 @dataclass(frozen=True)
+class RunSize:
+    """A size that each run decides, from `least` to `most`: that of an input, given by its index,
+    along an axis."""
+
+    least: int
+    most: int
+    input: int
+    axis: int
+
+
+@dataclass(frozen=True)
 class ModelHeader:
-    """A model's description without its tensors. The SHA-256 are in lower-case hex."""
+    """A model's description without its tensors. The SHA-256 are in lower-case hex.
+
+    size: None where all shapes are static, and where the firmware is of before there were sizes.
+    """
 
     index: int
     name: str
@@ -82,6 +96,7 @@ class ModelHeader:
     workspace_bytes: int
     stack_bytes: int
     abi_version: int
+    size: RunSize | None = field(kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -145,8 +160,13 @@ class _Payload:
         (size,) = self.fields("B")
         return self.take(size).decode("utf-8", errors="replace")
 
+    @property
+    def left(self) -> int:
+        """How many bytes have not been read."""
+        return len(self._data) - self._at
+
     def rest(self) -> bytes:
-        return self.take(len(self._data) - self._at)
+        return self.take(self.left)
 
     def broken(self, reason: str) -> DeviceError:
         return DeviceError(
@@ -179,12 +199,16 @@ def unpack_hello(payload: bytes) -> Hello:
 
 
 def unpack_describe(payload: bytes) -> ModelHeader:
-    """The reply to DESCRIBE."""
+    """The reply to DESCRIBE; that of an older firmware ends with the name."""
     data = _Payload(payload, "DESCRIBE reply")
     index, *counts = data.fields("HHHHHHHIII")
     source, binary = data.take(32).hex(), data.take(32).hex()
     name = data.text()
-    return ModelHeader(index, name, source, binary, *counts)
+    least, most, number, axis = data.fields("IIHH") if data.left else (0, 0, 0, 0)
+    size = RunSize(least, most, number, axis) if most else None
+    if size is not None and not (1 <= least <= most < 1 << 31 and number < counts[0]):
+        raise data.broken(f"has sizes from {least} to {most} of input {number}")
+    return ModelHeader(index, name, source, binary, *counts, size=size)
 
 
 def unpack_partition(payload: bytes) -> tuple[int, int, str]:
@@ -285,6 +309,11 @@ def pack_read(tensor: bytes, offset: int, count: int) -> bytes:
 def pack_read_reply(seq: int, offset: int, count: int) -> bytes:
     """The payload of READ_REPLY: which part of the reply's frame to request `seq`."""
     return struct.pack("<HHH", seq, offset, count)
+
+
+def pack_resize(model: int, size: int) -> bytes:
+    """The payload of RESIZE."""
+    return struct.pack("<HI", model, size)
 
 
 WHOLE_NETWORK = 0xFFFF

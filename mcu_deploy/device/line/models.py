@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from mcu_deploy.errors import DeviceError, RequestError
 from mcu_deploy.ir import DType
 
 Array = NDArray[np.generic]
+Ask = Callable[[Type, bytes], bytes]
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,45 @@ class ModelInfo(ModelHeader):
     partitions: tuple[PartitionInfo, ...] = ()
     kept: tuple[TensorInfo, ...] = ()
     states: tuple[TensorInfo, ...] = ()
+
+    def size_of(self, inputs: Sequence[Array] | Sequence[TensorInfo]) -> int | None:
+        """The size of a run on these inputs; None where all shapes are static, or where they are
+        not the model's."""
+        if self.size is None or len(inputs) != len(self.inputs):
+            return None
+        shape = inputs[self.size.input].shape
+        return shape[self.size.axis] if self.size.axis < len(shape) else None
+
+    def refuse_sizes(self, inputs: Sequence[Array], board: str) -> None:
+        """For a firmware that sets no sizes: raises DeviceError where these inputs have another."""
+        pairs = zip(inputs, self.inputs, strict=False)
+        other = next((t for a, t in pairs if a.ndim == len(t.shape) and a.shape != t.shape), None)
+        if other is not None:
+            raise DeviceError(
+                f"The firmware on board {board} knows no request that sets a size (RESIZE), so it "
+                f"runs model {self.name} with its input {other.name!r} of shape "
+                f"{list(other.shape)} alone. Give that, or build and load it anew."
+            )
+
+    def at(self, size: int, ask: Ask) -> ModelInfo:
+        """As it is when the device has set the size. Raises RequestError where it has no such."""
+        known = self.size
+        if known is None:
+            raise RequestError(
+                f"Model {self.name} has one size alone, that of its shapes. Build it with a bound, "
+                "as --shape x=N,8:N<=64, where each run is to decide one."
+            )
+        if not known.least <= size <= known.most:
+            raise RequestError(
+                f"Model {self.name} runs for sizes from {known.least} to {known.most}, not for "
+                f"{size}. Give an input of such a size, or build it with another bound."
+            )
+        ask(Type.RESIZE, messages.pack_resize(self.index, size))
+        return replace(
+            self,
+            inputs=_tensors(self.index, TensorKind.INPUT, self.num_inputs, ask),
+            outputs=_tensors(self.index, TensorKind.OUTPUT, self.num_outputs, ask),
+        )
 
 
 @dataclass(frozen=True)
@@ -128,19 +168,25 @@ def find_tensor(tensors: Sequence[TensorInfo], name: str, message: str) -> int:
     raise RequestError(f"{message}; it has {names}.")
 
 
-def describe(model: int, ask: Callable[[Type, bytes], bytes]) -> ModelInfo:
+def _tensors(
+    model: int, kind: TensorKind, count: int, ask: Ask, partition: int | None = None
+) -> tuple[TensorInfo, ...]:
+    found = []
+    for number in range(count):
+        place = (number, 0) if partition is None else (partition, number)
+        request = messages.pack_tensor(model, kind, *place)
+        found.append(messages.unpack_tensor(ask(Type.DESCRIBE_TENSOR, request)))
+    return tuple(found)
+
+
+def describe(model: int, ask: Ask) -> ModelInfo:
     """All that a device says of a model. ask: sends a request and returns the reply."""
     head = messages.unpack_describe(ask(Type.DESCRIBE, model.to_bytes(2, "little")))
 
     def tensors(
         kind: TensorKind, count: int, partition: int | None = None
     ) -> tuple[TensorInfo, ...]:
-        found = []
-        for number in range(count):
-            place = (number, 0) if partition is None else (partition, number)
-            request = messages.pack_tensor(model, kind, *place)
-            found.append(messages.unpack_tensor(ask(Type.DESCRIBE_TENSOR, request)))
-        return tuple(found)
+        return _tensors(model, kind, count, ask, partition)
 
     def partition(number: int) -> PartitionInfo:
         request = messages.pack_partition(model, number)

@@ -1,4 +1,4 @@
-/* Five small networks, written by hand, for the tests of the protocol.
+/* Six small networks, written by hand, for the tests of the protocol.
  *
  * "mini": inputs x int8[1,3000] and y float32[4]; outputs z int8[1,3000] and w float32[4].
  *   layer 0: t = x + 1; layer 1: x = reversed t, in x's own place, and s = the sum of t, int32[1];
@@ -9,6 +9,8 @@
  * "slow": as tiny, in 6 layers of 60 ms each, none of which changes the output.
  * "parts": input and output uint8[1]. Layer 0: mid = in + 1, kept; layer 1: sum = sum + mid, a
  * state that begins with 100, and out = sum. Partitions "head" (in to mid) and "tail" (mid to out).
+ * "sized": input uint8[2,N], N of 2 to 9 decided by each run; outputs uint8[2,N], in + 1, and
+ * uint8[(N + 1) / 2], every other element of the first row. One layer.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -179,6 +181,39 @@ static int32_t run_tail(void *args, void *types, int32_t num_args, void *value, 
     return run_parts(args, types, num_args, handle, &_mcu_network_parts.partitions[1]);
 }
 
+enum { SIZED_LEAST = 2, SIZED_MOST = 9, SIZED_OUT = 32, SIZED_HALF = 64, SIZED_BYTES = 80 };
+
+static int32_t run_sized(void *args, void *types, int32_t num_args, void *value, void *code,
+                         void *handle) {
+    extern const mcu_model_t _mcu_network_sized;
+    const mcu_model_t *model = &_mcu_network_sized;
+    mcu_instance_t *instance = handle;
+    mcu_tensor_info_t infos[3];
+    int64_t extents[5];
+    int32_t size = 0;
+    (void)value;
+    (void)code;
+    int32_t status = _mcu_run_size(model, args, num_args, infos, extents, &size);
+    const mcu_partition_t whole = {
+        .num_input_tensors = 1, .num_output_tensors = 2, .inputs = infos, .outputs = infos + 1};
+    if (status == MCU_OK) {
+        status = _mcu_run_begin(model, &whole, args, types, num_args, handle);
+    }
+    if (status != MCU_OK) {
+        return status;
+    }
+    uint8_t *memory = instance->workspace;
+    _mcu_layer_event(instance, 0, MCU_LAYER_BEGIN);
+    for (int32_t i = 0; i < 2 * size; i++) {
+        memory[SIZED_OUT + i] = (uint8_t)(memory[i] + 1U);
+    }
+    for (int32_t i = 0; i < size; i += 2) {
+        memory[SIZED_HALF + i / 2] = memory[i];
+    }
+    _mcu_layer_event(instance, 0, MCU_LAYER_END);
+    return _mcu_run_end(model, &whole, args, handle);
+}
+
 #define INT8                                                                                       \
     { kDLInt, 8, 1 }
 #define UINT8                                                                                      \
@@ -266,6 +301,37 @@ const mcu_model_t _mcu_network_parts = {.run_func = run_whole,
                                         .num_kept = 1,
                                         .num_states = 1};
 
+static const int64_t sized_shape[] = {2, SIZED_MOST};
+static const int64_t sized_half[] = {(SIZED_MOST + 1) / 2};
+static const mcu_tensor_info_t sized_inputs[] = {
+    {"in", sized_shape, {0, 0, 2 * SIZED_MOST}, 0.0F, 0, 2, UINT8}};
+static const mcu_tensor_info_t sized_outputs[] = {
+    {"out", sized_shape, {SIZED_OUT, 0, 2 * SIZED_MOST}, 0.0F, 0, 2, UINT8},
+    {"half", sized_half, {SIZED_HALF, 0, (SIZED_MOST + 1) / 2}, 0.0F, 0, 1, UINT8}};
+static const mcu_layer_info_t sized_layers[] = {{0, 2}};
+static const mcu_region_t sized_regions[] = {{SIZED_OUT, 0, 2 * SIZED_MOST},
+                                             {SIZED_HALF, 0, (SIZED_MOST + 1) / 2}};
+static const mcu_extent_t sized_extents[] = {
+    {0, 1, 1, 0, 1, 0}, {1, 1, 1, 0, 1, 0}, {2, 0, 1, 1, 2, 0}};
+static const mcu_size_t sized_size = {SIZED_LEAST, SIZED_MOST, 0, 1, 3, sized_extents};
+const mcu_model_t _mcu_network_sized = {.run_func = run_sized,
+                                        .num_input_tensors = 1,
+                                        .num_output_tensors = 2,
+                                        .abi_version = MCU_MODEL_ABI_VERSION,
+                                        .workspace_size = SIZED_BYTES,
+                                        .workspace_alignment = 16,
+                                        .num_layers = 1,
+                                        .name = "sized",
+                                        .inputs = sized_inputs,
+                                        .outputs = sized_outputs,
+                                        .layers = sized_layers,
+                                        .layer_outputs = sized_regions,
+                                        .size = &sized_size};
+
+static uint8_t sized_workspace[SIZED_BYTES] MCU_ALIGNED(16);
+static mcu_tensor_info_t sized_infos[3];
+static int64_t sized_room[5];
+static mcu_firmware_size_t sized_set = {sized_infos, sized_room, false};
 static uint8_t parts_workspace[4] MCU_ALIGNED(16);
 static uint8_t mini_workspace[MINI_BYTES] MCU_ALIGNED(16);
 static uint8_t tiny_workspace[2] MCU_ALIGNED(16);
@@ -276,12 +342,14 @@ static const mcu_pool_t tiny_pools[] = {{tiny_workspace, 2}};
 static const mcu_pool_t failing_pools[] = {{failing_workspace, 2}};
 static const mcu_pool_t slow_pools[] = {{slow_workspace, 2}};
 static const mcu_pool_t parts_pools[] = {{parts_workspace, 4}};
-static mcu_instance_t instances[5];
+static const mcu_pool_t sized_pools[] = {{sized_workspace, SIZED_BYTES}};
+static mcu_instance_t instances[6];
 
 const mcu_firmware_model_t mcu_firmware_models[] = {
-    {&_mcu_network_mini, &instances[0], mini_pools, NULL, 512, {1, 2, 3}, {4, 5, 6}},
-    {&_mcu_network_tiny, &instances[1], tiny_pools, NULL, 256, {7}, {8}},
-    {&_mcu_network_failing, &instances[2], failing_pools, NULL, 0, {9}, {10}},
-    {&_mcu_network_slow, &instances[3], slow_pools, NULL, 0, {11}, {12}},
-    {&_mcu_network_parts, &instances[4], parts_pools, NULL, 0, {13}, {14}}};
-const uint32_t mcu_firmware_num_models = 5;
+    {&_mcu_network_mini, &instances[0], mini_pools, NULL, 512, {1, 2, 3}, {4, 5, 6}, NULL},
+    {&_mcu_network_tiny, &instances[1], tiny_pools, NULL, 256, {7}, {8}, NULL},
+    {&_mcu_network_failing, &instances[2], failing_pools, NULL, 0, {9}, {10}, NULL},
+    {&_mcu_network_slow, &instances[3], slow_pools, NULL, 0, {11}, {12}, NULL},
+    {&_mcu_network_parts, &instances[4], parts_pools, NULL, 0, {13}, {14}, NULL},
+    {&_mcu_network_sized, &instances[5], sized_pools, NULL, 0, {15}, {16}, &sized_set}};
+const uint32_t mcu_firmware_num_models = 6;

@@ -204,7 +204,7 @@ static uint32_t interesting(void) {
 
 /* Half of the time with the size that the request has, so that more than its length is tested. */
 static size_t random_payload(uint8_t *payload, uint32_t type) {
-    static const uint8_t right[] = {0, 0, 0, 5, 2, 8, 40, 14, 8, 10, 0, 0, 6, 4, 2};
+    static const uint8_t right[] = {0, 0, 0, 5, 2, 8, 40, 14, 8, 10, 0, 0, 6, 4, 2, 6, 6};
     size_t size = draw(8) == 0U ? draw(MCU_PROTOCOL_MTU + 1U) : draw(24);
     if (type < sizeof right && draw(2) == 0U) {
         size = right[type];
@@ -230,7 +230,7 @@ int main(int argc, char **argv) {
     test_cobs_blocks();
     for (unsigned long i = 0; i < frames; i++) {
         uint32_t version = draw(50) == 0U ? draw(256) : MCU_PROTOCOL_VERSION;
-        uint32_t type = draw(10) == 0U ? draw(256) : 1U + draw(14);
+        uint32_t type = draw(10) == 0U ? draw(256) : 1U + draw(16);
         uint32_t seq = draw(4);
         size_t size = random_payload(payload, type);
         if (type == MCU_RUN && size >= 8U) {
@@ -238,6 +238,10 @@ int main(int argc, char **argv) {
             if (draw(2) == 0U) {
                 payload[2] = payload[3] = 0xFFU; /* the whole network */
             }
+        }
+        if (type == MCU_RESIZE && size == 6U && draw(2) == 0U) {
+            const uint8_t sizes[6] = {5, 0, (uint8_t)draw(12), 0, 0, 0}; /* of the model "sized" */
+            memcpy(payload, sizes, sizeof sizes);
         }
         size_t bytes = encode(line, sizeof line, version, type, seq, payload, size);
         unsigned damage = draw(4);

@@ -13,7 +13,10 @@ FIRMWARE = [path for path in sorted((CRT / "firmware").glob("*.c")) if "bench" n
 
 def fuzzer(program: Path, mtu: int) -> Path:
     """Compiles `PROGRAM SEED FRAMES` for frames of that size."""
-    runtime = [CRT / "src" / name for name in ("runtime.c", "instance.c", "tensor.c", "error.c")]
+    runtime = [
+        CRT / "src" / name
+        for name in ("runtime.c", "instance.c", "tensor.c", "error.c", "resize.c")
+    ]
     subprocess.run(
         [
             *("gcc", "-std=c99", "-g", "-O1", *WARNINGS),
