@@ -74,6 +74,17 @@ SHARED = (
     Case((8, 3, 40), 10, zeros=(127, 3)),
     Case((12, 5, 42), 7, (3, 3), (1, 1), (0, 0, 0, 0)),
 )
+# Small images whose copy is not in the output: it may be made in halves. Rows of outputs are odd
+# and even; below the image there is padding, or rows that no window has, or neither.
+HALVED = (
+    Case((1, 49, 40), 8, (10, 8), (2, 2), (4, 3, 5, 3), zeros=(-128, -128)),
+    Case((1, 13, 10), 4, (10, 4), (2, 2), (4, 1, 5, 1), zeros=(83, -128)),
+    Case((2, 9, 9), 3, (5, 5), (2, 1), (2, 2, 2, 2)),
+    Case((3, 17, 7), 2, (3, 3), (3, 3), (1, 1, 0, 1), dtypes=_BYTES, zeros=(9, 255)),
+    Case((4, 12, 9), 1, (3, 3), (1, 1), (2, 2, 2, 2), (2, 2), zeros=(127, 3)),
+    Case((6, 16, 5), 4, (5, 3), (1, 2), (4, 1, 0, 1), group=2),
+    Case((5, 8, 6), 2, (2, 3), (2, 1), (0, 1, 0, 1), scale=0.1),
+)
 LINES = (
     Case((8, 30), 6, (5,), (1,), (2, 2), (1,), zeros=(-128, -128)),
     Case((3, 29), 5, (8,), (3,), (3, 4), (1,), dtypes=_BYTES, zeros=(200, 0)),

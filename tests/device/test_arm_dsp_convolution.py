@@ -6,12 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from arm_dsp_convolutions import BLOCK, GROUPS, LINES, REFUSED, SHARED, SPEECH, TAKEN, model
+from arm_dsp_convolutions import BLOCK, GROUPS, HALVED, LINES, REFUSED, SHARED, SPEECH, TAKEN, model
 from kernel_builds import MARKS, right
 from sampling import first
 
 from mcu_deploy import compiler
 from mcu_deploy.api.profiling import profile
+from mcu_deploy.backends.ArmDsp.kernels import convolution
 from mcu_deploy.backends.isa.dsp import frames
 from mcu_deploy.backends.isa.dsp.bordered import Bordered
 from mcu_deploy.boards.memory_timing import USUAL_FLASH
@@ -46,6 +47,28 @@ def test_every_shape_gives_the_bits_of_the_oracle(
         by_size = {layer.macs: counts[layer.name] for layer in mine}
         assert 230_000 < by_size[64 * 40 * 125] <= (277_000 if copies else 291_500)
         assert 1_700_000 < by_size[16 * 144 * 1024] <= 1_930_000
+
+
+@pytest.mark.parametrize(
+    ("board", "late"), first([("mps2-an386", False), ("mps2-an386", True), ("mps2-an500", False)])
+)
+def test_images_that_are_copied_in_halves_give_the_bits_of_the_oracle(
+    board: str, late: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """late: for a memory whose waiting is not emulated."""
+    proposals, target_of = convolution.proposals, compiler.target_of
+    monkeypatch.setattr(
+        convolution, "proposals",
+        lambda *layer: [p for p in proposals(*layer) if p.title.endswith("halves")],
+    )  # fmt: skip
+    if late:
+        monkeypatch.setattr(
+            compiler, "target_of", lambda *board: replace(target_of(*board), memory=USUAL_FLASH)
+        )
+    built = right(model(HALVED, tmp_path / "m.onnx"), board, tmp_path, onnxruntime=False)
+    assert {layer.backend for layer in built.report.layers if layer.macs} == {"ArmDsp"}
+    code = (built.directory / "network_m.c").read_text()
+    assert code.count("What a half of the output needs") == len(HALVED)
 
 
 @pytest.mark.matrix

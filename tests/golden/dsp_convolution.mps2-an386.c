@@ -33,27 +33,48 @@ MCU_FUNCTION void _mcu_dsp_convolution_reorder_144x3_int8(const int8_t *x, int8_
  * stride, columns inside, rows inside, column begin, row stride, wrap, filters, rounds, rows; a
  * word of each window: what leads down its rows, its begin, its patch; bytes for outputs of no
  * pixel; patches, with the zero point where there is no image.
- * In place: a tile's windows are read before its outputs are written.
- * The image is copied with its padding. */
+ * Some rows of y: the scratch begins with the rows of the image that the windows of the first of
+ * them, and those of the one behind the last, begin at.
+ * In place: a tile's windows are read before its outputs are written. */
 MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                  const uint32_t *weights MCU_UNUSED,
                                                  uint8_t *scratch MCU_UNUSED) {
     /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
+            "    vmov s2, r0\n"                     /* image, x */
+            "    vmov s3, r1\n"                     /* output, y */
+            "    vmov s4, r2\n"                     /* stream_begin, weights */
+            "    vmov s5, r3\n"                     /* scratch_begin, scratch */
+            "    movw r0, #2\n"                     /* count, #2 */
+            "    vmov s6, r0\n"                     /* halves_left, count */
+            "1:\n"
+            "    vmov r0, s2\n"                     /* x, image */
+            "    vmov r1, s3\n"                     /* y, output */
+            "    vmov r2, s4\n"                     /* weights, stream_begin */
+            "    vmov r3, s5\n"                     /* scratch, scratch_begin */
+            /* What a half of the output needs of the image is copied with its padding. */
             "    add r5, r3, #308\n"                /* into, scratch, #308 */
             "    mov r6, r5\n"                      /* copy, into */
-            "    add r7, r5, #512\n"                /* end, into, #512 */
+            "    add r7, r5, #280\n"                /* end, into, #280 */
             "    movw r4, #32896\n"                 /* zeros, #32896 */
             "    movt r4, #32896\n"                 /* zeros, #32896 */
             "    mov r12, r4\n"                     /* more_zeros, zeros */
-            "1:\n"
+            "2:\n"
             "    stmia r5!, {r4, r12}\n"            /* into!, {zeros, more_zeros} */
             "    cmp r5, r7\n"                      /* into, end */
-            "    bne 1b\n"
+            "    bne 2b\n"
+            "    vmov r4, s6\n"                     /* halves, halves_left */
             "    add r5, r6, #0\n"                  /* into, copy, #0 */
-            "    mov r8, #12\n"                     /* rows_left, #12 */
-            "2:\n"
+            "    movw r8, #6\n"                     /* rows_left, #6 */
+            "    movw r7, #6\n"                     /* row_end, #6 */
+            "    cmp r4, #2\n"                      /* halves, #2 */
+            "    itt eq\n"
+            "    moveq r8, #7\n"                    /* rows_left, #7 */
+            "    moveq r7, #6\n"                    /* row_end, #6 */
+            "    mov r4, #0\n"                      /* first_row, #0 */
+            "    strd r4, r7, [r3]\n"               /* first_row, row_end, [scratch] */
+            "3:\n"
             "    ldr r4, [r0]\n"                    /* a, [x] */
             "    ldr r7, [r0, #4]\n"                /* b, [x, #4] */
             "    ldr r12, [r0, #8]\n"               /* c, [x, #8] */
@@ -75,42 +96,53 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    add r0, r0, #36\n"                 /* x, x, #36 */
             "    add r5, r5, #39\n"                 /* into, into, #39 */
             "    subs r8, r8, #1\n"                 /* rows_left, rows_left, #1 */
-            "    bne 2b\n"
+            "    bne 3b\n"
+            "    sub r0, r0, #36\n"                 /* next, x, #36 */
+            "    vmov s2, r0\n"                     /* image, next */
+            "    add r0, r1, #144\n"                /* next, y, #144 */
+            "    vmov s3, r0\n"                     /* output, next */
             "    mov r0, r6\n"                      /* x, copy */
             /* The numbers go behind the taps of a tile. */
             "    ldr r4, [r2], #4\n"                /* taps_bytes, [weights], #4 */
             "    add r10, r3, r4\n"                 /* taps, scratch, taps_bytes */
-            "    sub r3, r10, r4\n"                 /* begin, taps, taps_bytes */
-            "    vmov s2, r3\n"                     /* first_taps, begin */
+            "    sub r4, r10, r4\n"                 /* begin, taps, taps_bytes */
+            "    vmov s7, r4\n"                     /* first_taps, begin */
             "    vmov s0, r10\n"                    /* numbers, taps */
-            "    add r5, r10, #8\n"                 /* into, taps, #8 */
-            "    add r3, r10, #96\n"                /* end, taps, #96 */
-            "3:\n"
-            "    ldr r4, [r2], #4\n"                /* high, [weights], #4 */
-            "    sxth r6, r4\n"                     /* low, high */
-            "    asrs r4, r4, #16\n"                /* high, high, #16 */
-            "    strd r6, r4, [r5], #8\n"           /* low, high, [into], #8 */
-            "    cmp r5, r3\n"                      /* into, end */
-            "    bne 3b\n"
-            "    vmov s3, r2\n"                     /* first_weights, weights */
+            "    add r6, r10, #8\n"                 /* into, taps, #8 */
+            "    add r4, r10, #96\n"                /* end, taps, #96 */
+            "4:\n"
+            "    ldr r5, [r2], #4\n"                /* high, [weights], #4 */
+            "    sxth r7, r5\n"                     /* low, high */
+            "    asrs r5, r5, #16\n"                /* high, high, #16 */
+            "    strd r7, r5, [r6], #8\n"           /* low, high, [into], #8 */
+            "    cmp r6, r4\n"                      /* into, end */
+            "    bne 4b\n"
+            "    vmov s8, r2\n"                     /* first_weights, weights */
             "    ldr r2, [r10, #84]\n"              /* filters, [taps, #84] */
-            "    add r3, r1, r2\n"                  /* end, y, filters */
-            "    strd r1, r3, [r10]\n"              /* y, end, [taps] */
+            "    add r4, r1, r2\n"                  /* end, y, filters */
+            "    strd r1, r4, [r10]\n"              /* y, end, [taps] */
             "    ldr r1, [r10, #16]\n"              /* source, [taps, #16] */
             "    add r1, r0, r1\n"                  /* source, x, source */
             "    str r1, [r10, #16]\n"              /* source, [taps, #16] */
             "    add r0, r10, #88\n"                /* at, taps, #88 */
             "    ldmia r0, {r0, r1}\n"              /* at, {rounds, rows} */
             "    vmov d0, r0, r1\n"                 /* rounds_rows, rounds, rows */
+            "    ldrd r1, r0, [r3]\n"               /* row, row_end, [scratch] */
+            "    str r1, [r10, #24]\n"              /* row, [taps, #24] */
+            "    str r0, [r10, #52]\n"              /* row_end, [taps, #52] */
+            "    ldr r1, [r10, #32]\n"              /* tile_rows, [taps, #32] */
+            "    cmp r0, r1\n"                      /* row_end, tile_rows */
+            "    it lo\n"
+            "    strlo r0, [r10, #32]\n"            /* row_end, [taps, #32] */
             /* Three windows, begun at once if they are inside of the image and of one row. */
-            "7:\n"
+            "8:\n"
             "    add r0, r10, #16\n"                /* at, taps, #16 */
             /* at, {source, column, row, tile_columns, tile_rows, step, down0, tile_stride} */
             "    ldmia r0, {r0-r7}\n"
             "    cmp r1, r3\n"                      /* column, tile_columns */
             "    it lo\n"
             "    cmplo r2, r4\n"                    /* row, tile_rows */
-            "    bhs 4f\n"
+            "    bhs 5f\n"
             "    mov r9, r0\n"                      /* window0, source */
             "    add r1, r1, r7\n"                  /* column, column, tile_stride */
             "    add r12, r9, r5\n"                 /* window1, window0, step */
@@ -119,8 +151,8 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    mov r7, r6\n"                      /* down1, down0 */
             "    mov r8, r6\n"                      /* down2, down0 */
             "    strd r0, r1, [r10, #16]\n"         /* source, column, [taps, #16] */
-            "5:\n"
-            "    vmov r5, s2\n"                     /* into, first_taps */
+            "6:\n"
+            "    vmov r5, s7\n"                     /* into, first_taps */
             /* Their taps, widened to int16: two a word, of all three windows in turn. Of each */
             /* four bytes of a row they are 0 and 2, 1 and 3; what is left of a row is in its */
             /* order. */
@@ -208,12 +240,12 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    strh r0, [r5, #12]\n"              /* a0, [into, #12] */
             "    strh r1, [r5, #16]\n"              /* a1, [into, #16] */
             "    strh r2, [r5, #20]\n"              /* a2, [into, #20] */
-            "    vmov r6, s3\n"                     /* stream, first_weights */
+            "    vmov r6, s8\n"                     /* stream, first_weights */
             "    ldmia r6!, {r5, r11}\n"            /* stream!, {even_bias, odd_bias} */
             /* Two filters, an even and an odd one, for three outputs. */
             /* Of a word of weights SXTB16 leaves the even filter's. */
-            "12:\n"
-            "    vmov r10, s2\n"                    /* taps, first_taps */
+            "13:\n"
+            "    vmov r10, s7\n"                    /* taps, first_taps */
             "    ldmia r6!, {r2, r3}\n"             /* stream!, {odd2, weights0} */
             "    ldmia r10!, {r0, r1, r4}\n"        /* taps!, {x0, x1, x2} */
             "    sxtb16 r7, r2\n"                   /* even2, odd2 */
@@ -337,8 +369,8 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    sub r2, r2, r7\n"                  /* odd2, odd2, even2 */
             /* stream!, {even_scale, even_addend, odd_scale, odd_addend, even_bias, odd_bias} */
             "    ldmia r6!, {r0, r1, r3-r5, r11}\n"
-            "    cbz r1, 8f\n"                      /* even_addend, 8 */
-            "9:\n"
+            "    cbz r1, 9f\n"                      /* even_addend, 9 */
+            "10:\n"
             "    smmla r8, r8, r0, r1\n"            /* even0, even0, even_scale, even_addend */
             "    smmla r12, r12, r0, r1\n"          /* even1, even1, even_scale, even_addend */
             "    smmla r7, r7, r0, r1\n"            /* even2, even2, even_scale, even_addend */
@@ -351,7 +383,7 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    ssat r9, #8, r9, asr #12\n"        /* odd0, #8, odd0, asr #12 */
             "    ssat lr, #8, lr, asr #12\n"        /* odd1, #8, odd1, asr #12 */
             "    ssat r2, #8, r2, asr #12\n"        /* odd2, #8, odd2, asr #12 */
-            "10:\n"
+            "11:\n"
             "    ldmia r10, {r0, r1, r3, r4}\n"     /* taps, {out, end, second, third} */
             /* Stored: of each pixel both filters at once. */
             "    bfi r8, r9, #8, #8\n"              /* even0, odd0, #8, #8 */
@@ -362,30 +394,30 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    strh r7, [r0, r4]\n"               /* even2, [out, third] */
             "    str r0, [r10]\n"                   /* out, [taps] */
             "    cmp r0, r1\n"                      /* out, end */
-            "    bne 12b\n"
-            "    b 11f\n"
-            "8:\n"
+            "    bne 13b\n"
+            "    b 12f\n"
+            "9:\n"
             "    vmov d0, r5, r11\n"                /* biases, even_bias, odd_bias */
             /* Sums that are rounded too late, which a word names, become the next. */
-            "13:\n"
+            "14:\n"
             "    ldmia r6!, {r1, r5, r11}\n"        /* stream!, {even_addend, late, next_addend} */
-            "    cbnz r1, 14f\n"                    /* even_addend, 14 */
+            "    cbnz r1, 15f\n"                    /* even_addend, 15 */
             "    cmp r5, r8\n"                      /* late, even0 */
             "    itt ne\n"
             "    cmpne r5, r12\n"                   /* late, even1 */
             "    cmpne r5, r7\n"                    /* late, even2 */
-            "    beq 16f\n"
-            "15:\n"
+            "    beq 17f\n"
+            "16:\n"
             "    movs r1, r11\n"                    /* even_addend, next_addend */
-            "    beq 13b\n"
+            "    beq 14b\n"
             "    vmov r5, r11, d0\n"                /* even_bias, odd_bias, biases */
-            "    b 9b\n"
-            "14:\n"
+            "    b 10b\n"
+            "15:\n"
             "    cmp r5, r9\n"                      /* late, odd0 */
             "    itt ne\n"
             "    cmpne r5, lr\n"                    /* late, odd1 */
             "    cmpne r5, r2\n"                    /* late, odd2 */
-            "    bne 15b\n"
+            "    bne 16b\n"
             "    cmp r5, r9\n"                      /* late, odd0 */
             "    it eq\n"
             "    addeq r9, r9, #256\n"              /* odd0, odd0, #256 */
@@ -395,8 +427,8 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    cmp r5, r2\n"                      /* late, odd2 */
             "    it eq\n"
             "    addeq r2, r2, #256\n"              /* odd2, odd2, #256 */
-            "    b 15b\n"
-            "16:\n"
+            "    b 16b\n"
+            "17:\n"
             "    cmp r5, r8\n"                      /* late, even0 */
             "    it eq\n"
             "    addeq r8, r8, #1\n"                /* even0, even0, #1 */
@@ -406,53 +438,53 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    cmp r5, r7\n"                      /* late, even2 */
             "    it eq\n"
             "    addeq r7, r7, #1\n"                /* even2, even2, #1 */
-            "    b 15b\n"
-            "11:\n"
+            "    b 16b\n"
+            "12:\n"
             "    ldr r0, [r10]\n"                   /* out, [taps] */
             "    ldr r1, [r10, #84]\n"              /* filters, [taps, #84] */
             "    add r0, r0, r1, lsl #1\n"          /* out, out, filters, lsl #1 */
             "    add r1, r0, r1\n"                  /* end, out, filters */
             "    strd r0, r1, [r10]\n"              /* out, end, [taps] */
-            "    b 7b\n"
-            "4:\n"
+            "    b 8b\n"
+            "5:\n"
             /* Other windows are begun one by one. */
             "    add r12, r10, #96\n"               /* begun, taps, #96 */
             "    add r7, r10, #48\n"                /* at, taps, #48 */
             /* at, {column_end, row_end, step, stride, columns_inside, rows_inside} */
             "    ldmia r7, {r3-r7, lr}\n"
-            "19:\n"
+            "20:\n"
             "    cmp r1, r3\n"                      /* column, column_end */
-            "    bne 20f\n"
+            "    bne 21f\n"
             "    ldr r1, [r10, #72]\n"              /* column, [taps, #72] */
             "    ldr r7, [r10, #76]\n"              /* row_stride, [taps, #76] */
             "    add r2, r2, r7\n"                  /* row, row, row_stride */
             "    ldr r7, [r10, #80]\n"              /* wrap, [taps, #80] */
             "    add r0, r0, r7\n"                  /* source, source, wrap */
-            "20:\n"
+            "21:\n"
             "    cmp r2, r4\n"                      /* row, row_end */
-            "    beq 17f\n"
+            "    beq 18f\n"
             "    ldr r7, [r10, #40]\n"              /* down, [taps, #40] */
             "    str r7, [r12]\n"                   /* down, [begun] */
             "    str r0, [r12, #12]\n"              /* source, [begun, #12] */
-            "21:\n"
+            "22:\n"
             "    add r0, r0, r5\n"                  /* source, source, step */
             "    add r1, r1, r6\n"                  /* column, column, stride */
-            "18:\n"
+            "19:\n"
             "    add r12, r12, #4\n"                /* begun, begun, #4 */
             "    add r7, r10, #108\n"               /* at, taps, #108 */
             "    cmp r12, r7\n"                     /* begun, at */
-            "    bne 19b\n"
+            "    bne 20b\n"
             "    add r7, r10, #16\n"                /* at, taps, #16 */
             "    stmia r7, {r0-r2}\n"               /* at, {source, column, row} */
             "    add r7, r10, #96\n"                /* at, taps, #96 */
             /* at, {down0, down1, down2, window0, window1, window2} */
             "    ldmia r7, {r6-r9, r12, lr}\n"
-            "    b 5b\n"
-            "17:\n"
+            "    b 6b\n"
+            "18:\n"
             /* There is no such pixel: it takes the one before it again, for nobody. */
             "    add r7, r10, #96\n"                /* at, taps, #96 */
             "    cmp r12, r7\n"                     /* begun, at */
-            "    beq 6f\n"
+            "    beq 7f\n"
             "    sub r3, r12, #4\n"                 /* before, begun, #4 */
             "    ldr r7, [r3]\n"                    /* down, [before] */
             "    str r7, [r12]\n"                   /* down, [begun] */
@@ -466,8 +498,12 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    add r7, r10, #48\n"                /* at, taps, #48 */
             /* at, {column_end, row_end, step, stride, columns_inside, rows_inside} */
             "    ldmia r7, {r3-r7, lr}\n"
-            "    b 18b\n"
-            "6:\n"
+            "    b 19b\n"
+            "7:\n"
+            "    vmov r0, s6\n"                     /* count, halves_left */
+            "    subs r0, r0, #1\n"                 /* count, count, #1 */
+            "    vmov s6, r0\n"                     /* halves_left, count */
+            "    bne 1b\n"
             "    pop {r4-r11, pc}\n");
     /* clang-format on */
 }
@@ -488,11 +524,11 @@ static void _mcu_dsp_convolution_layers(mcu_instance_t *instance) {
 
     /* reshape_1_reorder: Reorder, x0 reordered: int8[1,3,12,12] -> int8[1,3,12,12] NHWC */
     int8_t *const int8 = (int8_t *)(ws + 0);
-    int8_t *const reshape_1_reorder = (int8_t *)(ws + 832);
+    int8_t *const reshape_1_reorder = (int8_t *)(ws + 592);
     MCU_LAYER(0, _mcu_dsp_convolution_reorder_144x3_int8(int8, reshape_1_reorder));
 
     /* conv_1: Conv, Conv_5 (5 nodes): int8[1,3,12,12] NHWC -> int8[1,8,6,6] NHWC; 7,776 MACs */
-    int8_t *const conv_1 = (int8_t *)(ws + 832);
+    int8_t *const conv_1 = (int8_t *)(ws + 592);
     uint8_t *const conv_1_scratch = (uint8_t *)(ws + 0);
     MCU_LAYER(1, _mcu_dsp_convolution_conv3x3_dsp(
         reshape_1_reorder, conv_1, _mcu_dsp_convolution_conv_1_weights, conv_1_scratch));

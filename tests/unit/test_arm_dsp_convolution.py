@@ -6,7 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arm_dsp_convolutions import BLOCK, GROUPS, LINES, REFUSED, SHARED, SPEECH, TAKEN, Case, model
+from arm_dsp_convolutions import (
+    BLOCK,
+    GROUPS,
+    HALVED,
+    LINES,
+    REFUSED,
+    SHARED,
+    SPEECH,
+    TAKEN,
+    Case,
+    model,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -78,7 +89,7 @@ def test_a_1x1_convolution_of_any_channels_is_taken(tmp_path: Path) -> None:
 def test_windows_share_columns_where_that_is_cheaper(tmp_path: Path) -> None:
     assert "conv3x3, shared columns" in titles(BLOCK, tmp_path)
     for case in SHARED:
-        found = [p for p in proposed(case, tmp_path).proposals if "copy" not in p.title]
+        found = [p for p in proposed(case, tmp_path).proposals if "padded" not in p.title]
         cheapest = min(found, key=lambda p: p.price.costs.cycles or 0)
         assert cheapest.title.endswith("shared columns"), case
 
@@ -92,6 +103,29 @@ def test_a_small_image_is_copied_with_its_padding(tmp_path: Path) -> None:
     assert speech.is_in_output and speech.scratch_bytes == 0
     few = Bordered(convolution(Case((1, 49, 10), 4, (10, 4), (2, 2), (4, 1, 5, 1)), tmp_path))
     assert not few.is_in_output and few.scratch_bytes == 58 * 12
+
+
+@pytest.mark.parametrize("case", HALVED, ids=str)
+def test_one_half_of_an_image_after_the_other_is_copied(case: Case, tmp_path: Path) -> None:
+    layer = convolution(case, tmp_path)
+    assert Bordered.may_be_halved(layer)
+    whole, half = Bordered(layer), Bordered(layer, is_halved=True)
+    assert Tiles(half.inside).are_inside().all()
+    assert half.scratch_bytes < whole.scratch_bytes
+    (fact,) = half.in_place
+    # What the second half reads of the image lies behind what the first one has written.
+    rows, row = half.inside.window.output[0], layer.window.input[1] * layer.x.shape[1]
+    written = rows * layer.window.output[1] * layer.y.shape[1]
+    begin = rows * layer.window.strides[0] - layer.window.begin[0]
+    assert fact.distance == max(written - begin * row, -layer.x.bytes)
+
+
+def test_an_image_whose_copy_is_in_the_output_has_no_halves(tmp_path: Path) -> None:
+    assert not Bordered.may_be_halved(convolution(SPEECH, tmp_path))
+    # The second half reads rows above the image, or nothing of it.
+    for pads in ((9, 0, 0, 0), (0, 0, 9, 0)):
+        case = Case((2, 4, 9), 1, (3, 3), (1, 1), pads)
+        assert not Bordered.may_be_halved(convolution(case, tmp_path))
 
 
 def test_an_image_that_is_large_or_has_no_padding_is_not_copied(tmp_path: Path) -> None:

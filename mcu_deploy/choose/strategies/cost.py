@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from mcu_deploy.backends.cost import Unit, common_unit
+from mcu_deploy.backends.cost import Cost, Unit, common_unit
 from mcu_deploy.backends.interface import LayoutRule, Proposal
 from mcu_deploy.choose import goals
 from mcu_deploy.choose.model import Candidate, Cover, Part, Problem
@@ -114,7 +114,7 @@ def _options(problem: Problem, node: NodeId, unit: Unit) -> tuple[Option, ...]:
                 c.backend, c.support.layout, 0 if price is None else price.value, place,
                 c.costs.flash or 0, c.code,
                 0 if c.proposal is None else c.proposal.price.scratch_bytes, number=place,
-                in_place=_saved(problem.graph, node, c),
+                in_place=_saved(problem.graph, node, c, price),
             ),
             price,
         )
@@ -155,9 +155,13 @@ def _whole(problem: Problem, part: Part, unit: Unit) -> Option | None:
     )  # fmt: skip
 
 
-def _saved(graph: Graph, node: NodeId, candidate: Candidate) -> dict[EdgeId, int]:
-    """What is saved where a view is what it is read from, or results lie on operands."""
-    if candidate.support.layout is LayoutRule.VIEW:
+def _saved(
+    graph: Graph, node: NodeId, candidate: Candidate, price: Cost | None
+) -> dict[EdgeId, int]:
+    """What is saved where a view is what it is read from, or results lie on operands. Whoever
+    computes something takes time for it: what takes none is a view, whatever its layout."""
+    takes_none = candidate.proposal is None and price is not None and not price.value
+    if candidate.support.layout is LayoutRule.VIEW or takes_none:
         return {e: graph.type(e).bytes for e in graph.node(node).inputs[:1] if e is not None}
     return {} if candidate.proposal is None else _shared_rooms(graph, candidate.proposal)
 

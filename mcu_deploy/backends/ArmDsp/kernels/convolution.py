@@ -4,8 +4,8 @@ multiplied by all filters.
 Tiles of three outputs follow each other over the rows. The windows of most lie inside of the image
 and in one row: these are begun in a dozen instructions. Others are begun one by one, and a window
 that leaves the image is first copied to a patch of its own, with the zero point where there is no
-image, so that the gather and the bias need to know of no border. A small image may be copied as a
-whole instead (bordered.py). All numbers of a layer are in front of its weights, so that layers
+image, so that the gather and the bias need to know of no border. A small image may be copied
+before instead (bordered.py). All numbers of a layer are in front of its weights, so that layers
 whose taps are gathered alike share a function. Of a convolution in groups the windows of a tile are
 begun once, and gathered and multiplied for each.
 """
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -69,10 +70,11 @@ def proposals(
         kernels.append(Kernel(layer, is_shared=True, table=table))
     found = [_proposal(part, fitting(k)) for k in kernels if not k.product.refusal()]
     if may_copy and not Bordered.refusal(layer):
-        image = Bordered(layer)
-        kernel = Kernel(image.inside, table=table)
-        if not kernel.product.refusal():
-            found.append(_proposal(part, fitting(kernel, image), image))
+        for is_halved in (False, True)[: 1 + Bordered.may_be_halved(layer)]:
+            image = Bordered(layer, is_halved)
+            kernel = Kernel(image.inside, is_of_rows=is_halved, table=table)
+            if not kernel.product.refusal():
+                found.append(_proposal(part, fitting(kernel, image), image))
     return found
 
 
@@ -117,13 +119,13 @@ def _proposal(part: SubgraphView, kernel: Kernel, image: Bordered | None = None)
     title += (
         ", four a round" * product.is_double
         + ", common code" * kernel.is_common
-        + ", padded copy" * (image is not None)
+        + ("" if image is None else ", padded halves" if image.is_halved else ", padded copy")
         + " + table" * (product.table is not None)
     )
     return proposal(
         part, layer.target, stem, assemble(kernel, image),
         lambda: [Constant("weights", np.concatenate([ahead, product.pack()]))], title,
-        macs=layer.pixels * layer.weights.size,
+        macs=(image or kernel).layer.pixels * layer.weights.size,
         constant_bytes=product.constant_bytes + ahead.nbytes,
         scratch_bytes=kernel.scratch_bytes + (image.scratch_bytes if image else 0),
         in_place=image.in_place if image else [InPlace(0, 0, kernel.tiles.distance())],
@@ -139,7 +141,7 @@ def assemble(kernel: Kernel, image: Bordered | None = None) -> Assembly:
 
     image: what it copies with its padding, so that the layer of the kernel has none.
     """
-    form = kernel.form, None if image is None else image.layer.form
+    form = kernel.form, None if image is None else image.form
     return _assembled(_Asked(form, kernel, image))
 
 
@@ -154,17 +156,24 @@ class _Asked:
 
 @functools.lru_cache(1 << 6)
 def _assembled(asked: _Asked) -> Assembly:
-    kernel, image, tiles = asked.kernel, asked.image, asked.kernel.tiles
-    code = Assembly()
+    kernel, image, code = asked.kernel, asked.image, Assembly()
     names = Registers(code, kernel)
-    tile, windows, frame = names.tile, names.windows, names.frame
-    source, column, row = names.source, names.column, names.row
-    x, y, weights, scratch = code.arguments("x y weights scratch")
+    arguments = code.arguments("x y weights scratch")
     frames.describe(code, kernel)
-    tile.hold_table(weights)
-    if image is not None:
-        image.assemble(code, x, y, scratch, kernel.scratch_bytes)
-    _begin(code, kernel, names, (x, y, weights, scratch))
+    names.tile.hold_table(arguments[2])
+    copied = nullcontext() if image is None else image.copied(code, arguments, kernel.scratch_bytes)
+    with copied:
+        _convolve(code, kernel, names, arguments)
+    return code
+
+
+def _convolve(
+    code: Assembly, kernel: Kernel, names: Registers, arguments: Sequence[Register]
+) -> None:
+    """All tiles."""
+    tiles, tile, windows, frame = kernel.tiles, names.tile, names.windows, names.frame
+    source, column, row = names.source, names.column, names.row
+    _begin(code, kernel, names, arguments)
     if kernel.tiles_together > 1:
         window_groups.begin(code, names)
     code.note("Three windows, begun at once if they are inside of the image and of one row.")
@@ -205,7 +214,6 @@ def _assembled(asked: _Asked) -> Assembly:
     code.place(done)
     if kernel.tiles_together > 1:
         window_groups.last(code, names, multiply, finished)
-    return code
 
 
 def _tile(code: Assembly, kernel: Kernel, names: Registers) -> None:
