@@ -61,6 +61,7 @@ class SampleFile:
     def _rows(self, arrays: ArrayFile, name: str, type_: TensorType) -> Iterator[Array]:
         whole = arrays.header(name).shape == type_.shape
         rows = iter([arrays.read(name)]) if whole else arrays.rows(name)
+        rows = (row.reshape(type_.shape) for row in rows)
         if type_.dtype.in_files == type_.dtype.numpy:
             return rows
         return (np.ascontiguousarray(row).view(type_.dtype.numpy) for row in rows)
@@ -151,7 +152,9 @@ def _require_known(file: Path, names: Sequence[str], inputs: Sequence[str], grap
 def _count(file: Path, header: Header, graph: Graph, edge: EdgeId) -> int:
     """The number of samples in the array for an input. Raises UsageError where it does not fit."""
     type_ = graph.type(edge)
-    if header.shape not in (type_.shape, header.shape[:1] + type_.shape):
+    own, first = type_.shape, header.shape[:1]
+    fits = [own, first + own, *([first + own[1:]] if own[:1] == (1,) else [])]
+    if header.shape not in fits:
         raise RequestError(
             f"{file} has an array of shape {list(header.shape)} for input "
             f"{graph.edge_name(edge)!r}; it must be [samples, "
