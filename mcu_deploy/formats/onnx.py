@@ -22,6 +22,7 @@ from mcu_deploy.errors import McuDeployError, ModelError
 from mcu_deploy.errors.obstacles import Obstacle, refusal, settled, tensors
 from mcu_deploy.files.given import is_file
 from mcu_deploy.formats.imported import AssumedShape, Imported, checked, known_operators
+from mcu_deploy.formats.mistaken import other_kind
 from mcu_deploy.formats.onnx_counts import bound_counts
 from mcu_deploy.formats.onnx_early import put_back, set_aside_early
 from mcu_deploy.formats.onnx_graph import to_graph
@@ -215,10 +216,11 @@ def _parse(path: Path, raw: bytes) -> onnx.ModelProto:
     try:
         model = onnx.load_model_from_string(raw)
     except (DecodeError, RuntimeError, ValueError) as error:
-        raise ModelError(
-            f"{path} is not a readable ONNX file ({reason(error)}). It is damaged or cut short; "
-            "copy or export it again."
-        ) from error
+        what = other_kind(raw) or (
+            f"is not a readable ONNX file ({reason(error)}). It is damaged or cut short; copy or "
+            "export it again."
+        )
+        raise ModelError(f"{path} {what}") from error
     if not model.graph.node and not model.graph.output:
         raise ModelError(
             f"{path} holds no network: it is empty or no ONNX file. Export the model again."

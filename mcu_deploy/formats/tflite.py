@@ -6,6 +6,7 @@ arithmetic of the graph is that of TensorFlow Lite Micro's reference kernels (do
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,11 @@ def read(path: Path, shapes: Mapping[str, Sequence[int]]) -> Imported:
         return _read(path, path.read_bytes(), shapes)
     except McuDeployError:
         raise
+    except struct.error as error:
+        raise ModelError(
+            f"{path} is no sound TFLite file: an offset in it leads out of its "
+            f"{path.stat().st_size:,} bytes. It is damaged or cut short; copy or convert it again."
+        ) from error
     except SIGNS_OF_DAMAGE as error:
         text = str(error).splitlines()
         raise ModelError(

@@ -21,6 +21,7 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import ModelError, shorten
 from mcu_deploy.errors.obstacles import tensors
 from mcu_deploy.formats.consistency import too_large
+from mcu_deploy.formats.mistaken import other_kind
 from mcu_deploy.formats.tflite_operation import Operation, Subgraph, TfliteTensor
 from mcu_deploy.ir import DType, Quantization, TensorType
 
@@ -80,10 +81,11 @@ def parse(raw: bytes, where: str) -> File:
     that no backend computes, and any of SIGNS_OF_DAMAGE where an offset leads out of the file.
     """
     if len(raw) < 8 or raw[4:8] != _IDENTIFIER:
-        raise ModelError(
-            f"{where} is no TFLite file: it lacks the identifier TFL3. It is damaged or of another "
-            "format; copy or convert it again."
+        what = other_kind(raw) or (
+            "is no TFLite file: it lacks the identifier TFL3. It is damaged or of another format; "
+            "copy or convert it again."
         )
+        raise ModelError(f"{where} {what}")
     return _Reader(raw, where).read()
 
 
