@@ -11,6 +11,11 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
+from mcu_deploy import formats
+from mcu_deploy.files.samples import open_samples
+from mcu_deploy.quantizing import preparing
+from mcu_deploy.quantizing.choosing import Trials
+
 
 def model_of(
     nodes: Sequence[onnx.NodeProto],
@@ -120,3 +125,16 @@ def dense_net(features: int, seed: int = 12) -> onnx.ModelProto:
 def samples(count: int, shape: Sequence[int] = (1, 3, 8, 8), seed: int = 1) -> np.ndarray:
     """[count, *shape]: of a normal distribution."""
     return np.random.default_rng(seed).normal(size=(count, *shape)).astype(np.float32)
+
+
+def prepared(model: onnx.ModelProto, folder: Path) -> preparing.Net:
+    """The model, which is written to m.onnx, as it is before its layers are quantized."""
+    onnx.save(model, folder / "m.onnx")
+    return preparing.prepare(folder / "m.onnx")[1]
+
+
+def trials(model: onnx.ModelProto, values: np.ndarray, folder: Path) -> Trials:
+    """What tries recipes on these samples of the model's one input."""
+    net = prepared(model, folder)
+    np.savez(folder / "s.npz", in0=values)
+    return Trials(net, open_samples(folder / "s.npz", formats.load(folder / "m.onnx")))

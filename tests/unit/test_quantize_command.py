@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 import pytest
 from command_line import call
-from quantizing_nets import depthwise_net, samples
+from quantizing_nets import dense_net, samples
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "quantize.md"
 
@@ -19,8 +19,8 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "quantize.md"
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with float.onnx and samples.npz."""
-    onnx.save(depthwise_net(), tmp_path / "float.onnx")
-    np.savez(tmp_path / "samples.npz", in0=samples(12))
+    onnx.save(dense_net(24), tmp_path / "float.onnx")
+    np.savez(tmp_path / "samples.npz", in0=samples(12, (1, 24)))
     return tmp_path
 
 
