@@ -17,7 +17,7 @@ from serial.tools import list_ports
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.device import connect
-from mcu_deploy.device.emulators import open_emulator
+from mcu_deploy.device.emulators import Emulator, open_emulator
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_gdb]
 
@@ -60,16 +60,15 @@ def _board_with_another_program(
         if emulator == "qemu":  # whose GDB server comes after the serial line's first client
             host, _, port = running.url.removeprefix("socket://").partition(":")
             with socket.create_connection((host, int(port))):
-                _wait_for(server)
+                _wait_for(server, running)
         yield running.url, server
 
 
-def _wait_for(server: str) -> None:
+def _wait_for(server: str, running: Emulator) -> None:
     """Until it listens; looked up without connecting, which the server would take for GDB."""
     wanted = f"0100007F:{int(server.partition(':')[2]):04X}"
-    deadline = time.monotonic() + 60
     while wanted not in Path("/proc/net/tcp").read_text():
-        assert time.monotonic() < deadline
+        assert running.process.is_running, "QEMU has ended before its GDB server listened"
         time.sleep(0.01)
 
 
