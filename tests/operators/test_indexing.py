@@ -124,7 +124,7 @@ FAMILIES = (gathers, element_gathers, element_scatters, tuples, slices)
 
 @pytest.mark.parametrize("family", range(len(FAMILIES)))
 def test_the_host_gives_the_oracles_bits(family: int, tmp_path: Path) -> None:
-    check_on_host(examples(FAMILIES[family](), sampling.examples(40, 16)), tmp_path)
+    check_on_host(examples(FAMILIES[family](), sampling.examples(40, 10)), tmp_path)
 
 
 def test_an_index_beyond_an_end_reads_the_nearest_and_writes_nothing(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def layers_of(models: Sequence[onnx.ModelProto], folder: Path) -> list[Choice]:
 def some_layers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[Choice]]:
     """Layers of some models of a family, made once."""
     folder = tmp_path_factory.mktemp("models")
-    count = examples(100, 15)
+    count = examples(100, 8)
     return functools.cache(lambda family: layers_of(drawn(family, count), folder))
 
 

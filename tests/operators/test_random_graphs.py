@@ -127,7 +127,7 @@ def test_binary_is_within_a_step(tmp_path: Path, case: Case) -> None:
 
 @pytest.mark.needs_host_gcc
 def test_device_gives_the_oracles_bits(tmp_path: Path) -> None:
-    count = sampling.examples(400, 40)
+    count = sampling.examples(400, 20)
     check_cases(examples(st.one_of(convolutions(), products(), sums()), count), tmp_path)
 
 
