@@ -82,6 +82,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         made.stop()
 
 
+@pytest.mark.matrix
 def test_the_table_is_the_same_where_a_worker_is_killed_and_where_nobody_else_works(
     cluster: Cluster, tmp_path: Path
 ) -> None:

@@ -153,6 +153,7 @@ int main(void) { return puts(name()) < 0; }
 """
 
 
+@pytest.mark.matrix
 @pytest.mark.needs_host_gcc
 def test_a_program_of_this_machine(here: Project) -> None:
     """Where gcc makes position-independent programs by itself, and where they are asked for."""

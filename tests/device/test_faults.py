@@ -23,7 +23,7 @@ from device.faults.firmware import (
     running,
     symbol_values,
 )
-from sampling import by_core, every_board
+from sampling import by_core, by_driver, every_board
 
 from mcu_deploy.boards import Board, load_board
 
@@ -208,7 +208,7 @@ def _check_echo(line: Line, buffer_bytes: int) -> None:
 
 
 @pytest.mark.needs_qemu
-@pytest.mark.parametrize("name", by_core(QEMU_BOARDS))
+@pytest.mark.parametrize("name", by_driver(QEMU_BOARDS))
 def test_the_serial_line_in_qemu_loses_no_byte(name: str, tmp_path: Path) -> None:
     board = load_board(name)
     with running(board, build(board, ECHO, tmp_path), "qemu") as line:

@@ -13,7 +13,7 @@ from onnx import helper
 from operators import tree_models as trees
 from operators.node_tests import NodeTest, bound_inputs, node_tests
 from operators.tflite_cases import transposed, wide_elements, wide_products
-from sampling import first
+from sampling import first, part
 
 from mcu_deploy import compile_model
 from mcu_deploy.boards import load_board
@@ -155,8 +155,9 @@ BOARDS = ("mps2-an386", "nucleo_g0b1re")
 @pytest.mark.needs_qemu
 @pytest.mark.parametrize("board", first(BOARDS))
 def test_a_node_test_of_each_operator(board: str, tmp_path: Path) -> None:
+    """In the sample of one in three: the host computes one of each."""
     files = []
-    for index, test in enumerate(_chosen()):
+    for index, test in enumerate(part(_chosen(), 3)):
         model, inputs = bound_inputs(test)
         path = tmp_path / f"{test.name.removeprefix('test_').lower()[:40]}_{index}.onnx"
         path.write_bytes(model.SerializeToString())

@@ -69,6 +69,7 @@ class User:
         subprocess.run(["git", *words], cwd=self.folder, check=True)
 
 
+@pytest.mark.matrix
 def test_a_workflow_shows_on_the_pull_request_what_has_grown(wheel: Path, tmp_path: Path) -> None:
     user = User(tmp_path / "user")
     user.begins("github", wheel)

@@ -144,6 +144,7 @@ def test_bare_main_with_the_real_network_on_this_machine(
     assert (done.returncode, done.stderr) == (kws_sample[1], "")
 
 
+@pytest.mark.matrix
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
 def test_bare_main_with_the_real_network_on_an_emulated_cortex_m4(

@@ -102,13 +102,12 @@ def laboratory(repository: Path, tmp_path: Path) -> Laboratory:
     ("model", "timings"),
     first(
         [
-            ("tflm_hello_world_int8", (A,)),
             ("mlperf_ad_int8", (A, B, C)),
+            ("tflm_hello_world_int8", (A,)),
             ("mlperf_kws_int8", (A, B, C)),
             ("mlperf_vww_int8", (A, B, C)),
             ("mlperf_ic_int8", (A, B, C)),
-        ],
-        2,
+        ]
     ),
 )
 def test_a_flash_is_as_slow_as_in_the_laboratory(
@@ -140,16 +139,15 @@ def test_a_flash_is_as_slow_as_in_the_laboratory(
     "board",
     first(
         [
-            "nucleo_l4r5zi",
             "rpi_pico",
+            "nucleo_l4r5zi",
             "mimxrt1064_evk",
             "stm32f103",
             "nucleo_h753zi",
             "rpi_pico2",
             "nrf52840dk",
             "sam_e70_xplained",
-        ],
-        2,
+        ]
     ),
 )
 def test_an_image_for_qemus_machine_is_the_boards_moved(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from models.mlperf import BOARDS, DOES_NOT_FIT, MODELS
-from sampling import first
+from sampling import first, part
 
 from mcu_deploy.api.building import build
 from mcu_deploy.errors import FitError
@@ -82,8 +82,8 @@ RATIO = {"kws": 0.61, "vww": 0.67, "ic": 0.68, "ad": 1.0}
 def test_the_memory_of_the_int8_models_is_within_their_budget(
     models_dir: Path, tmp_path: Path
 ) -> None:
-    budget = {"kws": 17_500, "vww": 57_500, "ic": 51_500, "ad": 2_600}
-    for short, bytes_ in budget.items():
+    budget = {"vww": 57_500, "kws": 17_500, "ic": 51_500, "ad": 2_600}
+    for short, bytes_ in part([*budget.items()], 2):
         source = models_dir / f"mlperf_{short}_int8" / "model.onnx"
         options = Options(backends=("CpuRef",))
         report = build(source, "mps2-an386", tmp_path / short, name=short, options=options).report

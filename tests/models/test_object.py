@@ -18,7 +18,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 from models.mlperf import INT8
-from sampling import first
+from sampling import first, part
 
 from mcu_deploy import resources
 from mcu_deploy.boards import load_board
@@ -93,6 +93,7 @@ def test_the_object_is_the_same_wherever_and_whenever_it_is_made(
     seed, time zone, locale, working folder and umask; the model file in another place. With and
     without debug information."""
     variants = [f"{board} {debug}" for board in BOARDS for debug in ("", "debug")]
+    variants = part(variants, 4, variants[2:3])
     for variant in variants:
         board, debug = variant.split(" ")
         make(kws, board, tmp_path / "here" / variant, debug=bool(debug))

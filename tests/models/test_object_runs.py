@@ -11,10 +11,13 @@ import network_programs as programs
 import numpy as np
 import pytest
 from models.mlperf import FLOAT32, INT8, MODELS, compiled
+from sampling import chosen
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.codegen.network import ABI
 from mcu_deploy.compiled import Network
+
+_TWO = (INT8[0], FLOAT32[0])
 
 
 def short(model: str) -> str:
@@ -43,8 +46,11 @@ def test_all_eight_run_under_sanitizers_and_give_the_oracle_s_values(
 
 
 @pytest.mark.needs_arm_gcc
-def test_all_eight_compile_without_warnings_for_cortex_m(models_dir: Path, tmp_path: Path) -> None:
-    names = programs.write(networks_of(models_dir, "mps2-an386"), tmp_path)
+@pytest.mark.parametrize("models", chosen([_TWO, MODELS], [_TWO]))
+def test_all_eight_compile_without_warnings_for_cortex_m(
+    models: Sequence[str], models_dir: Path, tmp_path: Path
+) -> None:
+    names = programs.write(networks_of(models_dir, "mps2-an386", models), tmp_path)
     flags = ["arm-none-eabi-gcc", *load_board("mps2-an386").cflags, "-O2"]
     programs.compile_all(names, tmp_path, [*flags, "-std=c99"], ["-Wstrict-prototypes"])
     for standard in ("c99", "c11"):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from models.streaming_models import FOLDER, MODELS, RECORDED, WINDOWS, with_inner_output
 from network_programs import Array
+from sampling import examples
 
 from mcu_deploy.agreement.runs import run_oracle
 from mcu_deploy.api.building import build
@@ -60,7 +61,7 @@ def test_boards_give_what_tflite_micro_gives(board: str, tmp_path: Path) -> None
     with open_device(folder) as device:
         for name in MODELS:
             wanted = recorded(name)
-            for window in (*range(WINDOWS), "reset", 0, 1):
+            for window in (*range(examples(WINDOWS, 10)), "reset", 0, 1):
                 if isinstance(window, str):
                     device.reset_states(name)
                 else:

@@ -106,6 +106,18 @@ def test_where_no_scheduler_is_the_sentence_says_how_to_start_one(
             [*run_tasks(abs, [1], Workers(scheduler=address))]
 
 
+def test_tasks_are_done_by_the_workers_of_a_scheduler() -> None:
+    distributed = pytest.importorskip("distributed", reason=_NO_DASK)
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1",
+        dashboard_address=None, worker_dashboard_address=None,
+    ) as cluster:  # fmt: skip
+        workers = Workers(scheduler=cluster.scheduler_address)
+        tasks: list[dict[str, tuple[bytes, bool]]] = [{"a": (b"", True)}, {}]
+        found = dict(run_tasks(measuring.digest_of, tasks, workers))
+    assert found == {n: measuring.digest_of(task) for n, task in enumerate(tasks)}
+
+
 def test_a_build_that_would_leave_its_folder_is_refused(tmp_path: Path) -> None:
     for name in ("../x", "/x", "a/../../x"):
         with pytest.raises(RequestError, match="outside of the build"):
