@@ -148,6 +148,7 @@ def test_graphs_of_operators_are_judged_and_kept(monkeypatch: pytest.MonkeyPatch
     assert onnx.load_from_string(base64.b64decode(first["data"])) == judge.draw(10000).model
 
 
+@pytest.mark.matrix
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
 def test_random_networks_are_judged_on_a_board() -> None:

@@ -46,6 +46,7 @@ def _layer(
     return layer_of(graph, next(graph.nodes))
 
 
+@pytest.mark.matrix
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
 def test_the_example_costs_what_was_estimated(tmp_path: Path) -> None:

@@ -94,9 +94,9 @@ PLACES = (
 @pytest.mark.parametrize(
     ("place", "deed"),
     [
-        *((place, "exception") for place in PLACES),
         ("layer_support(self)", "crash"),
-        *first([(place, "exit") for place in PLACES]),
+        *first([(place, "exception") for place in reversed(PLACES)]),
+        *first([(place, "exit") for place in PLACES], 0),
     ],
 )
 def test_a_package_that_fails_midway_is_dropped_in_one_line(

@@ -32,13 +32,16 @@ def installs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Instal
         yield made
 
 
-@pytest.fixture
-def relu(installs: Installs) -> Backend:
-    """The backend of packages/mcu_relu."""
-    installs.add_to_path(HERE / "mcu_relu")
-    (loaded,) = installs.load().backends
-    assert installs.lines == []
-    return loaded.factory()
+@pytest.fixture(scope="module")
+def relu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backend]:
+    """The backend of packages/mcu_relu, in one process for all tests."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        installs = Installs(tmp_path_factory.mktemp("relu"), monkeypatch)
+        installs.add_to_path(HERE / "mcu_relu")
+        (loaded,) = installs.load().backends
+        assert installs.lines == []
+    with installs:
+        yield loaded.factory()
 
 
 def chain(*names: str) -> Graph:

@@ -18,6 +18,7 @@ from dynamic.package_cases import HERE, Installs
 from dynamic.worker_cases import created
 from graph_cases import Net
 from quantized_layers import extremes
+from sampling import chosen
 
 from mcu_deploy import choose
 from mcu_deploy.api.building import build
@@ -64,7 +65,10 @@ pytestmark = pytest.mark.needs_host_gcc
 CASES = (Pooled((8, 12, 10), 8, zeros=(5, -7, -7)), Pooled((3, 8, 16), 6))
 BOARDS = (
     "host",
-    pytest.param("mps2-an386", marks=[pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]),
+    pytest.param(
+        "mps2-an386",
+        marks=[pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.matrix],
+    ),
 )
 
 
@@ -364,7 +368,7 @@ DEEDS = {
 }
 
 
-@pytest.mark.parametrize("deed", DEEDS)
+@pytest.mark.parametrize("deed", chosen(DEEDS, ("negative", "crash", "make")))
 def test_a_package_whose_proposals_fail_is_dropped_in_one_line(
     deed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -230,8 +230,11 @@ def test_layers_are_the_oracles(only_reference: CreationOptions, tmp_path: Path)
 ON_BOARDS = pytest.mark.parametrize(
     "board",
     [
-        pytest.param("host", marks=pytest.mark.matrix),
-        pytest.param("mps2-an386", marks=[pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]),
+        "host",
+        pytest.param(
+            "mps2-an386",
+            marks=[pytest.mark.matrix, pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu],
+        ),
         pytest.param(
             "stm32f746",
             marks=[pytest.mark.matrix, pytest.mark.needs_arm_gcc, pytest.mark.needs_renode],

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from dynamic import mock_objects
 from dynamic.package_cases import HERE, Installs
+from sampling import first
 
 from mcu_deploy import pmx
 from mcu_deploy.backends.interface import API_VERSION, Backend, CreationOptions, RegionKind
@@ -282,7 +283,7 @@ def test_data_that_a_package_does_not_understand(installs: Installs, model: Path
 
 @pytest.mark.parametrize(
     ("returns", "says"),
-    [("'text'", "it gives a str, and no bytes"), ("1 / 0", "it raised ZeroDivisionError")],
+    first([("'text'", "it gives a str, and no bytes"), ("1 / 0", "it raised ZeroDivisionError")]),
 )
 def test_a_package_that_cannot_save(
     returns: str, says: str, installs: Installs, model: Path

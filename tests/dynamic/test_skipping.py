@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from dynamic import mock_objects
+from sampling import first
 
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.dynamic import loading, search
@@ -46,18 +47,21 @@ def load(
 
 @pytest.mark.parametrize(
     ("deed", "says"),
-    [
-        ("load crash", "crashed in dlopen (SIGSEGV)"),
-        ("load exit", "ended its process in dlopen with exit(3)"),
-        ("load hang", "did not return from dlopen within 2 seconds"),
-        ("GetBackendId abort", "crashed in GetBackendId (SIGABRT)"),
-        ("GetVersion _exit", "ended its process in GetVersion with exit(0)"),
-        ("BackendFactory stack", "crashed in BackendFactory (SIGABRT)"),
-        ("BackendFactory spin", "did not return from BackendFactory within 2 seconds"),
-        ("describe heap", "describe"),
-        ("describe many cores", "4294967295 cores, 65536 at most"),
-        ("describe error", "the mock is out of order"),
-    ],
+    first(
+        [
+            ("load crash", "crashed in dlopen (SIGSEGV)"),
+            ("load exit", "ended its process in dlopen with exit(3)"),
+            ("load hang", "did not return from dlopen within 2 seconds"),
+            ("GetBackendId abort", "crashed in GetBackendId (SIGABRT)"),
+            ("GetVersion _exit", "ended its process in GetVersion with exit(0)"),
+            ("BackendFactory stack", "crashed in BackendFactory (SIGABRT)"),
+            ("BackendFactory spin", "did not return from BackendFactory within 2 seconds"),
+            ("describe heap", "describe"),
+            ("describe many cores", "4294967295 cores, 65536 at most"),
+            ("describe error", "the mock is out of order"),
+        ],
+        5,
+    ),
 )
 def test_a_hostile_backend_is_one_line_and_the_next_is_loaded(
     results: list[Loaded],
@@ -99,15 +103,15 @@ def test_last_row_of_document_001_the_same_backend_in_path_b_is_a_duplicate(
     for path in paths:
         path.mkdir()
         mock_objects.installed(path, mock_objects.named("GpuAcc"), "Arm_GpuAcc_backend.so")
-    for first, second in (paths, reversed(paths)):
-        monkeypatch.setenv(search.ENVIRONMENT, f"{first}:{second}")
+    for one, other in (paths, reversed(paths)):
+        monkeypatch.setenv(search.ENVIRONMENT, f"{one}:{other}")
         lines: list[str] = []
         loaded = loading.load(CreationOptions(), (), lines.append)
         results.append(loaded)
-        assert [b.origin for b in loaded.backends] == [f"{first}/Arm_GpuAcc_backend.so"]
+        assert [b.origin for b in loaded.backends] == [f"{one}/Arm_GpuAcc_backend.so"]
         assert lines == [
-            f"{second}/Arm_GpuAcc_backend.so was skipped: its id GpuAcc is taken by the backend "
-            f"from {first}/Arm_GpuAcc_backend.so."
+            f"{other}/Arm_GpuAcc_backend.so was skipped: its id GpuAcc is taken by the backend "
+            f"from {one}/Arm_GpuAcc_backend.so."
         ]
 
 

@@ -13,6 +13,7 @@ from dynamic.worker_cases import (
     created,
     relu_message,
 )
+from sampling import first
 
 from mcu_deploy.backends.interface import API_VERSION
 from mcu_deploy.dynamic.process import LoadError, WorkerPool
@@ -87,24 +88,30 @@ def object_for_arm(folder: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("make", "reason"),
-    [
-        (no_file, "No such file"),
-        (text_file, "invalid ELF header"),
-        (empty_file, "file too short"),
-        (truncated_object, "too short|truncated|cannot read|ELF|SIGBUS"),
-        (damaged_object, "no loadable segments|ELF|SIG"),
-        (object_for_arm, "wrong ELF class|cannot open|ELF"),
-        (lambda folder: mock_objects.compiled("NEEDS_UNKNOWN"), "nobody_has_this_variable"),
-        (lambda folder: mock_objects.compiled("WITHOUT_ID"), "does not export GetBackendId"),
-        (lambda folder: mock_objects.compiled("WITHOUT_VERSION"), "does not export GetVersion"),
-        (lambda folder: mock_objects.compiled("WITHOUT_FACTORY"), "not export BackendFactory"),
-        (lambda folder: mock_objects.compiled("WITHOUT_ANYTHING"), "does not export GetBackendId"),
-        (lambda folder: mock_objects.named("0"), "the id is NULL"),
-        (lambda folder: mock_objects.named(""), "its id '' is not 1 to 64 letters"),
-        (lambda folder: mock_objects.named("Two words"), "its id 'Two words' is not 1 to 64"),
-        (lambda folder: mock_objects.named("A" * 65), "the id is longer than 64 bytes"),
-        (lambda folder: mock_objects.named(r"\xC3("), "the id is not UTF-8"),
-    ],
+    first(
+        [
+            (no_file, "No such file"),
+            (text_file, "invalid ELF header"),
+            (empty_file, "file too short"),
+            (truncated_object, "too short|truncated|cannot read|ELF|SIGBUS"),
+            (damaged_object, "no loadable segments|ELF|SIG"),
+            (object_for_arm, "wrong ELF class|cannot open|ELF"),
+            (lambda folder: mock_objects.compiled("NEEDS_UNKNOWN"), "nobody_has_this_variable"),
+            (lambda folder: mock_objects.compiled("WITHOUT_ID"), "does not export GetBackendId"),
+            (lambda folder: mock_objects.compiled("WITHOUT_VERSION"), "does not export GetVersion"),
+            (lambda folder: mock_objects.compiled("WITHOUT_FACTORY"), "not export BackendFactory"),
+            (
+                lambda folder: mock_objects.compiled("WITHOUT_ANYTHING"),
+                "does not export GetBackendId",
+            ),
+            (lambda folder: mock_objects.named("0"), "the id is NULL"),
+            (lambda folder: mock_objects.named(""), "its id '' is not 1 to 64 letters"),
+            (lambda folder: mock_objects.named("Two words"), "its id 'Two words' is not 1 to 64"),
+            (lambda folder: mock_objects.named("A" * 65), "the id is longer than 64 bytes"),
+            (lambda folder: mock_objects.named(r"\xC3("), "the id is not UTF-8"),
+        ],
+        8,
+    ),
 )
 def test_what_is_no_backend_is_refused_with_the_reason(
     make: object, reason: str, tmp_path: Path
@@ -117,18 +124,21 @@ def test_what_is_no_backend_is_refused_with_the_reason(
 
 @pytest.mark.parametrize(
     ("switches", "reason"),
-    [
-        (["NO_TABLE"], "BackendFactory returned NULL"),
-        (["TABLE_SIZE=40"], "its table has 40 bytes"),
-        (["TABLE_SIZE=0"], "its table has 0 bytes"),
-        (["TABLE_MAJOR=2"], "its table says version 2.2, but GetVersion 1.2"),
-        (["TABLE_MINOR=3"], "its table says version 1.3, but GetVersion 1.2"),
-        (["LACKS=describe"], "the method describe of its table is NULL"),
-        (["LACKS=is_layer_supported"], "is_layer_supported of its table is NULL"),
-        (["LACKS=create_workload"], "create_workload of its table is NULL"),
-        (["LACKS=release"], "release of its table is NULL"),
-        (["LACKS=free"], "free of its table is NULL"),
-    ],
+    first(
+        [
+            (["NO_TABLE"], "BackendFactory returned NULL"),
+            (["TABLE_SIZE=40"], "its table has 40 bytes"),
+            (["TABLE_SIZE=0"], "its table has 0 bytes"),
+            (["TABLE_MAJOR=2"], "its table says version 2.2, but GetVersion 1.2"),
+            (["TABLE_MINOR=3"], "its table says version 1.3, but GetVersion 1.2"),
+            (["LACKS=describe"], "the method describe of its table is NULL"),
+            (["LACKS=is_layer_supported"], "is_layer_supported of its table is NULL"),
+            (["LACKS=create_workload"], "create_workload of its table is NULL"),
+            (["LACKS=release"], "release of its table is NULL"),
+            (["LACKS=free"], "free of its table is NULL"),
+        ],
+        5,
+    ),
 )
 def test_a_table_that_cannot_be_used_is_refused(switches: list[str], reason: str) -> None:
     with WorkerPool(SECONDS) as pool:

@@ -11,19 +11,20 @@ from types import ModuleType
 
 import pytest
 from fuzz import harness
+from sampling import part
 
 pytestmark = pytest.mark.usefixtures("forked")
 
 # format: (cases in the sample, cases in the whole matrix)
 COUNTS = {
-    "npz": (60, 20_000),
-    "board": (60, 20_000),
-    "onnx": (15, 10_000),
-    "tflite": (60, 20_000),
-    "pmx": (20, 10_000),
-    "elf": (40, 5_000),
-    "report": (20, 5_000),
-    "protocol": (60, 10_000),
+    "npz": (30, 20_000),
+    "board": (30, 20_000),
+    "onnx": (6, 10_000),
+    "tflite": (30, 20_000),
+    "pmx": (10, 10_000),
+    "elf": (20, 5_000),
+    "report": (10, 5_000),
+    "protocol": (30, 10_000),
 }
 
 
@@ -39,7 +40,8 @@ def _require_none(found: list[harness.Finding]) -> None:
 def test_sound_files_are_read(name: str, tmp_path: Path) -> None:
     """Else the changed ones would all be refused for one reason."""
     target = _target(name)
-    for number, seed in enumerate(target.SEEDS()):
+    seeds = target.SEEDS()
+    for number, seed in enumerate(part(seeds, 2, seeds[:1])):
         path = tmp_path / f"{number}{target.SUFFIX}"
         path.write_bytes(seed)
         target.read(path)

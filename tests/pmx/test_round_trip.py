@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pmx_cases import compiled, content_of, packed, small_model, small_network
+from sampling import first
 from state_programs import streaming_rows
 
 from mcu_deploy import pmx
@@ -35,7 +36,7 @@ def _same_source(path: Path, folder: Path, options: Options | None = None) -> No
         assert packed(loaded, compress=compress) == raw, "saving is deterministic"
 
 
-@pytest.mark.parametrize("model", SAMPLE)
+@pytest.mark.parametrize("model", first([*SAMPLE], 4))
 def test_a_model_of_the_sample(models_dir: Path, tmp_path: Path, model: str) -> None:
     _same_source(models_dir / model, tmp_path)
 
@@ -145,6 +146,7 @@ def test_what_a_build_reads_is_no_copy_and_lies_at_16_bytes(kws_dir: Path, tmp_p
     assert len(bases) == 1, "all are views of the file's bytes"
 
 
+@pytest.mark.matrix
 def test_compression_leaves_what_does_not_shrink(models_dir: Path, tmp_path: Path) -> None:
     network = compiled(models_dir / "mlperf_vww_int8" / "model.onnx")
     assert len(packed(network, compress=True)) < 0.8 * len(packed(network))

@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
+from sampling import examples
 
 from mcu_deploy.backends.c_rules import (
     ASM_DIRECTIVES,
@@ -111,7 +112,7 @@ def test_pieces_in_any_order_end_in_a_clause() -> None:
     """Whatever the text is: a Nonsense of one line, in time that grows with its length alone."""
     pieces = [p for bodies in BROKEN.values() for b in bodies for p in b.split()] + ["\n", " ", "}"]
     random_ = random.Random(5)
-    for _ in range(2000):
+    for _ in range(examples(2000, 400)):
         body = "{" + "".join(random_.choices(pieces, k=random_.randrange(12))) + "}"
         assert "\n" not in refusal(body)
     for piece in ("(", "{", "/*", '"', "){", " ", '__asm__("");', "\\", "?", "$a", "//\n", "'"):

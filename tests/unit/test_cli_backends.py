@@ -49,6 +49,7 @@ def test_explain_says_it_of_every_node(rows: list[dict[str, Any]]) -> None:
     assert all(r["op"] in ("Reorder", "Identity") and not r["candidates"] for r in inserted)
 
 
+@pytest.mark.matrix
 def test_explain_for_people_names_backend_and_cost(kws_dir: Path, tmp_path: Path) -> None:
     result = built(kws_dir, tmp_path, "--explain", "--strategy", "cost")
     assert result.exit_code == 0, result.output

@@ -56,6 +56,7 @@ def test_tables_are_aligned() -> None:
     assert text.table([]) == []
 
 
+@settings(max_examples=examples(100, 8), deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=30).filter(lambda s: "\n" not in s), min_size=1))
 def test_a_wrapped_command_is_the_same_command(words: list[str]) -> None:
     quoted = [shlex.quote(word) for word in words]

@@ -67,7 +67,7 @@ def program(statements: Sequence[str]) -> str:
 
 
 @pytest.mark.needs_host_gcc
-@settings(max_examples=examples(30, 8), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30, 4), deadline=None, suppress_health_check=list(HealthCheck))
 @given(BATCHES)
 def test_any_text_is_a_comment_that_ends_where_it_should(texts: list[str]) -> None:
     statements = []
@@ -82,7 +82,7 @@ def test_any_text_is_a_comment_that_ends_where_it_should(texts: list[str]) -> No
 
 
 @pytest.mark.needs_host_gcc
-@settings(max_examples=examples(30, 8), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(30, 4), deadline=None, suppress_health_check=list(HealthCheck))
 @given(BATCHES)
 def test_any_text_is_a_string_with_its_bytes(texts: list[str]) -> None:
     statements = [f"show({names.string(text)});" for text in texts]

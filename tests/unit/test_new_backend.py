@@ -90,6 +90,7 @@ def test_a_folder_that_is_dropped_in_computes_a_model(tree: Path, tmp_path: Path
     assert np.array_equal(np.load(answers)["out0"][0], -np.maximum(value, 0))
 
 
+@pytest.mark.matrix
 @pytest.mark.needs_cmake
 @pytest.mark.needs_host_gcc
 def test_cmake_builds_and_tests_it(tree: Path, tmp_path: Path) -> None:

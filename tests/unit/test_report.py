@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import report_values
+from sampling import part
 
 from mcu_deploy.errors import UsageError
 from mcu_deploy.output.json_text import json_text
@@ -47,12 +48,16 @@ def _tables(value: Any) -> list[dict[str, Any]]:
 
 def test_whatever_is_missing_is_named() -> None:
     """Of every table every key, but how an overlap is, which has its default where not said."""
-    for number, table in enumerate(_tables(content())):
-        for key in set(table) - {"distance", "exactly"}:
-            changed = content()
-            del _tables(changed)[number][key]
-            with pytest.raises(UsageError, match=rf"^the key .*\b{key}\b.* is missing\.$"):
-                read(changed)
+    keys = [
+        (number, key)
+        for number, table in enumerate(_tables(content()))
+        for key in sorted({*table} - {"distance", "exactly"})
+    ]
+    for number, key in part(keys, 3):
+        changed = content()
+        del _tables(changed)[number][key]
+        with pytest.raises(UsageError, match=rf"^the key .*\b{key}\b.* is missing\.$"):
+            read(changed)
 
 
 def _layer(key: str, value: Any) -> Callable[[Any], None]:

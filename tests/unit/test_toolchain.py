@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 from output_folders import mounted
+from sampling import first
 from toolchain_programs import write_network
 
 from mcu_deploy import resources
@@ -24,7 +25,7 @@ BOARDS = ("mps2-an385", "mps2-an386", "mps3-an547", "host")
 
 
 @pytest.mark.parametrize("debug", [False, True])
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", first([*BOARDS], 2))
 def test_an_object_is_the_same_from_another_folder(
     tmp_path: Path, board: str, debug: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ import pytest
 from arm_dsp_cases import Case, model
 from command_line import call
 from onnx import TensorProto, helper
+from sampling import first
 
 from mcu_deploy.api import building, flashing, profiling, tuning
 from mcu_deploy.api.running import Connection
@@ -58,6 +59,12 @@ def path(tmp_path: Path) -> Path:
     return model([Case(4, 2, 2, 2), Case(4, 4, 5, 5, 1)], tmp_path / "net.onnx")
 
 
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """Of one layer, which has several kernels."""
+    return model([Case(4, 2, 2, 2)], tmp_path / "net.onnx")
+
+
 def _costs(path: Path) -> dict[str, dict[str, object]]:
     cores = json.loads(measured.file_beside(path).read_text())["cores"]
     return dict(cores["cortex-m4"])
@@ -89,53 +96,53 @@ def test_everything_is_measured_once_and_decides(emulator: Emulator, path: Path)
     assert len(emulator.networks) == 2 * count
 
 
-def test_costs_of_other_cores_and_other_models_stay(emulator: Emulator, path: Path) -> None:
+def test_costs_of_other_cores_and_other_models_stay(emulator: Emulator, small: Path) -> None:
     other = {"value": 5, "unit": "instructions", "known": "measured"}
     cores = {"cortex-m3": {"0" * 64: other}, "cortex-m4": {"1" * 64: other}}
     content = {"format": measured.FORMAT, "cores": cores}
-    measured.file_beside(path).write_text(json.dumps(content))
-    tune(path, BOARD, options=SPEED)
-    after = json.loads(measured.file_beside(path).read_text())["cores"]
+    measured.file_beside(small).write_text(json.dumps(content))
+    tune(small, BOARD, options=SPEED)
+    after = json.loads(measured.file_beside(small).read_text())["cores"]
     assert after["cortex-m3"] == cores["cortex-m3"] and after["cortex-m4"]["1" * 64] == other
 
 
-@pytest.mark.parametrize("stop", [KeyboardInterrupt(), DeviceError("it is gone")])
+@pytest.mark.parametrize("stop", first([KeyboardInterrupt(), DeviceError("it is gone")]))
 def test_what_is_stopped_goes_on_where_it_was(
-    emulator: Emulator, path: Path, stop: BaseException
+    emulator: Emulator, small: Path, stop: BaseException
 ) -> None:
     emulator.fails[2] = stop
     with pytest.raises(type(stop), match=r"it is gone|the same command goes on"):
-        tune(path, BOARD, options=SPEED)
-    before = _costs(path)
+        tune(small, BOARD, options=SPEED)
+    before = _costs(small)
     first = emulator.networks[0]
     assert {step.choice.workload.fingerprint for step in first.plan.steps} <= before.keys()
-    found = tune(path, BOARD, options=SPEED)
-    assert found.kept == len(before) and found.measured + found.kept == len(_costs(path))
-    resumed = measured.file_beside(path).read_bytes()
-    measured.file_beside(path).unlink()
-    tune(path, BOARD, options=SPEED)
-    assert measured.file_beside(path).read_bytes() == resumed
+    found = tune(small, BOARD, options=SPEED)
+    assert found.kept == len(before) and found.measured + found.kept == len(_costs(small))
+    resumed = measured.file_beside(small).read_bytes()
+    measured.file_beside(small).unlink()
+    tune(small, BOARD, options=SPEED)
+    assert measured.file_beside(small).read_bytes() == resumed
 
 
-def test_what_does_not_fit_the_board_is_left_out(emulator: Emulator, path: Path) -> None:
+def test_what_does_not_fit_the_board_is_left_out(emulator: Emulator, small: Path) -> None:
     emulator.fails[2] = FitError("too large")
-    found = tune(path, BOARD, options=SPEED)
+    found = tune(small, BOARD, options=SPEED)
     assert found.too_large >= 1 and found.measured > 0
 
 
 def test_instructions_and_counts_do_not_stand_for_measured_cycles(
-    emulator: Emulator, path: Path, monkeypatch: pytest.MonkeyPatch
+    emulator: Emulator, small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counted = tune(path, BOARD, options=SPEED)
+    counted = tune(small, BOARD, options=SPEED)
     assert counted.known is Known.COUNTED
     port = Connection(port="/dev/nothing")
-    found = tune(path, BOARD, options=SPEED, connection=port, load=lambda _: None)
+    found = tune(small, BOARD, options=SPEED, connection=port, load=lambda _: None)
     assert (found.known, found.kept, found.measured) == (Known.MEASURED, 0, counted.measured)
-    again = tune(path, BOARD, options=SPEED)  # what a chip says is better than a count
+    again = tune(small, BOARD, options=SPEED)  # what a chip says is better than a count
     assert (again.kept, again.measured) == (counted.measured, 0)
-    content = measured.file_beside(path).read_text().replace('"cycles"', '"instructions"')
-    measured.file_beside(path).write_text(content)
-    assert tune(path, BOARD, options=SPEED).kept == 0
+    content = measured.file_beside(small).read_text().replace('"cycles"', '"instructions"')
+    measured.file_beside(small).write_text(content)
+    assert tune(small, BOARD, options=SPEED).kept == 0
 
 
 @pytest.mark.parametrize("unit", ["cycles", "ticks"])
