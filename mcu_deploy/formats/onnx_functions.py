@@ -6,6 +6,7 @@ itself stays one node. A node of a body bears the name of the node that it was i
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -144,8 +145,7 @@ def _is_ranked(type_: onnx.TypeProto | None) -> bool:
 
 def _complete(node: onnx.NodeProto, schema: onnx.defs.OpSchema) -> onnx.NodeProto:
     """The node with the defaults of the attributes that it leaves out."""
-    complete = onnx.NodeProto()
-    complete.CopyFrom(node)
+    complete = copy.deepcopy(node)
     known = {a.name for a in node.attribute}
     complete.attribute.extend(
         a.default_value
@@ -189,8 +189,7 @@ def _take_attributes(inner: onnx.NodeProto, attributes: Mapping[str, onnx.Attrib
             given = attributes.get(attribute.ref_attr_name)
             if given is None:
                 continue
-            value = onnx.AttributeProto()
-            value.CopyFrom(given)
+            value = copy.deepcopy(given)
             value.name = attribute.name
             taken.append(value)
         else:

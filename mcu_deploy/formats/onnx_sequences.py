@@ -9,6 +9,7 @@ with _0, _1 and so on. An input that is an optional tensor is one that is always
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -57,8 +58,7 @@ def _take_optionals(graph: onnx.GraphProto) -> bool:
     found = False
     for value in graph.input:
         if value.type.optional_type.elem_type.HasField("tensor_type"):
-            tensor = onnx.TypeProto()
-            tensor.CopyFrom(value.type.optional_type.elem_type)
+            tensor = copy.deepcopy(value.type.optional_type.elem_type)
             value.type.CopyFrom(tensor)
             found = True
     return found
@@ -259,8 +259,7 @@ def _map(known: _Known, node: onnx.NodeProto) -> Nodes | None:
     made: Nodes = []
     written: list[list[str]] = [[] for _ in node.output]
     for k in range(len(given[0])):
-        body = onnx.GraphProto()
-        body.CopyFrom(subgraphs_of(node)["body"])
+        body = copy.deepcopy(subgraphs_of(node)["body"])
         scopes = (body, *subgraphs_below(body))
         own = {n for scope in scopes for inner in scope.node for n in inner.output if n}
         own |= {n.name for scope in scopes for n in (*scope.input, *scope.initializer)}

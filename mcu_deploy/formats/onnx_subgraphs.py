@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -34,7 +35,7 @@ def all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
 
 def put(field: Any, messages: Iterable[Any]) -> None:
     """Messages in the place of those that a repeated field has, of which some may be."""
-    copied = [type(message).FromString(message.SerializeToString()) for message in messages]
+    copied = [copy.deepcopy(message) for message in messages]
     del field[:]
     field.extend(copied)
 

@@ -6,6 +6,7 @@ quantizer sees the model, and put back behind it (`passes/tables.py` has the sam
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 
 import onnx
@@ -13,6 +14,7 @@ from onnx import numpy_helper
 
 from mcu_deploy import operators
 from mcu_deploy.files.arrays import Array
+from mcu_deploy.formats.onnx_subgraphs import put
 from mcu_deploy.quantizing.net import Net
 
 # What becomes part of the layer before it, with which it rounds once; so no chain begins with it.
@@ -57,7 +59,7 @@ def put_back(
         if node.op_type != "Chain":
             nodes.append(node)
             continue
-        part = [_copy(inner) for inner in chains[node.name]]
+        part = [copy.deepcopy(inner) for inner in chains[node.name]]
         inside = {name for inner in part[:-1] for name in inner.output}
         ends = {part[-1].output[0]: node.output[0]}
         for inner in part:
@@ -69,14 +71,7 @@ def put_back(
                     inner.input[index] = node.input[0]
             inner.output[0] = ends.get(inner.output[0], inner.output[0])
         nodes += part
-    del model.graph.node[:]
-    model.graph.node.extend(nodes)
-
-
-def _copy(node: onnx.NodeProto) -> onnx.NodeProto:
-    made = onnx.NodeProto()
-    made.CopyFrom(node)
-    return made
+    put(model.graph.node, nodes)
 
 
 def _operands(net: Net, node: onnx.NodeProto) -> tuple[str, ...]:

@@ -1,11 +1,6 @@
-"""Operators without an integer form, in place of them others that have one.
-
-A rewrite is left out as soon as builds have an integer form of its operator, which they then take.
-"""
+"""Operators without an integer form, in place of them others that have one."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import onnx
 
@@ -19,14 +14,8 @@ def has_integer_form(op: str) -> bool:
     return operator is not None and (operator.quantized is not None or operator.moves is not None)
 
 
-def rewrites() -> tuple[Callable[[Net, onnx.NodeProto], bool], ...]:
-    """Those that are needed, each a function that says whether it changed anything."""
-    known = {"Pow": _square}
-    return tuple(function for op, function in known.items() if not has_integer_form(op))
-
-
-def _square(net: Net, node: onnx.NodeProto) -> bool:
-    """x to the power of 2 is x times x."""
+def square(net: Net, node: onnx.NodeProto) -> bool:
+    """x to the power of 2 is x times x. Whether it is one."""
     exponent = net.constant(node.input[1]) if node.op_type == "Pow" else None
     if exponent is None or exponent.size != 1 or exponent.reshape(-1)[0] != 2:
         return False

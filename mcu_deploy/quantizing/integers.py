@@ -8,6 +8,7 @@ Recurrent layers, which have no integer form in ONNX, compute in float32 with in
 from __future__ import annotations
 
 import contextlib
+import copy
 import logging
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -17,6 +18,7 @@ import onnx
 
 from mcu_deploy.agreement.reference import onnxruntime_package
 from mcu_deploy.errors import RequestError, one_line
+from mcu_deploy.formats.onnx_subgraphs import put
 from mcu_deploy.quantizing import chains
 from mcu_deploy.quantizing.decomposing import has_integer_form
 from mcu_deploy.quantizing.net import Net, attributes_of
@@ -108,8 +110,7 @@ def _clamp_again(
             layer = next(n for n in model.graph.node if y in n.output)
         inside = net.fresh(f"{y}.unclamped")
         layer.output[list(layer.output).index(y)] = inside
-        kept = onnx.NodeProto()
-        kept.CopyFrom(node)
+        kept = copy.deepcopy(node)
         kept.input[0] = inside
         kept.output[0] = y
         known = {t.name for t in model.graph.initializer}
@@ -139,8 +140,7 @@ def _sort(model: onnx.ModelProto) -> None:
             if node.output[0] not in placed:
                 order.append(node)
                 placed |= set(node.output)
-    del model.graph.node[:]
-    model.graph.node.extend(order)
+    put(model.graph.node, order)
 
 
 def _shares_scales(node: onnx.NodeProto) -> bool:

@@ -5,6 +5,7 @@ Not `ir.Graph`: what is quantized here is written as ONNX again, for onnxruntime
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from mcu_deploy.files.arrays import Array
+from mcu_deploy.formats.onnx_subgraphs import put
 
 
 class Net:
@@ -23,8 +25,7 @@ class Net:
     """
 
     def __init__(self, model: onnx.ModelProto) -> None:
-        self._shell = onnx.ModelProto()
-        self._shell.CopyFrom(model)
+        self._shell = copy.deepcopy(model)
         graph = self._shell.graph
         self.constants: dict[str, Array] = {
             t.name: numpy_helper.to_array(t) for t in graph.initializer
@@ -68,17 +69,14 @@ class Net:
     def model(self) -> onnx.ModelProto:
         """The model; tensors and constants that nothing reads are left out, shapes inferred."""
         used = {name for node in self.nodes for name in node.input} | self.seen
-        made = onnx.ModelProto()
-        made.CopyFrom(self._shell)
+        made = copy.deepcopy(self._shell)
         graph = made.graph
         written = {name for node in self.nodes for name in node.output}
         known = [value for value in graph.value_info if value.name in written]
         for field in ("node", "initializer", "value_info"):
             graph.ClearField(field)
         graph.value_info.extend(known)
-        inputs = [v for v in graph.input if v.name in self.inputs]
-        del graph.input[:]
-        graph.input.extend(inputs)
+        put(graph.input, [v for v in graph.input if v.name in self.inputs])
         graph.node.extend(self.nodes)
         graph.initializer.extend(
             numpy_helper.from_array(value, name)

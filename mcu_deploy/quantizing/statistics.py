@@ -6,6 +6,7 @@ nothing of it is kept but these. So memory does not grow with their number.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -18,6 +19,7 @@ from mcu_deploy.agreement.reference import onnxruntime_session
 from mcu_deploy.errors import RequestError
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.files.samples import SampleFile
+from mcu_deploy.formats.onnx_subgraphs import put
 from mcu_deploy.quantizing.net import Net
 
 T = TypeVar("T")
@@ -101,10 +103,8 @@ def apart(function: Callable[..., T], *arguments: object, samples: int) -> T:
 
 def with_outputs(model: onnx.ModelProto, names: Sequence[str]) -> bytes:
     """The model with these tensors as its outputs, and no others."""
-    made = onnx.ModelProto()
-    made.CopyFrom(model)
-    del made.graph.output[:]
-    made.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
+    made = copy.deepcopy(model)
+    put(made.graph.output, (onnx.ValueInfoProto(name=name) for name in names))
     return bytes(made.SerializeToString())
 
 
