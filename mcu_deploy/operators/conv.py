@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -54,16 +54,19 @@ def along_channels(call: Call, value: Array) -> Array:
 
 def integer_sums(call: Call) -> Array:
     """The accumulators of a quantized convolution with its bias, in int64."""
-    xq, wq = call.type(0).scaling, call.type(1).scaling
-    _, w_zero = wq.broadcast(call.type(1).rank)
     # Matmul is fast in floats, which are exact as long as no partial sum leaves their mantissa:
     # those of products of 8 and 16 bits never leave that of float64.
     largest = math.prod(high - low for low, high in (call.type(n).dtype.range for n in (0, 1)))
     fits = largest * math.prod(call.type(1).shape[1:]) < 2**24
-    real = "float32" if fits else "float64"
-    x = call.value(0).astype(real) - float(xq.zero_point[0])
+    return exact_sums(call, convolved, "float32" if fits else "float64")
+
+
+def exact_sums(call: Call, summed: Callable[[Call, Array, Array], Array], real: str) -> Array:
+    """As `integer_sums`, by what sums the products of reals of this type."""
+    _, w_zero = call.type(1).scaling.broadcast(call.type(1).rank)
+    x = call.value(0).astype(real) - float(call.type(0).scaling.zero_point[0])
     w = call.value(1).astype(real) - w_zero.astype(real)
-    sums, bias = convolved(call, x, w).astype(np.int64), call.optional(2)
+    sums, bias = summed(call, x, w).astype(np.int64), call.optional(2)
     return sums if bias is None else sums + along_channels(call, bias).astype(np.int64)
 
 

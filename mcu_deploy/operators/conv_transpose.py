@@ -11,7 +11,7 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.ir import TensorType
 from mcu_deploy.operators.base import Call, Operator
-from mcu_deploy.operators.conv import along_channels, integer_result, real_result
+from mcu_deploy.operators.conv import exact_sums, integer_result, real_result
 from mcu_deploy.operators.windows import Window
 
 
@@ -71,12 +71,7 @@ def transposed_sums(call: Call, x: Array, w: Array) -> Array:
 
 def integer_sums(call: Call) -> Array:
     """The accumulators of a quantized one with its bias, in int64; exact in float64."""
-    zero = call.type(0).scaling.zero_point[0]
-    w_zeros = call.type(1).scaling.broadcast(call.type(1).rank)[1]
-    x = call.value(0).astype(np.float64) - zero
-    sums = transposed_sums(call, x, call.value(1).astype(np.float64) - w_zeros).astype(np.int64)
-    bias = call.optional(2)
-    return sums if bias is None else sums + along_channels(call, bias).astype(np.int64)
+    return exact_sums(call, transposed_sums, "float64")
 
 
 def _conv_transpose(call: Call) -> list[Array]:

@@ -31,14 +31,12 @@ from mcu_deploy.operators.conv import conv_window
 
 
 def fits(layer: Layer) -> Support:
-    """Whether the kernel computes a Conv of these sizes and constants, of whatever types."""
+    """Whether the kernel computes a convolution of these sizes and constants, of any types."""
     x, w, bias = layer.input(0), layer.input(1), layer.optional(2)
     if x.type.rank not in (3, 4):
         return no(f"it convolves over one or two spatial axes, not {x.type.rank - 2}")
-    if w.constant is None:
-        return no("its weights are computed at run time; it packs constant ones")
-    if bias is not None and bias.constant is None:
-        return no("its bias is computed at run time")
+    if w.constant is None or (bias is not None and bias.constant is None):
+        return no("its weights or its bias are computed at run time; it packs constant ones")
     quantization = w.type.quantization
     if quantization is not None and len(set(quantization.zero_point)) > 1:
         return no("its weights have different zero points per channel")
@@ -65,7 +63,6 @@ def _taps(window: Plane) -> dict[str, object]:
 def create(layer: Layer) -> Workload:
     """The workload of a Conv, of ONNX or of the domains "tflite" and "mcu"."""
     x, w, y = layer.input(0), layer.input(1), layer.output
-    bias = layer.optional(2)
     geometry = conv_window(x.type, w.type, y.type, layer.attributes)
     group = int(layer.attributes.get("group", 1))
     filters, depth = w.type.shape[0], w.type.shape[1]
@@ -73,8 +70,6 @@ def create(layer: Layer) -> Workload:
     assert w.constant is not None
     weights = w.constant if x.type.rank == 4 else w.constant[:, :, None, :]
     depthwise = depth == 1 and group == channels and group > 1
-    offsets = np.zeros(filters, np.float32) if bias is None else bias.constant
-    assert offsets is not None
     window = plane(geometry)
     rows, columns = window.padded
     contiguous = group == 1 and geometry.dilations[-1] == 1
@@ -112,12 +107,9 @@ def create(layer: Layer) -> Workload:
         kx = "kx" if columns or window.kernel[1] > 1 else ""
         left = f"x[{plus('at', times(kx, channels * window.dilation[1]))}]"
         right = f"tap[{plus(times(kx, filters))}]"
-    if y.type.is_quantized:
-        # Taps that are skipped read no zero point.
-        folded = None if geometry.padded else weights
-        made = sums.of_integers(layer, left, right, plus(m), offsets, folded)
-    else:
-        made = sums.of_floats(layer, left, right, offsets)
+    # Taps that are skipped read no zero point.
+    folded = None if geometry.padded else weights
+    made = sums.of_convolution(layer, left, right, plus(m), folded)
     values |= made.values
     constants += made.constants
     if layer.domain == "mcu":

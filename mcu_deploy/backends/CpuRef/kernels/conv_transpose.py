@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels import conv_transpose_any, sums
+from mcu_deploy.backends.CpuRef.kernels import conv, conv_any, sums
 from mcu_deploy.backends.CpuRef.kernels.base import (
     QUANTIZED,
     Kernel,
@@ -21,7 +21,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     render,
 )
 from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_products
-from mcu_deploy.backends.interface import YES, Constant, Layer, LayoutRule, Support, Workload, no
+from mcu_deploy.backends.interface import Constant, Layer, LayoutRule, Support, Workload
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.loops import counter, plus, times
 from mcu_deploy.backends.kit.stems import stem
@@ -29,31 +29,18 @@ from mcu_deploy.backends.kit.strides import Plane, plane
 from mcu_deploy.operators.conv_transpose import transposed_window
 
 
-def _fits(layer: Layer) -> Support:
-    x, w, bias = layer.input(0), layer.input(1), layer.optional(2)
-    if x.type.rank not in (3, 4):
-        return no(f"it convolves over one or two spatial axes, not {x.type.rank - 2}")
-    if w.constant is None or (bias is not None and bias.constant is None):
-        return no("its weights or its bias are computed at run time; it packs constant ones")
-    quantization = w.type.quantization
-    if quantization is not None and len(set(quantization.zero_point)) > 1:
-        return no("its weights have different zero points per channel")
-    return YES
-
-
 def _supports(layer: Layer) -> Support:
     x, w, y = layer.input(0), layer.input(1), layer.output
     weights = check_types(layer, w)
-    return _fits(layer) and weights and check_types(layer, x, w, y, known=QUANTIZED)
+    return conv.fits(layer) and weights and check_types(layer, x, w, y, known=QUANTIZED)
 
 
 def _supports_tflite(layer: Layer) -> Support:
-    return supports_products(layer) and _fits(layer)
+    return supports_products(layer) and conv.fits(layer)
 
 
 def _create(layer: Layer) -> Workload:
     x, w, y = layer.input(0), layer.input(1), layer.output
-    bias = layer.optional(2)
     geometry = transposed_window(x.type, w.type, y.type, layer.attributes)
     group = int(layer.attributes.get("group", 1))
     assert w.constant is not None
@@ -63,8 +50,6 @@ def _create(layer: Layer) -> Workload:
     # (C, M/group, kernel) to (M, kernel, C/group)
     grouped = weights.reshape(group, depth, per_group, *weights.shape[2:])
     packed = grouped.transpose(0, 2, 3, 4, 1).reshape(filters, *weights.shape[2:], depth)
-    offsets = np.zeros(filters, np.float32) if bias is None else bias.constant
-    assert offsets is not None
     taps = Constant("weights", np.ascontiguousarray(packed))
     m, c = counter("m", filters), counter("c", depth)
     left, right = f"pixel[{plus(c)}]", f"tap[{plus(c)}]"
@@ -72,10 +57,7 @@ def _create(layer: Layer) -> Workload:
         "x_ctype": x.type.dtype.c_type, "w_ctype": w.type.dtype.c_type,
         "quantized": y.type.is_quantized, "scaling": "", "bias_step": "",
     }  # fmt: skip
-    if y.type.is_quantized:
-        made = sums.of_integers(layer, left, right, plus(m), offsets, None)
-    else:
-        made = sums.of_floats(layer, left, right, offsets)
+    made = sums.of_convolution(layer, left, right, plus(m), None)
     # The window slides over the result: what it calls its output is this operator's input.
     window = plane(geometry)
     window = replace(window, input=window.output, output=window.input)
@@ -114,7 +96,7 @@ def _taps(window: Plane) -> dict[str, object]:
 KERNELS = (
     either(
         Kernel("ConvTranspose", _supports, _create, LayoutRule.CHANNELS_LAST),
-        Kernel("ConvTranspose", conv_transpose_any.supports, conv_transpose_any.create),
+        Kernel("ConvTranspose", conv_any.supports, conv_any.create_transposed),
     ),
     Kernel("ConvTranspose", _supports_tflite, _create, LayoutRule.CHANNELS_LAST, "tflite"),
 )  # fmt: skip

@@ -26,6 +26,24 @@ class Summed(NamedTuple):
     helpers: tuple[CFunction, ...] = ()
 
 
+def of_convolution(
+    layer: Layer, left: str, right: str, channel: str, folded: Array | None
+) -> Summed:
+    """Of the layer's numbers, with its bias, zeros where it has none; the rest as `of_integers`."""
+    bias = bias_of(layer)
+    if layer.output.type.is_quantized:
+        return of_integers(layer, left, right, channel, bias, folded)
+    return of_floats(layer, left, right, bias)
+
+
+def bias_of(layer: Layer) -> Array:
+    """A convolution's constant bias, zeros where it has none."""
+    bias = layer.optional(2)
+    given = np.zeros(layer.output.type.shape[1], np.float32) if bias is None else bias.constant
+    assert given is not None
+    return given
+
+
 def of_floats(layer: Layer, left: str, right: str, bias: Array) -> Summed:
     """left, right: C for an element of each operand."""
     clamp = clamp_lines(layer, "sum")

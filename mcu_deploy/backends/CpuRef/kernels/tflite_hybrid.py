@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from mcu_deploy.backends.CpuRef.kernels import sums
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, call, render
 from mcu_deploy.backends.interface import YES, Constant, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
@@ -36,20 +37,17 @@ def _supports(layer: Layer) -> Support:
 
 def _create(layer: Layer) -> Workload:
     x, w, y = layer.input(0), layer.input(1), layer.output
-    bias = layer.optional(2)
     assert w.constant is not None
     geometry = conv_window(x.type, w.type, y.type, layer.attributes)
     window = plane(geometry)
     taps = math.prod(window.kernel)
     filters, depth = w.type.shape[:2]
     factor = w.type.scaling.scales
-    offsets = np.zeros(filters, np.float32) if bias is None else bias.constant
-    assert offsets is not None
     given = Prototype(layer).input(0, "x").output().scratch("int8_t", "q")
     given.array(
         Constant("weights", w.constant.transpose((0, 2, 3, 1))),
         Constant("factor", factor),
-        Constant("bias", offsets.astype(np.float32)),
+        Constant("bias", sums.bias_of(layer).astype(np.float32)),
     )
     values: dict[str, object] = {
         "elements": x.type.elements, "channels": x.type.shape[1], "filters": filters,
