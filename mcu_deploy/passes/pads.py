@@ -3,8 +3,8 @@
 Exporters write them apart where a framework pads both sides alike and convolves with a stride. A
 convolution pads with zeros, a quantized one with its input's zero point; so does the Pad, or it
 stays. So does an average that counts its padding. A maximum pads with what is below all elements:
-zeros are no more than that where no element is less, as behind a Relu. A Transpose between the two,
-as images of TensorFlow have it, is moved before the Pad.
+that is what the Pad writes, or zeros where no element is less, as behind a Relu. A Transpose
+between the two, as images of TensorFlow have it, is moved before the Pad.
 """
 
 from __future__ import annotations
@@ -27,24 +27,25 @@ def fold(graph: Graph) -> Graph:
     """The graph without the Pads that convolutions and pools can do."""
     editor = GraphEditor(graph)
     for node in graph.nodes:
-        amounts = _amounts(graph, node) if node.op == "Pad" and not node.domain else None
-        if amounts is None:
+        added = _added(graph, node) if node.op == "Pad" and not node.domain else None
+        if added is None:
             continue
+        amounts, value = added
         pad, reader = editor.nodes[node.id], editor.sole_consumer(node.writes[0])
         if reader is not None and reader.op == "Transpose" and not reader.domain:
             perm = editor.attributes(reader.id).get("perm", tuple(reversed(range(len(amounts)))))
             amounts = [amounts[axis] for axis in perm]
             conv = editor.sole_consumer(reader.writes[0])
-            if conv is not None and _takes(editor, pad, reader.writes[0], conv, amounts):
+            if conv is not None and _takes(editor, pad, reader.writes[0], conv, amounts, value):
                 pad = _behind(editor, pad, reader, amounts)
                 _fuse(editor, pad, conv, amounts)
-        elif reader is not None and _takes(editor, pad, pad.writes[0], reader, amounts):
+        elif reader is not None and _takes(editor, pad, pad.writes[0], reader, amounts, value):
             _fuse(editor, pad, reader, amounts)
     return editor.finish()
 
 
-def _amounts(graph: Graph, pad: Node) -> Amounts | None:
-    """What a Pad adds, if it adds zeros and takes nothing away."""
+def _added(graph: Graph, pad: Node) -> tuple[Amounts, float] | None:
+    """What a Pad adds, and with which elements, if it takes nothing away."""
     if any(e is not None and graph.constant(e) is None for e in pad.inputs[1:]):
         return None
     if graph.attributes(pad.id).get("mode", "constant") != "constant":
@@ -52,10 +53,9 @@ def _amounts(graph: Graph, pad: Node) -> Amounts | None:
     x, y = graph.type(pad.reads[0]), graph.type(pad.writes[0])
     call = node_call(graph, pad, graph.data.constants)
     amounts = [(before, after) for before, after in pad_amounts(call)]
-    is_less = any(amount < 0 for pair in amounts for amount in pair)
-    if is_less or x.quantization != y.quantization or pad_value(call).item() != _zero(x):
+    if x.quantization != y.quantization or min(map(min, amounts), default=0) < 0:
         return None
-    return amounts
+    return amounts, pad_value(call).item()
 
 
 def _zero(type_: TensorType) -> int | None:
@@ -65,17 +65,21 @@ def _zero(type_: TensorType) -> int | None:
     return type_.quantization.zero_point[0] if type_.quantization.per_tensor else None
 
 
-def _takes(editor: GraphEditor, pad: Node, padded: int, conv: Node, amounts: Amounts) -> bool:
+def _takes(
+    editor: GraphEditor, pad: Node, padded: int, conv: Node, amounts: Amounts, value: float
+) -> bool:
     """Whether a node is a convolution or pool of the padded image alone, along its axes, whose own
     padding is what the Pad adds."""
     if conv.inputs[0] != padded or padded in conv.inputs[1:] or any(map(any, amounts[:2])):
+        return False
+    if conv.op == "MaxPool" and len(conv.writes) == 1:
+        return _takes_maximum(editor, pad, conv, amounts, value)
+    if value != _zero(editor.type(pad.reads[0])):
         return False
     if conv.op == "AveragePool" and not conv.domain:
         own = _own_pads(editor, conv, len(amounts) - 2)
         counts = bool(editor.attributes(conv.id).get("count_include_pad", 0))
         return own is not None and (counts or not any(own))
-    if conv.op == "MaxPool" and len(conv.writes) == 1:
-        return _takes_maximum(editor, pad, conv, amounts)
     if conv.op != "Conv":
         return False
     # Zero times infinity is no zero, but padding is.
@@ -84,9 +88,11 @@ def _takes(editor: GraphEditor, pad: Node, padded: int, conv: Node, amounts: Amo
     return not is_float or (weights is not None and bool(np.isfinite(weights).all()))
 
 
-def _takes_maximum(editor: GraphEditor, pad: Node, pool: Node, amounts: Amounts) -> bool:
-    """Whether the zeros that a Pad adds are never more than the elements beside them, of which each
-    window has some."""
+def _takes_maximum(
+    editor: GraphEditor, pad: Node, pool: Node, amounts: Amounts, value: float
+) -> bool:
+    """Whether what a Pad adds is never more than the elements beside it, of which each window has
+    some."""
     own = _own_pads(editor, pool, len(amounts) - 2)
     attributes = editor.attributes(pool.id)
     if own is None or any(n > 1 for n in attributes.get("dilations", ())):
@@ -96,8 +102,10 @@ def _takes_maximum(editor: GraphEditor, pad: Node, pool: Node, amounts: Amounts)
     if any(a + b >= size for a, b, size in zip(own, more, sizes, strict=True)):
         return False
     type_ = editor.type(pad.reads[0])
-    if not type_.dtype.is_float and _zero(type_) == type_.dtype.range[0]:
+    if value == (-np.inf if type_.dtype.is_float else type_.dtype.range[0]):
         return True
+    if value != _zero(type_):
+        return False
     source = editor.producer(pad.reads[0])
     if source is None:
         return False
