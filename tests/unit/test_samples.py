@@ -54,7 +54,7 @@ def test_an_array_too_many_is_named(
 
 
 def test_samples_may_lie_along_a_first_axis_of_one(tmp_path: Path, graph: Graph) -> None:
-    """As data sets have them: [samples, 3] for an input [1, 3], which no other shape is taken for."""
+    """As data sets have them: [samples, 3] for an input [1, 3]."""
     a, b = np.arange(12, dtype=np.float32).reshape(4, 3), np.ones((4, 1, 3), np.float32)
     np.savez(tmp_path / "s.npz", in0=a, in1=b)
     found = load_samples(tmp_path / "s.npz", graph)
@@ -64,7 +64,9 @@ def test_samples_may_lie_along_a_first_axis_of_one(tmp_path: Path, graph: Graph)
     transposed = load_samples(tmp_path / "s.npz", graph)
     assert np.array_equal(np.concatenate([inputs[1] for inputs in transposed.inputs]), a)
     np.savez(tmp_path / "s.npz", in0=a[:, :2], in1=b)
-    with pytest.raises(RequestError, match=r"shape \[4, 2\] for input 'a'; it must be \[samples, 1"):
+    with pytest.raises(
+        RequestError, match=r"shape \[4, 2\] for input 'a'; it must be \[samples, 1"
+    ):
         load_samples(tmp_path / "s.npz", graph)
     np.savez(tmp_path / "s.npz", in0=a[:0], in1=b[:0])
     with pytest.raises(RequestError, match="holds no sample"):
