@@ -13,37 +13,63 @@ from mcu_deploy.files.samples import SampleFile
 from mcu_deploy.quantizing.net import Net
 
 _LEAST = 2
+_MOST_TIMES = 1 << 15  # what the steps of int16 span
 _LABELS = "labels"
 
 
 def require_good(file: SampleFile, net: Net) -> None:
-    """Raises RequestError for one sample alone, infinite values and NaN, and inputs of float32 that
-    are the same number everywhere."""
+    """Raises RequestError for one sample alone or many times, infinite values and NaN, inputs of
+    float32 that are the same number everywhere, and a sample that goes so far beyond the others
+    that integers would tell these from nothing."""
     if len(file) < _LEAST:
         raise RequestError(
             f"{file.path} holds one sample, from which no range can be told. Give some hundreds, "
             "of all that the model will see."
         )
-    lows = [np.inf] * len(net.inputs)
-    highs = [-np.inf] * len(net.inputs)
+    floats = [index for index, name in enumerate(net.inputs) if net.is_float(name)]
+    lows, highs = np.full((2, len(floats), len(file)), 0.0)
+    first: tuple[Array, ...] = ()
+    all_equal = True
     for number, inputs in enumerate(file):
-        for index, (name, value) in enumerate(zip(net.inputs, inputs, strict=True)):
-            if value.dtype.kind != "f":
-                continue
+        first = first or inputs
+        all_equal = all_equal and all(map(np.array_equal, first, inputs))
+        for place, index in enumerate(floats):
+            value = inputs[index]
             if not np.isfinite(value).all():
                 raise RequestError(
                     f"Sample {number} in {file.path} has infinite values or NaN in its input "
-                    f"{index} ({name[:80]!r}). Leave it out, or mend it."
+                    f"{_called(net, index)}. Leave it out, or mend it."
                 )
-            lows[index] = min(lows[index], float(value.min(initial=np.inf)))
-            highs[index] = max(highs[index], float(value.max(initial=-np.inf)))
-    for index, name in enumerate(net.inputs):
-        if net.is_float(name) and lows[index] == highs[index]:
+            lows[place, number] = value.min(initial=np.inf)
+            highs[place, number] = value.max(initial=-np.inf)
+    for place, index in enumerate(floats):
+        if lows[place].min() == highs[place].max():
             raise RequestError(
-                f"Input {index} ({name[:80]!r}) is {lows[index]:g} everywhere in all samples of "
+                f"Input {_called(net, index)} is {lows[place, 0]:g} everywhere in all samples of "
                 f"{file.path}, so no range of it can be told. Give samples as the model will see "
                 "them."
             )
+        _require_alike(file, _called(net, index), np.maximum(-lows[place], highs[place]))
+    if first and all_equal:
+        raise RequestError(
+            f"The {len(file)} samples in {file.path} are all the same, from which no range can be "
+            "told. Give some hundreds, of all that the model will see."
+        )
+
+
+def _called(net: Net, index: int) -> str:
+    return f"{index} ({net.inputs[index][:80]!r})"
+
+
+def _require_alike(file: SampleFile, called: str, largest: Array) -> None:
+    """largest: [samples], the largest magnitude of each."""
+    usual, most = float(np.median(largest)), int(largest.argmax())
+    if usual > 0 and largest[most] > usual * _MOST_TIMES:
+        raise RequestError(
+            f"Sample {most} in {file.path} reaches {largest[most]:g} in its input {called}, and "
+            f"half of the samples stay within {usual:g}: integers that reach so far have no step "
+            "for the others. Leave it out, or mend it."
+        )
 
 
 def classes(file: SampleFile, given: str | Path | None, net: Net) -> Array | None:

@@ -165,6 +165,11 @@ def spoiled(values: np.ndarray, what: float) -> np.ndarray:
         (spoiled(samples(5), np.nan), "Sample 2 in .* has infinite values or NaN in its input 0"),
         (spoiled(samples(5), np.inf), "Sample 2 in .* has infinite values or NaN"),
         (np.ones((5, 1, 3, 8, 8), np.float32), "is 1 everywhere in all samples"),
+        (np.repeat(samples(1), 5, axis=0), "The 5 samples in .* are all the same"),
+        (
+            spoiled(samples(5), -3e38),
+            r"Sample 2 in .* reaches 3e\+38 in its input 0 .*Leave it out",
+        ),
         (samples(5, (1, 3, 8, 7)), r"must be \[samples, 1, 3, 8, 8\]"),
         (samples(5).astype(np.float64), "Convert the array"),
         (samples(0), "holds no sample"),
