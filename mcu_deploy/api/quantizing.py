@@ -31,6 +31,7 @@ from mcu_deploy.quantizing.choosing import Recipe, Trials, choose, parts, thirds
 from mcu_deploy.quantizing.net import Net
 from mcu_deploy.quantizing.opset import with_more_types
 from mcu_deploy.quantizing.oracle import Oracle
+from mcu_deploy.quantizing.recurrent_moments import second_moments
 from mcu_deploy.quantizing.sensitivity import Sensitivity, sensitivities
 from mcu_deploy.quantizing.statistics import SampleShare
 from mcu_deploy.quantizing.weights_only import recurrent_layers, weights_only
@@ -216,10 +217,10 @@ class _Job:
         """Only the weights, of 8 bits or of 4 where there are kernels for these."""
         if bits == 4:
             self.net = with_more_types(self.net, "Weights of 4 bits")
-        made, count = weights_only(self.net, bits)
+        whole = SampleShare(self.file, frozenset(range(len(self.file))))
+        made, count = weights_only(self.net, second_moments(self.net, whole), bits)
         content = made.SerializeToString(deterministic=True)
         write_file(target, content)
-        whole = SampleShare(self.file, frozenset(range(len(self.file))))
         wanted = self._wanted(whole)
         found = judging.results(made, judging.judged_names(made), whole)
         notes: list[str] = []

@@ -21,6 +21,7 @@ from mcu_deploy.quantizing.integers import quantized
 from mcu_deploy.quantizing.judging import Results
 from mcu_deploy.quantizing.net import Net
 from mcu_deploy.quantizing.ranges import METHODS, Range, ranges
+from mcu_deploy.quantizing.recurrent_moments import second_moments
 from mcu_deploy.quantizing.sixteen_bits import wide_tensors
 from mcu_deploy.quantizing.statistics import SampleShare, Summary, observe
 
@@ -74,6 +75,7 @@ class Trials:
     wide_borders: bool = False
     samples: dict[Recipe, Array] = field(default_factory=dict)
     _observed: dict[tuple[str, frozenset[int]], _Observed] = field(default_factory=dict)
+    _moments: dict[frozenset[int], dict[str, Array]] = field(default_factory=dict)
     _ranges: dict[tuple[str, str, frozenset[int]], dict[str, Range]] = field(default_factory=dict)
     _wanted: dict[frozenset[int], Results] = field(default_factory=dict)
 
@@ -84,12 +86,14 @@ class Trials:
         if key not in self._ranges:
             self._ranges[key] = ranges(net, summaries, recipe.method)
         limits = self._ranges[key]
+        if part.numbers not in self._moments:
+            self._moments[part.numbers] = second_moments(self.net, part)
         wide = self.wide(recipe, net)
         if wide:
             # 65,536 steps are enough for all that is there.
             whole = ranges(net, summaries, SAFE.method)
             limits = {name: (whole if name in wide else limits)[name] for name in limits}
-        how = limits, recipe.in_float, recipe.one_scale, wide
+        how = limits, self._moments[part.numbers], recipe.in_float, recipe.one_scale, wide
         made = quantized(net, *how)
         return quantized(biases.corrected(net, made, summaries), *how) if recipe.biases else made
 

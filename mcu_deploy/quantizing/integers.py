@@ -18,6 +18,7 @@ import onnx
 
 from mcu_deploy.agreement.reference import onnxruntime_package
 from mcu_deploy.errors import RequestError, one_line
+from mcu_deploy.files.arrays import Array
 from mcu_deploy.formats.onnx_subgraphs import put
 from mcu_deploy.quantizing import chains
 from mcu_deploy.quantizing.decomposing import has_integer_form
@@ -32,16 +33,16 @@ LAYERS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 def quantized(
     net: Net,
     ranges: Mapping[str, Range],
+    moments: Mapping[str, Array],
     in_float: Collection[str] = (),
     one_scale: Collection[str] = (),
     wide: Collection[str] = (),
 ) -> onnx.ModelProto:
     """The model in QDQ form, its inputs and outputs float32.
 
-    ranges: of the float tensors. in_float: names of nodes that stay in float32, those of recurrent
-    ones with their weights. one_scale: of
-    those whose weights have one scale for all outputs. wide: tensors of int16, of a net whose opset
-    has them.
+    ranges: of the float tensors. moments: `second_moments`. in_float: names of nodes that stay in
+    float32, those of recurrent ones with their weights. one_scale: of those whose weights have one
+    scale for all outputs. wide: tensors of int16, of a net whose opset has them.
     """
     onnxruntime_package()
     from onnxruntime.quantization import QuantType
@@ -83,7 +84,7 @@ def quantized(
     _clamp_again(made, net, ranges, wide)
     _sort(made)
     del made.graph.value_info[:]  # of tensors that are gone
-    return recurrent_weights(made, in_float)
+    return recurrent_weights(made, moments, in_float)
 
 
 def _clamp_again(

@@ -17,6 +17,7 @@ from mcu_deploy.files.arrays import Array
 from mcu_deploy.ir import DType
 from mcu_deploy.operators import recurrent
 from mcu_deploy.operators.recurrent import GATES
+from mcu_deploy.quantizing import recurrent_moments
 from mcu_deploy.quantizing.net import Net, attributes_of
 
 _LARGEST = 127
@@ -27,20 +28,25 @@ _BLOCKS = (32, 16, 8)
 _PARTS = np.linspace(0.7, 1.15, 19)
 
 
-def weights_only(net: Net, bits: int = 8) -> tuple[onnx.ModelProto, int]:
+def weights_only(
+    net: Net, moments: Mapping[str, Array], bits: int = 8
+) -> tuple[onnx.ModelProto, int]:
     """The model with a DequantizeLinear before each such layer's weights, and the number of layers
-    whose weights have 4 bits. bits: 4, of a net whose opset has int4, for those that can."""
+    whose weights have 4 bits. moments: `second_moments`. bits: 4, of a net whose opset has int4,
+    for those that can."""
     made = net.copy()
     count = _with_halves(made) if bits == 4 else 0
-    return _with_bytes(made, (*_DENSE, *GATES)), count
+    return _with_bytes(made, (*_DENSE, *GATES), moments), count
 
 
-def recurrent_weights(model: onnx.ModelProto, besides: Collection[str] = ()) -> onnx.ModelProto:
+def recurrent_weights(
+    model: onnx.ModelProto, moments: Mapping[str, Array], besides: Collection[str] = ()
+) -> onnx.ModelProto:
     """A quantized model with those before the weights of its recurrent layers, which compute in
-    float32; besides: names of nodes that keep theirs in float32."""
+    float32. moments: `second_moments`; besides: names of nodes that keep theirs in float32."""
     if not any(node.op_type in GATES for node in model.graph.node):
         return model
-    return _with_bytes(Net(model), tuple(GATES), besides)
+    return _with_bytes(Net(model), tuple(GATES), moments, besides)
 
 
 def recurrent_layers(net: Net) -> list[onnx.NodeProto]:
@@ -49,8 +55,8 @@ def recurrent_layers(net: Net) -> list[onnx.NodeProto]:
 
 
 def _with_bytes(
-    made: Net, ops: Collection[str], besides: Collection[str] = ()
-) -> onnx.ModelProto:  # fmt: skip
+    made: Net, ops: Collection[str], moments: Mapping[str, Array], besides: Collection[str] = ()
+) -> onnx.ModelProto:
     for node in list(made.nodes):
         axes = _axes(made, node)
         if not axes or node.op_type not in ops or node.name in besides:
@@ -58,9 +64,14 @@ def _with_bytes(
         copied = onnx.NodeProto()
         copied.CopyFrom(node)
         before = []
-        for place, axis in axes.items():
+        found = [_rounded(made.constants[node.input[place]], axis) for place, axis in axes.items()]
+        if node.name in moments:
+            w, r = (made.constants[node.input[place]] for place in axes)
+            scales = found[0][1], found[1][1]
+            steps = recurrent_moments.rounded((w, r), scales, moments[node.name], node)
+            found = list(zip(steps, scales, strict=True))
+        for (place, axis), (integers, scale) in zip(axes.items(), found, strict=True):
             name = node.input[place]
-            integers, scale = _rounded(made.constants[name], axis)
             given = [
                 made.add_constant(name, integers),
                 made.add_constant(f"{name}.scale", scale),

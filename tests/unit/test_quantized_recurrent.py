@@ -18,9 +18,10 @@ from mcu_deploy.boards import load_board
 from mcu_deploy.files.samples import open_samples
 from mcu_deploy.operators.recurrent import GATES
 from mcu_deploy.options.quantizing import Quantizing
-from mcu_deploy.quantizing import preparing
+from mcu_deploy.quantizing import judging, preparing
 from mcu_deploy.quantizing.choosing import SAFE, Trials, parts
 from mcu_deploy.quantizing.net import Net
+from mcu_deploy.quantizing.recurrent_moments import second_moments
 from mcu_deploy.quantizing.weights_only import recurrent_layers, recurrent_weights
 from mcu_deploy.report.floats import float_layers
 
@@ -85,7 +86,7 @@ def test_scales_have_the_least_error(folder: Path) -> None:
     model = onnx.load(folder / "m.onnx")
     net = Net(onnx.shape_inference.infer_shapes(model))
     (node,) = recurrent_layers(net)
-    made = recurrent_weights(net.copy().model())
+    made = recurrent_weights(net.copy().model(), {})
     after = {t.name: numpy_helper.to_array(t) for t in made.graph.initializer}
     gained = False
     for name in node.input[1:3]:
@@ -102,6 +103,62 @@ def test_scales_have_the_least_error(folder: Path) -> None:
         assert (errors[0] <= errors[1] * 1.001).all()
         gained = gained or bool((errors[0] < 0.95 * errors[1]).any())
     assert gained
+
+
+FORMS: dict[str, tuple[str, bool, bool]] = {
+    "forward": ("forward", False, False),
+    "reverse": ("reverse", False, False),
+    "both ways": ("bidirectional", False, False),
+    "a state given": ("bidirectional", True, False),
+    "each step's state read": ("forward", False, True),
+}
+
+
+def _correlated(op: str, form: str, folder: Path) -> tuple[onnx.ModelProto, Net]:
+    """A recurrent layer alone, in one of the forms, and the net of it; samples beside it, whose
+    inputs mostly go up and down together."""
+    direction, has_state, is_whole = FORMS[form]
+    inputs, hidden, random = 12, 16, np.random.default_rng(8)
+    directions = 2 if direction == "bidirectional" else 1
+    constants = {
+        "w": random.normal(size=(directions, GATES[op] * hidden, inputs)) / 4,
+        "r": random.normal(size=(directions, GATES[op] * hidden, hidden)) / 4,
+    }
+    state = [directions, 1, hidden]
+    together = random.normal(size=(240, STEPS, 1, 1))
+    arrays = {"in0": together + samples(240, (STEPS, 1, inputs)) * 0.2}
+    taken = {"x": [STEPS, 1, inputs]}
+    if has_state:
+        arrays["in1"], taken["s"] = samples(240, tuple(state)) * 0.3, state
+    read = ["x", "w", "r", *(["", "", "s"] if has_state else [])]
+    node = helper.make_node(
+        op, read, ["y"] if is_whole else ["", "y"], "steps",
+        hidden_size=hidden, direction=direction,
+    )  # fmt: skip
+    model = model_of([node], constants, taken, {"y": [STEPS, *state] if is_whole else state})
+    onnx.save(model, folder / "m.onnx")
+    np.savez(folder / "s.npz", **{k: a.astype(np.float32) for k, a in arrays.items()})
+    return model, preparing.prepare(folder / "m.onnx")[1]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("op", GATES)
+def test_a_row_makes_up_for_what_its_weights_are_rounded_by(
+    op: str, form: str, tmp_path: Path
+) -> None:
+    """Samples that took no part are computed better by it."""
+    model, net = _correlated(op, form, tmp_path)
+    own, other = parts(open_samples(tmp_path / "s.npz", formats.load(tmp_path / "m.onnx")))
+    moments = second_moments(net, own)
+    assert set(moments) == {"steps"}
+    wanted = judging.results(model, ["y"], other)
+    plain, better = (
+        judging.compare(
+            judging.results(recurrent_weights(net.model(), by), ["y"], other), wanted
+        ).mean_sqnr
+        for by in ({}, moments)
+    )
+    assert better > plain + 2, (plain, better)
 
 
 def test_weights_alone_are_bytes_in_recurrent_layers_too(folder: Path) -> None:
