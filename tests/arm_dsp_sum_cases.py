@@ -93,6 +93,7 @@ REFUSED = {
     Sum(shapes=((2, 1, 3, 1, 2), (1, 2, 1, 2, 2))): "its operands are broadcast in many loops",
     Sum(16, (9.0, 0.1, 0.001), op="Mul"): "no integers round its products as the model says",
     Sum(5): "there are less than 8 elements",
+    Sum(shapes=((1,), (1, 1))): "there are less than 8 elements",
 }
 
 

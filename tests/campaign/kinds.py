@@ -7,6 +7,7 @@ import functools
 import importlib
 import subprocess
 import tempfile
+import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -182,6 +183,8 @@ def _graphs(numbers: range, board: str) -> Iterator[dict[str, Any]]:
             found = validate(built, extremes(path), onnxruntime=False)
         except McuDeployError as error:
             yield {"what": f"{about}: {error}"}
+        except Exception:  # a fault of ours: found, and no end of the campaign
+            yield {"what": f"{about}: {traceback.format_exc()}"}
         else:
             if not found.passed:
                 yield {"what": f"{about}: {found}"}

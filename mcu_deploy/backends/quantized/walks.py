@@ -54,7 +54,7 @@ class Walk:
 def walks(layer: Layer) -> Sequence[Walk] | str:
     """The orders in which a kernel could go over a layer, or why there is none, a clause."""
     operands, y = [layer.input(k).type for k in (0, 1)], layer.output.type
-    if all(o.shape == y.shape for o in operands):
+    if y.elements == 1 or all(o.shape == y.shape for o in operands):
         return [Walk(y.elements)]
     rules = [LayoutRule.NATURAL, *([LayoutRule.CHANNELS_LAST] if y.rank > 2 else [])]
     found = [_walk(operands, y, rule) for rule in rules]
