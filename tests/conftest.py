@@ -30,7 +30,7 @@ from typing import Any, TypeVar
 import hypothesis
 import pytest
 from clang import clang
-from renode_runner import has_robot, renode_test
+from renode_runner import has_helium, has_robot, renode_test
 from times import Times
 
 # Before numpy is imported, here and in every process that a test starts: on tensors as small as
@@ -78,6 +78,10 @@ _TOOLS: dict[str, tuple[Callable[[], bool], str]] = {
     "needs_renode": (
         _emulator("renode"),
         "Renode is not installed; `make renode` downloads it, or put `renode` on the PATH",
+    ),
+    "needs_renode_helium": (
+        has_helium,
+        "this Renode lacks Helium, which came in May 2026, after its release 1.16.1",
     ),
     "needs_renode_test": (
         lambda: renode_test() is not None,

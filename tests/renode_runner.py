@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
+import os
 import shutil
+import subprocess
+import tempfile
 from pathlib import Path
 
 _INSTALLED = ("/opt/renode", "/usr/lib/renode", "/usr/local/lib/renode")
@@ -23,6 +27,27 @@ def renode_test() -> Path | None:
         return Path(path)
     beside = [folder / "renode-test" for folder in _folders()]
     return next((path for path in beside if path.is_file()), None)
+
+
+@functools.cache
+def has_helium() -> bool:
+    """Whether the Renode that mcu-deploy finds has what Helium kernels need: renode/helium.resc."""
+    from mcu_deploy.device.emulators.renode import find_renode
+    from mcu_deploy.errors import ToolError
+
+    try:
+        program = find_renode().path
+    except ToolError:
+        return False
+    script = Path(__file__).parents[1] / "renode" / "helium.resc"
+    with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as folder:
+        ours = {**os.environ, "XDG_CONFIG_HOME": folder, "TMPDIR": folder}
+        command = [program, "--disable-gui", "--plain", "--console", "--hide-log"]
+        done = subprocess.run(
+            [*command, "-e", f"include @{script}", "-e", "q"],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, env=ours,
+        )  # fmt: skip
+    return done.returncode == 0 and "There was an error" not in done.stdout
 
 
 def renode_platforms() -> Path | None:

@@ -38,6 +38,16 @@ def _one_of_each(boards: Sequence[str], kind: Callable[[Board], str]) -> set[str
     return set(seen.values())
 
 
+def on_renode() -> list[Any]:
+    """The boards that Renode has; those with Helium where it has that."""
+    marks = pytest.mark.needs_renode_helium
+    return [
+        pytest.param(board.name, marks=marks) if board.mve else board.name
+        for board in every_board()
+        if board.renode is not None
+    ]
+
+
 @functools.cache
 def _board(name: str) -> Board:
     return load_board(name)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from emulated_firmware import ECHO, is_alive, link
-from sampling import every_board, first
+from sampling import every_board, first, on_renode
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.device.emulators import Emulator, open_emulator
@@ -23,7 +23,6 @@ qemu = pytest.mark.needs_qemu
 renode = pytest.mark.needs_renode
 
 QEMU_BOARDS = [board.name for board in every_board() if board.qemu is not None]
-RENODE_BOARDS = [board.name for board in every_board() if board.renode is not None]
 EVERY_BYTE = bytes(range(256))
 
 
@@ -72,7 +71,7 @@ def test_qemu_runs_a_firmware(board: str, tmp_path: Path) -> None:
 
 @renode
 @pytest.mark.matrix  # other tests of the sample run firmware there
-@pytest.mark.parametrize("board", RENODE_BOARDS)
+@pytest.mark.parametrize("board", on_renode())
 def test_renode_runs_a_firmware(board: str, tmp_path: Path) -> None:
     elf = link(board, tmp_path, ECHO)
     with open_emulator(load_board(board), elf, emulator="renode") as emulator:

@@ -23,14 +23,13 @@ from device.faults.firmware import (
     running,
     symbol_values,
 )
-from sampling import by_core, by_driver, every_board
+from sampling import by_core, by_driver, every_board, on_renode
 
 from mcu_deploy.boards import Board, load_board
 
 pytestmark = pytest.mark.needs_arm_gcc
 
 QEMU_BOARDS = [board.name for board in every_board() if board.qemu is not None]
-RENODE_BOARDS = [board.name for board in every_board() if board.renode is not None]
 
 # mcu_fault_cause_t of mcu/platform.h
 UNKNOWN = 0
@@ -158,7 +157,7 @@ def test_every_fault_in_qemu_is_told_apart_and_followed_by_a_restart(
 
 @pytest.mark.matrix  # test_protocol_emulated.py has the sample's
 @pytest.mark.needs_renode
-@pytest.mark.parametrize("name", RENODE_BOARDS)
+@pytest.mark.parametrize("name", on_renode())
 def test_undefined_instruction_and_overflow_in_renode(name: str, tmp_path: Path) -> None:
     board = load_board(name)
     elf = build(board, fault_sources(board), tmp_path)
@@ -217,7 +216,7 @@ def test_the_serial_line_in_qemu_loses_no_byte(name: str, tmp_path: Path) -> Non
 
 @pytest.mark.matrix
 @pytest.mark.needs_renode
-@pytest.mark.parametrize("name", RENODE_BOARDS)
+@pytest.mark.parametrize("name", on_renode())
 def test_the_serial_line_in_renode_loses_no_byte(name: str, tmp_path: Path) -> None:
     board = load_board(name)
     with running(board, build(board, ECHO, tmp_path), "renode") as line:

@@ -15,6 +15,7 @@ from mcu_deploy.errors import FitError
 
 MODELS = ("mlperf_kws_int8", "tflm_hello_world_int8")
 _NEEDS = {"qemu": pytest.mark.needs_qemu, "renode": pytest.mark.needs_renode}
+_HELIUM = {board.name for board in every_board() if board.mve and board.renode}
 # Those with the least RAM first, of which one is the sample. The MPS2 boards have tests of all
 # models.
 PLACES = sorted(
@@ -37,7 +38,14 @@ def _built(model: Path, board: str, folder: Path) -> Build | None:
 @pytest.mark.parametrize(
     ("board", "emulator"),
     [
-        pytest.param(*place[1:], marks=[_NEEDS[place[2]], *([] if i < 1 else [pytest.mark.matrix])])
+        pytest.param(
+            *place[1:],
+            marks=[
+                _NEEDS[place[2]],
+                *([] if i < 1 else [pytest.mark.matrix]),
+                *([pytest.mark.needs_renode_helium] if place[1] in _HELIUM else []),
+            ],
+        )
         for i, place in enumerate(PLACES)
     ],
 )

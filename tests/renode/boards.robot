@@ -18,6 +18,8 @@ ${MODEL}            ${CURDIR}/../../examples/cmake/sine.tflite
 # Armv6-M does not say what a fault's cause is. The limits leave a tenth for other compilers.
 #                   board               fault                       instructions
 EK RA8M1            ek_ra8m1            undefined instruction       2400
+    [Tags]          helium
+EK RA8M1 scalar     ek_ra8m1_scalar     undefined instruction       2400
     [Tags]          core    sample
 MIMXRT1064 EVK      mimxrt1064_evk      undefined instruction       1400
     [Tags]          core

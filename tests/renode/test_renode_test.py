@@ -22,13 +22,21 @@ REPOSITORY = HERE.parents[1]
 SENSOR = REPOSITORY / "examples" / "renode_sensor"
 PAGE = REPOSITORY / "docs" / "renode-ci.md"
 BOARDS = [board.name for board in every_board() if board.renode is not None]
-CORES = sorted(one_of_each_core(BOARDS))
-SAMPLE = ["ek_ra8m1", "netduinoplus2", "nucleo_g0b1re"]  # Armv8.1-M, Armv7E-M, Armv6-M
+HELIUM = [board.name for board in every_board() if board.renode is not None and board.mve]
+SCALAR = [name for name in BOARDS if name not in HELIUM]
+CORES = sorted(one_of_each_core(SCALAR))
+SAMPLE = ["ek_ra8m1_scalar", "netduinoplus2", "nucleo_g0b1re"]  # Armv8.1-M, Armv7E-M, Armv6-M
 
 HANGS = 1800.0
 """Seconds after which a run is no slow one: with an idle machine all boards take 45."""
 
-_RUNS = first([(("--include", "sample"), SAMPLE), ((), BOARDS)])
+_RUNS = [
+    *first([(("--include", "sample"), SAMPLE), (("--exclude", "helium"), SCALAR)]),
+    pytest.param(
+        ("--include", "helium"), HELIUM,
+        marks=[pytest.mark.matrix, pytest.mark.needs_renode_helium],
+    ),
+]  # fmt: skip
 
 Results = dict[str, str]
 """Of each test what it failed with, or nothing."""

@@ -15,16 +15,17 @@ for each two words; a word that is loaded is there in two cycles; a branch that 
 cycles more; LE takes nothing, and three cycles when its loop is left; a gather takes a cycle an
 element; floats are compared in the time in which they are added; two core registers take a cycle to
 a vector; no two instructions are issued together; vectors may lie at any address of their elements.
-Code and data answer at once. Of a Cortex-M85 there is no model: these timings stand for its own.
+Code and data answer at once.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from mcu_deploy.backends.isa.accesses import Resource, Span, accesses_of
 from mcu_deploy.backends.isa.instruction import Instruction
@@ -160,48 +161,54 @@ def delay(one: Issue, other: Issue, resource: Resource, _: None) -> int:
 
 class Pipeline:
     """The core while it issues: `cycle` is the present one. It goes on through blocks that follow
-    each other."""
+    each other. A core with other units says when they are free, and what an issue keeps busy."""
+
+    delay: Callable[[Any, Any, Resource, None], int] = staticmethod(delay)
 
     def __init__(self) -> None:
         self.cycle = 0
         self._is_full = False
-        self._free: dict[BusyUnit, int] = dict.fromkeys(BusyUnit, 0)
-        self._writers: dict[Resource, tuple[int, Issue]] = {}
+        self._free: dict[StrEnum, int] = {}
+        self._writers: dict[Resource, tuple[int, Any]] = {}
         self._stored = -9  # when the last store of a vector was issued
 
-    def when(self, issue: Issue) -> int:
+    def when(self, issue: Any) -> int:
         """The first cycle that has what it reads."""
         first = 0
         for resource, need in issue.reads:
             writer = self._writers.get(resource)
             if writer is not None:
-                first = max(first, writer[0] + delay(writer[1], issue, resource, need))
+                first = max(first, writer[0] + self.delay(writer[1], issue, resource, need))
         return first
 
-    def has_room(self, issue: Issue) -> bool:
+    def has_room(self, issue: Any) -> bool:
         """Whether the present cycle can issue it if it has what it reads."""
         return not self._is_full and self._free_at(issue, self.cycle) <= self.cycle
 
-    def _free_at(self, issue: Issue, first: int) -> int:
+    def _free_at(self, issue: Any, first: int) -> int:
         """The first cycle from one on that can issue it."""
-        at = max(first, self._free[issue.unit])
+        at = max(first, self._free.get(issue.unit, 0))
         return at + (issue.loads and at == self._stored + 2)
 
-    def prefers(self, issue: Issue, other: Issue, pairing: int) -> bool:
+    def _occupy(self, issue: Any) -> None:
+        """Keeps busy what it needs from the present cycle on."""
+        self._free[issue.unit] = self.cycle + issue.held
+
+    def prefers(self, issue: Any, other: Any, pairing: int) -> bool:
         return False
 
     def step(self) -> None:
         self.cycle += 1
         self._is_full = False
 
-    def issue(self, issue: Issue) -> None:
+    def issue(self, issue: Any) -> None:
         """As soon as it can be."""
         if self._is_full:
             self.step()
         self.cycle = self._free_at(issue, max(self.cycle, self.when(issue)))
         for resource in issue.writes:
             self._writers[resource] = self.cycle, issue
-        self._free[issue.unit] = self.cycle + issue.held
+        self._occupy(issue)
         if issue.is_vector and issue.stores:
             self._stored = self.cycle
         if issue.waits:
@@ -214,9 +221,9 @@ class Pipeline:
         return self.cycle + self._is_full
 
 
-def cycles(issues: Sequence[Issue], is_loop: bool) -> int:
+def cycles(issues: Sequence[Any], is_loop: bool, core: Callable[[], Pipeline] = Pipeline) -> int:
     """Of a straight piece of code: alone, or each time where it runs again and again."""
-    pipeline = Pipeline()
+    pipeline = core()
     ends = [0]
     for _ in range(3 if is_loop else 1):
         for issue in issues:

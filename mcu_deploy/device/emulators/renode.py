@@ -19,9 +19,15 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from mcu_deploy import resources
 from mcu_deploy.boards import Board
 from mcu_deploy.device.emulators.interface import EmulatorJob, EmulatorProgram, Launcher, Started
-from mcu_deploy.device.emulators.renode_machine import note_marks, noted_marks, write_machine
+from mcu_deploy.device.emulators.renode_machine import (
+    ORIGIN,
+    note_marks,
+    noted_marks,
+    write_machine,
+)
 from mcu_deploy.device.emulators.trace import Trace, WatchedAddresses, ends
 from mcu_deploy.device.line.codes import Provoke
 from mcu_deploy.errors import RequestError, ToolError
@@ -190,7 +196,10 @@ def _free_port() -> int:
 
 def _write(job: EmulatorJob, rest: str, port: int | None = None) -> None:
     """Writes machine.resc, and what it needs, for a Renode that is started in the folder."""
-    write_machine(job.folder, job.board, job.elf, rest=rest, port=port)
+    script = write_machine(job.folder, job.board, job.elf, rest=rest, port=port)
+    if job.board.mve:
+        shutil.copy(resources.root() / "renode" / "helium.resc", job.folder)
+        script.write_text(f"include {ORIGIN}helium.resc\n{script.read_text()}")
 
 
 def _process(job: EmulatorJob) -> ChildProcess:
@@ -209,7 +218,9 @@ def _wait_until_ready(process: ChildProcess) -> str | None:
     process.wait_until(lambda: _READY in process.stdout() or _error(process), _START_SECONDS)
     if _error(process):
         said = process.stdout().split(_ERROR, 1)[1]
-        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        command, *lines = [line.strip() for line in said.splitlines() if line.strip()]
+        if not command.startswith("'python "):  # its text has all that is to be said
+            lines.insert(0, command)
         return " ".join(line for line in lines if not line.startswith("("))[:600]
     if _READY not in process.stdout():
         return f"it {process.failure()} ({_START_SECONDS:.0f} s were waited for it)"

@@ -13,7 +13,8 @@ from mcu_deploy import resources
 from mcu_deploy.boards import Board
 from mcu_deploy.device.emulators.trace import Event, WatchedAddresses, read_events
 
-_ORIGIN = "$ORIGIN/"
+ORIGIN = "$ORIGIN/"
+"""How a script names the folder that it lies in."""
 
 
 def write_machine(
@@ -30,15 +31,15 @@ def write_machine(
     shutil.copyfile(elf, folder / "firmware.elf")
     for shared in ("board.resc", "firmware.resc"):
         shutil.copyfile(shipped / shared, folder / shared)
-    own = [f"$elf={_ORIGIN}firmware.elf", f"$vectors={board.memory_for('vectors').origin:#x}"]
+    own = [f"$elf={ORIGIN}firmware.elf", f"$vectors={board.memory_for('vectors').origin:#x}"]
     line = [] if port is None else [f'$uart="{uart_name(board)}"', f"$port={port}"]
     lines = [
         "mach clear",  # a name that is set now is set for all machines
         f'$name="{machine_name(board)}"',
-        f"$platform={_ORIGIN}platform.repl",
+        f"$platform={ORIGIN}platform.repl",
         *own,
         *line,
-        f"include {_ORIGIN}{'board' if port is None else 'firmware'}.resc",
+        f"include {ORIGIN}{'board' if port is None else 'firmware'}.resc",
         _added(board),
         *own,  # for this machine alone: its reset reads them, when others may have been made
     ]
