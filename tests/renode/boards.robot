@@ -4,8 +4,8 @@ are counted, and a fault comes back. With mcu-deploy and Robot Framework in the 
 
     renode-test -r results tests/renode/boards.robot
 
-With `--include core` it is one board of each core; with `--include sample` of three, which have the
-least and the most of what Arm's M profile has, and the most usual of it.
+With `--include core` it is one board of each core; with `--include sample` that whose core no other
+emulator has.
 
 *** Settings ***
 Library             mcu_deploy.robot
@@ -24,12 +24,12 @@ EK RA8M1 scalar     ek_ra8m1_scalar     undefined instruction       2400
 MIMXRT1064 EVK      mimxrt1064_evk      undefined instruction       1400
     [Tags]          core
 Netduino Plus 2     netduinoplus2       undefined instruction       1400
-    [Tags]          core    sample
+    [Tags]          core
 nRF52840 DK         nrf52840dk          undefined instruction       1400
 Nucleo F446RE       nucleo_f446re       undefined instruction       1400
 Nucleo F746ZG       nucleo_f746zg       undefined instruction       1400
 Nucleo G0B1RE       nucleo_g0b1re       unknown                     5000
-    [Tags]          core    sample
+    [Tags]          core
 Nucleo H753ZI       nucleo_h753zi       undefined instruction       1400
 Nucleo L552ZE       nucleo_l552ze       undefined instruction       1400
     [Tags]          core

@@ -25,7 +25,7 @@ BOARDS = [board.name for board in every_board() if board.renode is not None]
 HELIUM = [board.name for board in every_board() if board.renode is not None and board.mve]
 SCALAR = [name for name in BOARDS if name not in HELIUM]
 CORES = sorted(one_of_each_core(SCALAR))
-SAMPLE = ["ek_ra8m1_scalar", "netduinoplus2", "nucleo_g0b1re"]  # Armv8.1-M, Armv7E-M, Armv6-M
+SAMPLE = ["ek_ra8m1_scalar"]
 
 HANGS = 1800.0
 """Seconds after which a run is no slow one: with an idle machine all boards take 45."""
@@ -97,7 +97,7 @@ def listing(folder: Path) -> Path:
 @pytest.mark.needs_arm_gcc
 @pytest.mark.parametrize(("words", "boards"), _RUNS)
 def test_boards(words: Sequence[str], boards: Sequence[str], tmp_path: Path) -> None:
-    """In the sample of three cores, one of each generation: the others' cores QEMU has, too."""
+    """In the sample of a Cortex-M85, which QEMU has not."""
     results = in_renode(tmp_path, *words, HERE / "boards.robot")
     assert {name: why for name, why in results.items() if why} == {}
     assert len(results) == len(boards)
