@@ -15,7 +15,7 @@ pytestmark = MARKS
 
 
 @pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an500", "mps2-an505"]))
-@pytest.mark.parametrize("name", first([*MODELS], 2))
+@pytest.mark.parametrize("name", first([*MODELS]))
 def test_every_conversion_gives_the_bits_of_the_oracle(
     name: str, board: str, tmp_path: Path
 ) -> None:

@@ -24,7 +24,7 @@ pytestmark = MARKS
     ("board", "every", "copies"),
     first(
         [
-            ("mps2-an386", 8, False), ("mps2-an386", 1, False), ("mps2-an386", 1, True),
+            ("mps2-an386", 14, False), ("mps2-an386", 1, False), ("mps2-an386", 1, True),
             ("mps2-an500", 1, False), ("mps2-an500", 1, True),
         ]
     ),

@@ -28,6 +28,7 @@ def rows_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dense_rows, "propose", lambda view, layer: "")
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an500", "mps2-an505"]))
 def test_several_rows_are_pixels(board: str, tmp_path: Path) -> None:
     cases = [Dense(6, 32, 64, is_per_channel=True), Dense(32, 48, 20)]

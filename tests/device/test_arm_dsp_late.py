@@ -12,6 +12,7 @@ from sampling import first
 pytestmark = MARKS
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("board", "goal"),
     first(

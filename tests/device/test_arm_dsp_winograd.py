@@ -64,6 +64,7 @@ def _passes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(winograd, "_proposal", proposal)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an500", "mps2-an505"]))
 def test_short_loops_give_the_same(
     board: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -40,6 +40,7 @@ def _cycles(module: ModuleType, alone: Any, macs: int, tmp_path: Path) -> int:
     return modelled
 
 
+@pytest.mark.matrix
 def test_1x1_convolutions_give_the_bits_of_the_oracle(tmp_path: Path) -> None:
     macs = 64 * 64 * 125
     assert macs / 8 < _cycles(arm_mve_cases, arm_mve_cases.ALONE, macs, tmp_path) < 90_500
@@ -51,6 +52,7 @@ def test_dense_layers_give_the_bits_of_the_oracle(tmp_path: Path) -> None:
     assert macs / 8 < modelled < 12_600
 
 
+@pytest.mark.matrix
 def test_depthwise_convolutions_give_the_bits_of_the_oracle(tmp_path: Path) -> None:
     macs = 64 * 9 * 125
     modelled = _cycles(arm_mve_depthwise_cases, arm_mve_depthwise_cases.ALONE, macs, tmp_path)
@@ -74,6 +76,7 @@ def test_convolutions_with_padding_in_patches_give_them(
     assert macs / 8 < _cycles(arm_mve_padded_cases, block, macs, tmp_path) < 370_000
 
 
+@pytest.mark.matrix
 def test_1x1_and_depthwise_ones_in_one_give_the_bits_of_the_oracle(tmp_path: Path) -> None:
     alone = arm_mve_chain_cases.ALONE
     macs = 16 * (8 + 9) * 48 * 48

@@ -37,6 +37,7 @@ def test_every_layer_gives_the_bits_of_the_oracle(family: str, tmp_path: Path) -
     _check(family, path, extremes(path), len(cases), module.ALONE.elements, tmp_path)
 
 
+@pytest.mark.matrix
 def test_every_broadcast_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
     taken = arm_mve_broadcast_cases.TAKEN
     cases = part(taken, 6, taken[:2])
@@ -49,6 +50,7 @@ def test_every_broadcast_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
         assert 64 * 256 < cycles[name] < most * 64 * 256
 
 
+@pytest.mark.matrix
 def test_every_mean_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
     cases = part(arm_mve_mean_cases.TAKEN, 2)
     path = arm_mve_mean_cases.model(cases, tmp_path / "cases.onnx")
@@ -57,6 +59,7 @@ def test_every_mean_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
     assert {backends[f"mean{n}"] for n in range(len(cases))} == {"ArmMve"}
 
 
+@pytest.mark.matrix
 def test_every_clamp_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
     cases = [*part(arm_dsp_clamp_cases.TAKEN, 3), arm_dsp_clamp_cases.LARGE]
     path = arm_dsp_clamp_cases.model(cases, tmp_path / "cases.onnx")
@@ -85,7 +88,7 @@ def test_every_pool_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
     assert 5 * 16 * 16 < cycles["pool2"] < 4200
 
 
-@pytest.mark.parametrize("name", first([*MODELS], 2))
+@pytest.mark.parametrize("name", first([*MODELS]))
 def test_every_conversion_gives_the_bits_of_the_oracle(name: str, tmp_path: Path) -> None:
     cases = part(MODELS[name], 3, MODELS[name][:1])
     path = model(cases, tmp_path / name)

@@ -63,7 +63,7 @@ def test_kernels_of_tflite_give_them(name: str, tmp_path: Path) -> None:
     assert _check(path, arm_mve_tflite.extremes(path))["layers"] == len(cases)
 
 
-@pytest.mark.parametrize("form", [0, 1, 2, 3])
+@pytest.mark.parametrize("form", first([0, 1, 2, 3], 2))
 def test_every_form_of_windows_gives_them(
     form: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
@@ -88,6 +88,7 @@ def test_padding_in_patches_gives_them(
     _run(arm_mve_padded_cases, list(arm_mve_padded_cases.TAKEN)[1::every], tmp_path)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("rule", first([LayoutRule.CHANNELS_LAST, LayoutRule.NATURAL]))
 def test_every_order_of_broadcast_operands_gives_them(
     rule: LayoutRule, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
