@@ -34,6 +34,7 @@ def one_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda pid: {0})
 
 
+@pytest.mark.matrix
 def test_what_was_done_is_not_done_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from sampling import chosen
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.elf.reader import load_elf
@@ -18,7 +19,9 @@ DOORS = {"mcu_firmware_main", "mcu_fault_report"}
 
 
 @pytest.mark.needs_arm_gcc
-@pytest.mark.parametrize("name", ["host", "mps2-an386", "mps2-an521"])  # the last has two cores
+@pytest.mark.parametrize(
+    "name", chosen(["host", "mps2-an386", "mps2-an521"], ("mps2-an521",))
+)  # the last has two cores
 def test_no_files_call_each_other_in_a_circle(name: str, tmp_path: Path) -> None:
     board = load_board(name)
     firmware = Firmware.of(board)

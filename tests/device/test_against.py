@@ -132,6 +132,7 @@ def test_the_layer_with_a_wrong_scale_is_named(
     assert all(layer.sqnr > 25 for layer in before)
 
 
+@pytest.mark.matrix
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
 def test_a_board_says_the_same_as_this_machine(folder: Path, tmp_path: Path) -> None:

@@ -82,6 +82,7 @@ def test_the_parts_and_a_kept_tensor_of_a_network_on_a_board(
             assert np.array_equal(after, wanted)
 
 
+@pytest.mark.matrix
 def test_models_that_take_turns_in_one_arena(
     kws_dir: Path, models_dir: Path, tmp_path: Path
 ) -> None:

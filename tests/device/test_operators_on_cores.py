@@ -13,7 +13,7 @@ from onnx import helper
 from operators import tree_models as trees
 from operators.node_tests import NodeTest, bound_inputs, node_tests
 from operators.tflite_cases import transposed, wide_elements, wide_products
-from sampling import first, part
+from sampling import chosen, first, part
 
 from mcu_deploy import compile_model
 from mcu_deploy.boards import load_board
@@ -165,6 +165,7 @@ def test_a_node_test_of_each_operator(board: str, tmp_path: Path) -> None:
     _run(files, board, tmp_path)
 
 
+@pytest.mark.matrix
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
 @pytest.mark.parametrize("board", first(BOARDS))
@@ -180,7 +181,7 @@ def test_tflite_s_integers_of_16_bits(board: str, tmp_path: Path) -> None:
 
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", chosen(BOARDS, ("nucleo_g0b1re",)))
 def test_trees(board: str, tmp_path: Path) -> None:
     """Narrow words and wide ones, NaN that goes both ways, least weights, and integers."""
     files = []

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from selenium.webdriver import Chrome
     from selenium.webdriver.remote.webelement import WebElement
 
-pytestmark = [pytest.mark.needs_chromium, pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+# What is in the page is read by tests/unit/test_report_page.py in the sample.
+pytestmark = [
+    pytest.mark.needs_chromium, pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu,
+    pytest.mark.matrix,
+]  # fmt: skip
 
 _FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",

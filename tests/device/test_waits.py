@@ -296,6 +296,7 @@ def test_what_is_not_known_is_not_said_and_what_answers_at_once_takes_no_time(
             )
 
 
+@pytest.mark.matrix
 def test_a_memory_is_known_where_the_parts_are_that_an_image_is_in(
     models_dir: Path, tmp_path: Path
 ) -> None:

@@ -19,6 +19,7 @@ from dynamic.codec_cases import (
     sent,
     spoilt,
 )
+from sampling import first
 
 from mcu_deploy.backends.c_rules import Nonsense
 from mcu_deploy.backends.cost import Costs
@@ -258,7 +259,7 @@ def decoders() -> dict[str, tuple[tuple[Json, Blobs], Decoder]]:
     }
 
 
-@pytest.mark.parametrize("kind", decoders())
+@pytest.mark.parametrize("kind", first([*decoders()], 4))
 def test_junk_anywhere_is_nonsense_or_harmless(kind: str) -> None:
     (message, blobs), decode = decoders()[kind]
     decode(message, blobs)

@@ -82,6 +82,7 @@ def test_a_replacement_in_python() -> None:
     assert [node.op for node in made.nodes] == ["Abs"]
 
 
+@pytest.mark.matrix
 def test_the_proposals(reader: Reader) -> None:
     write(reader.folder, "chains.py", "propose.h")
     output = reader.types(commands("Proposals"))

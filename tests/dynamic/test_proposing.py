@@ -107,6 +107,7 @@ def test_an_honest_chain_wins_and_gives_the_bits_of_the_oracle(
     assert refused == {"it computes convolutions with a pool"}
 
 
+@pytest.mark.matrix
 def test_where_it_is_not_asked_others_compute_the_same(
     session: tuple[str, Session], tmp_path: Path
 ) -> None:

@@ -208,6 +208,7 @@ def test_arrays_hold_the_same_constants_as_the_file(
             assert elf(arrays).get_section(index)["sh_addralign"] >= 4
 
 
+@pytest.mark.matrix
 def test_arrays_and_file_give_the_same_outputs(models_dir: Path, tmp_path: Path) -> None:
     networks: list[Network] = []
     inputs = []

@@ -41,6 +41,7 @@ def test_many_operators_are_drawn() -> None:
     assert {model.opset_import[0].version for model in models} == {11, 13, 15, 17, 18, 19, 21}
 
 
+@pytest.mark.matrix
 def test_another_value_than_onnxruntimes_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     # the one known difference: this product of integers saturates there
     model = make_model(

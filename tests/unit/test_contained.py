@@ -117,6 +117,7 @@ done.set()
 """
 
 
+@pytest.mark.matrix
 def test_a_call_beside_threads_that_multiply_matrices_returns() -> None:
     """OpenBLAS stops its threads at a fork."""
     program = subprocess.run(

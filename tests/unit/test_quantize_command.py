@@ -24,6 +24,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.matrix
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
 def test_the_page_s_commands_lead_to_a_board_that_agrees(folder: Path) -> None:

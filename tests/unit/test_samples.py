@@ -9,6 +9,7 @@ import onnx
 import pytest
 from command_line import call
 from onnx import TensorProto, helper
+from sampling import first
 
 from mcu_deploy import formats, passes
 from mcu_deploy.errors import RequestError
@@ -73,7 +74,7 @@ def test_samples_may_lie_along_a_first_axis_of_one(tmp_path: Path, graph: Graph)
         load_samples(tmp_path / "s.npz", graph)
 
 
-@pytest.mark.parametrize("words", [["validate", "--data"], ["run", "--input"]])
+@pytest.mark.parametrize("words", first([["validate", "--data"], ["run", "--input"]]))
 @pytest.mark.needs_host_gcc
 def test_the_commands_name_it(words: list[str], tmp_path: Path, kws_dir: Path) -> None:
     given = dict(np.load(kws_dir / "samples.npz"))

@@ -303,6 +303,7 @@ def test_a_python_that_is_asked_for_must_suit(machine: Machine) -> None:
     assert "PYTHON=/bin/false is not a Python of 3.11 or newer" in machine.sentence()
 
 
+@pytest.mark.matrix
 def test_a_missing_package_index_leaves_no_half_made_venv(machine: Machine) -> None:
     (machine.root / "pyproject.toml").write_text(
         _PYPROJECT.replace("requires = []", 'requires = ["hatchling"]')
