@@ -105,55 +105,36 @@ def _binary(layer: Layer) -> Workload:
     )  # fmt: skip
 
 
-_FLOAT_C = {
-    "Relu": "v < 0.0F ? 0.0F : v",
-    "Sigmoid": "1.0F / (1.0F + expf(-v))",
-    "Tanh": "tanhf(v)",
-    "Erf": "erff(v)",
-    "Exp": "expf(v)",
-    "Abs": "fabsf(v)",
-    "Neg": "-v",
-    "Floor": "floorf(v)",
-    "Ceil": "ceilf(v)",
-    "Sqrt": "sqrtf(v)",
-    "Sign": "v > 0.0F ? 1.0F : v < 0.0F ? -1.0F : v",
-    "Reciprocal": "1.0F / v",
-    "Softsign": "v / (1.0F + fabsf(v))",
-    "Softplus": "(v > 0.0F ? v : 0.0F) + log1pf(expf(-fabsf(v)))",
-    "Identity": "v",
-}
-
-
 def clamped(real: str) -> str:
     """C for a real number clamped to 0 ... 1; NaN stays NaN, which fminf would drop."""
     return f"{real} < 0.0F ? 0.0F : {real} > 1.0F ? 1.0F : {real}"
 
 
 def _float_expression(layer: Layer) -> str | None:
-    """The C expression of a unary function of the float `v`."""
+    """The C expression of a unary function of the float `a`."""
     attributes = layer.attributes
-    if layer.op in _FLOAT_C:
-        return _FLOAT_C[layer.op]
+    if layer.op in exact.REALS:
+        return exact.REALS[layer.op]
     if layer.op == "LeakyRelu":
-        return f"v < 0.0F ? {float_literal(attributes.get('alpha', 0.01))} * v : v"
+        return f"a < 0.0F ? {float_literal(attributes.get('alpha', 0.01))} * a : a"
     if layer.op == "Elu":
-        return f"v < 0.0F ? {float_literal(attributes.get('alpha', 1.0))} * expm1f(v) : v"
+        return f"a < 0.0F ? {float_literal(attributes.get('alpha', 1.0))} * expm1f(a) : a"
     if layer.op == "HardSigmoid":
         alpha = float_literal(attributes.get("alpha", 0.2))
         beta = float_literal(attributes.get("beta", 0.5))
-        return clamped(f"{alpha} * v + {beta}")
+        return clamped(f"{alpha} * a + {beta}")
     if layer.op == "HardSwish":
-        return f"v * ({clamped(f'v * {float_literal(1 / 6)} + 0.5F')})"
+        return f"a * ({clamped(f'a * {float_literal(1 / 6)} + 0.5F')})"
     if layer.op == "Gelu":
         if attributes.get("approximate", "none") == "tanh":
             root = float_literal(math.sqrt(2 / math.pi))
-            return f"0.5F * v * (1.0F + tanhf({root} * (v + 0.044715F * v * v * v)))"
-        return f"0.5F * v * (1.0F + erff(v * {float_literal(math.sqrt(0.5))}))"
+            return f"0.5F * a * (1.0F + tanhf({root} * (a + 0.044715F * a * a * a)))"
+        return f"0.5F * a * (1.0F + erff(a * {float_literal(math.sqrt(0.5))}))"
     if layer.op == "Clip":
         low, high = clip_bounds(layer.call)
-        text = "v"
+        text = "a"
         if math.isfinite(low):
-            text = f"(v < {float_literal(low)} ? {float_literal(low)} : v)"
+            text = f"(a < {float_literal(low)} ? {float_literal(low)} : a)"
         if math.isfinite(high):
             text = f"({text} > {float_literal(high)} ? {float_literal(high)} : {text})"
         return text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from mcu_deploy.backends.CpuRef.kernels import integers
 from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, broadcasts, pointwise
 from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
@@ -10,23 +12,29 @@ from mcu_deploy.operators.elementwise import INTEGER_UNARY
 
 _SYMBOLS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/"}
 
-# Of the unary functions those that are as simple in float64.
-_FLOAT64 = {
-    "Relu": "a < 0.0 ? 0.0 : a",
-    "Abs": "fabs(a)",
+# Unary functions of a float32 `a`, in C.
+REALS = {
+    "Relu": "a < 0.0F ? 0.0F : a",
+    "Sigmoid": "1.0F / (1.0F + expf(-a))",
+    "Tanh": "tanhf(a)",
+    "Erf": "erff(a)",
+    "Exp": "expf(a)",
+    "Abs": "fabsf(a)",
     "Neg": "-a",
-    "Sign": "a > 0.0 ? 1.0 : a < 0.0 ? -1.0 : a",
-    "Floor": "floor(a)",
-    "Ceil": "ceil(a)",
-    "Sqrt": "sqrt(a)",
-    "Reciprocal": "1.0 / a",
-    "Exp": "exp(a)",
-    "Erf": "erf(a)",
-    "Sigmoid": "1.0 / (1.0 + exp(-a))",
-    "Softplus": "(a > 0.0 ? a : 0.0) + log1p(exp(-fabs(a)))",
-    "Softsign": "a / (1.0 + fabs(a))",
-    "Tanh": "tanh(a)",
+    "Floor": "floorf(a)",
+    "Ceil": "ceilf(a)",
+    "Sqrt": "sqrtf(a)",
+    "Sign": "a > 0.0F ? 1.0F : a < 0.0F ? -1.0F : a",
+    "Reciprocal": "1.0F / a",
+    "Softsign": "a / (1.0F + fabsf(a))",
+    "Softplus": "(a > 0.0F ? a : 0.0F) + log1pf(expf(-fabsf(a)))",
+    "Identity": "a",
 }
+
+
+def in_double(expression: str) -> str:
+    """The same of a float64: numbers without F, and functions of C's library without their f."""
+    return re.sub(r"(?<=\d)F|(?<=\w)f(?=\()", "", expression)
 
 
 def is_exact(layer: Layer) -> bool:
@@ -51,7 +59,7 @@ def supports(layer: Layer) -> Support:
 
 def has_unary(layer: Layer) -> bool:
     """Whether a unary function is known for the type."""
-    return layer.op in (INTEGER_UNARY if layer.output.type.dtype.is_integer else _FLOAT64)
+    return layer.op in (INTEGER_UNARY if layer.output.type.dtype.is_integer else REALS)
 
 
 def binary(layer: Layer) -> Workload:
@@ -72,7 +80,7 @@ def unary(layer: Layer) -> Workload:
     if dtype.is_integer:
         expression = Expression(integers.unary(layer.op, dtype))
     else:
-        expression = Expression(_FLOAT64[layer.op], headers=("math.h",))
+        expression = Expression(in_double(REALS[layer.op]), headers=("math.h",))
     return pointwise(layer, dtype.value, expression)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render
+from mcu_deploy.backends.CpuRef.kernels.exact import in_double
 from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, broadcasts, pointwise
 from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
@@ -73,15 +74,13 @@ def _supports(layer: Layer) -> Support:
 
 def _create(layer: Layer) -> Workload:
     dtype = layer.output.type.dtype
-    if dtype is DType.FLOAT64:
-        result = f"{_LIBRARY[layer.op].removesuffix('f')}(a)"
-        return pointwise(layer, dtype.value, Expression(result, headers=("math.h",)))
     if layer.op in _LIBRARY:
         result = f"{_LIBRARY[layer.op]}(a)"
     else:
         result = _EXPRESSIONS[layer.op](layer.attributes)
     headers = ("math.h",) if "f(" in result else ()
-    return pointwise(layer, "float32", Expression(result, headers=headers))
+    result = in_double(result) if dtype is DType.FLOAT64 else result
+    return pointwise(layer, dtype.value, Expression(result, headers=headers))
 
 
 def _supports_log_softmax(layer: Layer) -> Support:
