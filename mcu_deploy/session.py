@@ -12,12 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from mcu_deploy.backends.interface import (
-    Backend,
-    BackendContext,
-    CreationOptions,
-    NetworkId,
-)
+from mcu_deploy.backends.interface import Backend, BackendContext, CreationOptions, NetworkId
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.errors import BackendFault, RequestError, UsageError
 

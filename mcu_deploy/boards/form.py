@@ -17,18 +17,7 @@ from mcu_deploy.boards.model import (
     SetupStep,
 )
 from mcu_deploy.runners.interface import runners
-from mcu_deploy.schema import (
-    Bytes,
-    Clause,
-    Keys,
-    Multiple,
-    Text,
-    Unfit,
-    Whole,
-    kept,
-    keys_of,
-    made,
-)
+from mcu_deploy.schema import Bytes, Clause, Keys, Multiple, Text, Unfit, Whole, kept, keys_of, made
 
 MAX_IRQ = 480  # Armv8-M: at most 480 external interrupts
 _STACK_ALIGNMENT = 32  # of stack ends: an MPU region, PSPLIM and the AAPCS are content with it

@@ -7,12 +7,4 @@ applied. `selection` then makes the workloads.
 """
 
 from mcu_deploy.choose.assigning import Choosing, assign, covers
-from mcu_deploy.choose.model import (
-    Assignment,
-    Candidate,
-    Cover,
-    Group,
-    Part,
-    Problem,
-    Rejection,
-)
+from mcu_deploy.choose.model import Assignment, Candidate, Cover, Group, Part, Problem, Rejection

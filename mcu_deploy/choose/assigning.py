@@ -14,15 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from mcu_deploy.backends.interface import HOST, Backend, Proposal, Proposes, Target, yes
 from mcu_deploy.backends.substitute import expand, put
-from mcu_deploy.choose import (
-    arm_nn,
-    convex,
-    measuring,
-    offers,
-    overrides,
-    strategies,
-    unsupported,
-)
+from mcu_deploy.choose import arm_nn, convex, measuring, offers, overrides, strategies, unsupported
 from mcu_deploy.choose.model import (
     Assignment,
     Candidate,

@@ -20,12 +20,7 @@ from mcu_deploy.backends.interface import (
     no,
     yes,
 )
-from mcu_deploy.backends.offer_check import (
-    check_answer,
-    check_costs,
-    check_proposal,
-    check_support,
-)
+from mcu_deploy.backends.offer_check import check_answer, check_costs, check_proposal, check_support
 from mcu_deploy.choose.goals import GOALS
 from mcu_deploy.choose.model import Candidate, Part, Rejection
 from mcu_deploy.errors import BackendFault, raised

@@ -29,18 +29,9 @@ from mcu_deploy.formats.onnx_graph import to_graph
 from mcu_deploy.formats.onnx_inference import refused_attributes
 from mcu_deploy.formats.onnx_inputs import bind_shapes, bind_values
 from mcu_deploy.formats.onnx_older import converted
-from mcu_deploy.formats.onnx_operators import (
-    opset_of,
-    set_aside_undefined,
-    strangers,
-    text_of,
-)
+from mcu_deploy.formats.onnx_operators import opset_of, set_aside_undefined, strangers, text_of
 from mcu_deploy.formats.onnx_reasons import SIGNS_OF_DAMAGE, reason
-from mcu_deploy.formats.onnx_shapes import (
-    forget_negative_sizes,
-    forget_shapes,
-    infer_and_fold,
-)
+from mcu_deploy.formats.onnx_shapes import forget_negative_sizes, forget_shapes, infer_and_fold
 from mcu_deploy.formats.onnx_subgraphs import name_outputs, sort_nodes, subgraphs_below
 from mcu_deploy.formats.qoperator import to_qdq
 from mcu_deploy.processes import contained

@@ -25,15 +25,7 @@ from mcu_deploy.plan.compaction import Compaction, Move
 from mcu_deploy.plan.dividing import HOT, WORKSPACE, Memories, divide, hot_memory
 from mcu_deploy.plan.lifetimes import Lifetimes, analyse
 from mcu_deploy.plan.lowering import require_plain_memory
-from mcu_deploy.plan.model import (
-    Hot,
-    InPool,
-    InSlot,
-    Parallel,
-    Place,
-    Plan,
-    PoolUse,
-)
+from mcu_deploy.plan.model import Hot, InPool, InSlot, Parallel, Place, Plan, PoolUse
 from mcu_deploy.plan.parts import runs_of
 from mcu_deploy.plan.placement import Placement, PlacementProblem, clique_bound, solve
 from mcu_deploy.plan.runtime import Managed

@@ -12,13 +12,7 @@ from typing import Any
 import jinja2
 
 from mcu_deploy import resources
-from mcu_deploy.boards import (
-    Board,
-    common,
-    platform_defines,
-    render_linker_script,
-    startup_sources,
-)
+from mcu_deploy.boards import Board, common, platform_defines, render_linker_script, startup_sources
 from mcu_deploy.codegen.constants import elements
 from mcu_deploy.codegen.names import comment, identifier, string
 from mcu_deploy.codegen.text import fill

@@ -10,12 +10,7 @@ from collections.abc import Callable
 
 from mcu_deploy.device.line.codes import Type, name_of_request
 from mcu_deploy.device.line.fault import DeviceFault, unpack_fault
-from mcu_deploy.device.line.framing import (
-    PROTOCOL_VERSION,
-    Frame,
-    FrameReader,
-    encoded_size,
-)
+from mcu_deploy.device.line.framing import PROTOCOL_VERSION, Frame, FrameReader, encoded_size
 from mcu_deploy.device.line.transport import Line
 from mcu_deploy.errors import DeviceError
 from mcu_deploy.resources import page

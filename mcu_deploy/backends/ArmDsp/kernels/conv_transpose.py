@@ -17,12 +17,7 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.kernels import convolution, pointwise, pointwise_shared
 from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import kernel_of_rows, stem_of
 from mcu_deploy.backends.ArmDsp.workloads import KIT, called, driver
-from mcu_deploy.backends.interface import (
-    Constant,
-    Layer,
-    Proposal,
-    SubgraphView,
-)
+from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.dsp.frames import Kernel, numbers
 from mcu_deploy.backends.isa.dsp.gather import Gather

@@ -17,13 +17,7 @@ import numpy as np
 from mcu_deploy.backends.ArmDsp import pairs
 from mcu_deploy.backends.ArmDsp.kernels import addition, convolution, tables
 from mcu_deploy.backends.ArmDsp.workloads import ID, KIT, called, driver
-from mcu_deploy.backends.interface import (
-    Constant,
-    InPlace,
-    Layer,
-    Proposal,
-    SubgraphView,
-)
+from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.dsp.frames import Kernel, numbers
 from mcu_deploy.backends.isa.dsp.gather import SharedGather

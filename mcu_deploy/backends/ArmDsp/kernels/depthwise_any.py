@@ -21,12 +21,7 @@ from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, Su
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.dsp.blocks import HEADER, NUMBERS, Blocks
 from mcu_deploy.backends.quantized.dense_product import shift
-from mcu_deploy.backends.quantized.layers import (
-    Convolution,
-    bytes_refusal,
-    image_refusal,
-    read,
-)
+from mcu_deploy.backends.quantized.layers import Convolution, bytes_refusal, image_refusal, read
 from mcu_deploy.backends.quantized.lines import Lines
 from mcu_deploy.backends.quantized.requantization import accumulations
 from mcu_deploy.backends.quantized.staircases import Staircases
