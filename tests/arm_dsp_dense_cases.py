@@ -116,6 +116,8 @@ TAKEN = (
     Dense(12, 40, 8, middle=30),
     # In one part, two and more.
     Dense(1, 1024, 5, is_per_channel=True, zeros=(-128, -128)),
+    Dense(1, 1028, 14, zeros=(5, 7)),
+    Dense(1, 1280, 9, is_per_channel=True, scale=1e-2),
     Dense(1, 1536, 10, dtype="uint8", zeros=(128, 9)),
     Dense(1, 2048, 6, is_extreme=True, scale=50, zeros=(-128, 0)),
     ENDED,

@@ -33,9 +33,9 @@ TAPS, OUTPUTS = 2 * ROW.of_row, ROW.filters  # of a block, of a group
 IN_WORDS = (0, 2, 1, 3)  # of four taps those in the first word, in the second one
 BLOCKS = 16  # of the long form
 _MOST_GROUPS = 4  # whose row is widened for each
-# Of a row, from which on one or two last outputs have a loop of their own, shorter than the weights
-# that two outputs beside them would have.
-_HALF_TAPS = 1024
+# Of a row, from which on one or two last outputs stand beside the four before them: a loop of its
+# own is shorter than the weights that two outputs beside them would have.
+_SIX_TAPS = 1024
 _PIXELS = 2  # of a 1x1 convolution at most: its own kernels take more, three at a time
 # Tried first of an output's scale, so that layers mostly share a function. It is the least with
 # which the half that rounds is an addend.
@@ -237,22 +237,23 @@ class RowProduct:
         return self.passes * self.unrolled - self.layer.blocks
 
     @property
-    def half(self) -> int:
-        """Outputs behind the groups of four, one or two, that have a loop of their own; or none."""
+    def others(self) -> int:
+        """Outputs, one or two, that the last group has behind its four: it has six then, the last
+        one perhaps for nobody, and a loop of its own; or none."""
         outputs, taps = self.layer.weights.shape
         rest, is_one_row = outputs % OUTPUTS, self.layer.rows == 1 and not self.layer.is_wide
-        may = is_one_row and outputs > OUTPUTS and taps >= _HALF_TAPS and not self.skipped
+        may = is_one_row and outputs > OUTPUTS and taps >= _SIX_TAPS and not self.skipped
         return rest if may and rest <= OUTPUTS // 2 else 0
 
     @property
     def groups(self) -> int:
         """Of four outputs."""
-        return self.layer.groups - bool(self.half)
+        return self.layer.groups - 2 * bool(self.others)
 
     @property
     def surplus(self) -> int:
         """Outputs that the last group has too many."""
-        return 0 if self.half else -len(self.layer.weights) % OUTPUTS
+        return 0 if self.others else -len(self.layer.weights) % OUTPUTS
 
     @property
     def row_bytes(self) -> int:
@@ -264,30 +265,38 @@ class RowProduct:
         each group what `round_group` has for it. block_bytes: of a block's code."""
         layer = self.layer
         packed = words(layer.weights, TAPS, layer.is_wide)
-        stream = [self.row_bytes, self.skipped * block_bytes, len(layer.weights) - self.half]
+        outputs = OUTPUTS * self.groups if self.others else len(layer.weights)
+        stream = [self.row_bytes, self.skipped * block_bytes, outputs]
         stream += [layer.block_bytes * layer.middle] if layer.is_long else []
         part = layer.block_bytes * layer.part_blocks(layer.parts) if layer.parts > 2 else 0
         stream += [part] if part else []
         stream += [] if self.common is None else self.common.words
-        bias = np.resize(layer.bias, OUTPUTS * layer.groups).reshape(-1, OUTPUTS)
-        for group in range(layer.groups):
-            ends: list[int] = []
-            if self.common is None:
-                moves, ends = round_group(layer, group, self.shift)
-            else:
-                moves = [*self.common.moves] * 2
-            if layer.is_wide:
-                starts = bias[group] + moves
-            else:
-                starts = bias[group] * [1, LANES, 1, LANES]
-                starts += moves * np.array([1, LANES // layer.lanes] * 2)
-                starts[1::2] += starts[::2]
-            of_group = packed[group]
-            if group == self.groups:
-                starts = starts[: OUTPUTS // 2]
-                of_group = of_group.reshape(layer.blocks, 2, -1)[:, 0].reshape(-1)
-            stream += [*starts.tolist(), *of_group.tolist(), *ends]
+        for group in range(self.groups):
+            starts, ends = self._around(group)
+            stream += [*starts, *packed[group].tolist(), *ends]
+        if self.others:
+            (four, ends), (two, more_ends) = map(self._around, range(self.groups, layer.groups))
+            behind = TAPS * layer.blocks - layer.weights.shape[1]
+            whole = np.pad(layer.weights, ((0, 0), (0, behind)))
+            by_fours = words(whole, TAPS // 2).reshape(layer.groups, -1, OUTPUTS)
+            of_six = np.hstack([by_fours[-2], by_fours[-1, :, : OUTPUTS // 2]])
+            stream += [*four, *two[: OUTPUTS // 2], *of_six.reshape(-1).tolist()]
+            stream += [*ends, *more_ends]
         return (np.array(stream, np.int64) & 0xFFFFFFFF).astype(np.uint32)
+
+    def _around(self, group: int) -> tuple[list[int], list[int]]:
+        """What the sums of four outputs begin with, and where outputs differ what rounds them."""
+        layer, ends = self.layer, list[int]()
+        if self.common is None:
+            moves, ends = round_group(layer, group, self.shift)
+        else:
+            moves = [*self.common.moves] * 2
+        bias = np.resize(layer.bias, OUTPUTS * layer.groups).reshape(-1, OUTPUTS)[group]
+        if layer.is_wide:
+            return (bias + moves).tolist(), ends
+        starts = bias * [1, LANES, 1, LANES] + moves * np.array([1, LANES // layer.lanes] * 2)
+        starts[1::2] += starts[::2]
+        return starts.tolist(), ends
 
     def description(self) -> Iterator[str]:
         """For the head of a kernel: what it computes, and the words of its stream."""
@@ -311,15 +320,18 @@ class RowProduct:
             starts = "start[a]; start[b]; start[c]; start[d]"
             taps = "halves w[a], four words, then so of w[b], w[c], w[d]"
         yield f"y[r][k] = {formula}, with sum = start[k] + sum of x[r] * w[k]."
-        counted = "count of outputs" + " in groups of four" * bool(self.half)
+        counted = "count of outputs" + " without the last group's" * bool(self.others)
         row = "row" if layer.is_direct else "widened row"
         yield (
             f"weights: bytes of a {row}, to a whole block; of code that the first blocks skip; "
             f"{counted}{middle}{more}. Then of each four outputs a, b, c and d: {starts}; "
             f"of each eight taps, two a word, in {taps}, taps in the order 0 2 1 3 4 6 5 7{own}."
         )
-        if self.half:
-            yield "Behind the groups of four it has those of the last outputs, a and b alone."
+        if self.others:
+            yield (
+                "The last group has two outputs more, e and f, and each four taps of all six; what "
+                "rounds e and f stands behind what rounds the four."
+            )
 
 
 def row_product(layer: Dense) -> RowProduct:

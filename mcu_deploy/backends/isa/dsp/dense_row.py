@@ -1,8 +1,10 @@
-"""The row of a fully connected layer, in instructions: eight taps a block, four outputs a group."""
+"""The row of a fully connected layer, in instructions: eight taps a block, four outputs a group,
+and of long rows the last six outputs, four taps at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
 from mcu_deploy.backends.isa.dsp.kept import counted
@@ -15,6 +17,8 @@ from mcu_deploy.backends.isa.dsp.rounding import (
 from mcu_deploy.backends.isa.dsp.tile import multiply_row, pairs, take_apart
 from mcu_deploy.backends.isa.dsp.widening import Row, widen_row
 from mcu_deploy.backends.quantized.dense import OUTPUTS, TAPS, RowProduct
+
+_SIX_UNROLLED = 8  # blocks, whose code is longer
 
 
 class _Kernel:
@@ -42,6 +46,7 @@ class _Kernel:
         )
         # Pinned, for the flow does not tell that a row's middle writes it before its end reads it.
         self.before = code.register("odds_before_middle", "d5")
+        self.third = code.register("third_before_middle", "s12")
         self.taps, self.stream, self.taps_end = code.registers("taps stream limit")
         self.sums = code.registers("even0 odd0 even1 odd1")
         self.x = code.registers("x02 x13 x46 x57")
@@ -57,6 +62,7 @@ class _Kernel:
         else:
             self.common = code.registers("even_scale even_addend odd_scale odd_addend")
         self.blocks = [code.label() for _ in range(product.unrolled)]
+        self.extend = self.layer.extend if self.layer.is_direct else ""
 
 
 def assemble(product: RowProduct, is_entered: bool = True) -> Assembly:
@@ -68,7 +74,7 @@ def assemble(product: RowProduct, is_entered: bool = True) -> Assembly:
     that is read: `scratch_distance`.
     """
     code, layer = Assembly(), product.layer
-    k = _Kernel(code, product, is_entered)
+    k = _Kernel(code, product, is_entered and product.groups > 0)
     for line in product.description():
         code.note(line)
     row = "" if layer.is_direct else "a row, two taps in a word; "
@@ -113,6 +119,8 @@ def _begin(k: _Kernel) -> None:
         code.vmov(k.part, of_long[1])
         code.mov(none, 0)
         code.vmov(k.before, none, none)
+        if k.product.others:
+            code.vmov(k.third, none)
     if layer.is_long:
         middle = of_long[0]
         code.add(middle, middle, row)
@@ -156,10 +164,20 @@ def _widen_row(k: _Kernel) -> Register:
 
 
 def _groups(k: _Kernel) -> None:
-    """The outputs of a row, four at a time."""
+    """The outputs of a row, four at a time, or the last six."""
+    code, product, layer = k.code, k.product, k.layer
+    outputs = OUTPUTS * product.groups + bool(product.others) * (OUTPUTS + OUTPUTS // 2)
+    code.reads(outputs * TAPS * layer.blocks)
+    if product.groups:
+        _fours(k)
+    if product.others:
+        _six(k)
+
+
+def _fours(k: _Kernel) -> None:
+    """Groups of four outputs."""
     code, product, layer = k.code, k.product, k.layer
     unsolved, store, last = (code.label() for _ in range(3))
-    code.reads((OUTPUTS * product.groups + OUTPUTS // 2 * bool(product.half)) * TAPS * layer.blocks)
     _begin_group(k)
     code.place(k.blocks[0])
     with code.times(product.groups):
@@ -174,15 +192,10 @@ def _groups(k: _Kernel) -> None:
                     code.place(block)
                 with code.times((product.passes - (n < product.skipped)) / product.passes):
                     multiply_row(
-                        code, k.taps, k.stream, k.sums, k.x, k.words, layer.is_wide,
-                        layer.extend if layer.is_direct else "",
-                    )  # fmt: skip
-            code.vmov(k.taps_end, k.limit if layer.is_long else k.row_end)
-            code.cmp(k.taps, k.taps_end)
-        if not layer.is_wide:
-            take_apart(code, pairs(k.sums))
-        if layer.is_long:
-            _add_parts(k, k.sums, k.blocks[0])
+                        code, k.taps, k.stream, k.sums, k.x, k.words, layer.is_wide, k.extend
+                    )
+            _compare(k)
+        _take_apart(k, k.sums, k.blocks[0])
         code.note("To elements of the output.")
         if layer.is_direct:
             code.vmov(k.taps, k.state)
@@ -192,50 +205,77 @@ def _groups(k: _Kernel) -> None:
         _begin_group(k)
         if not k.is_entered:
             code.b(k.blocks[0])
-    if product.common is None:
-        with code.rarely():
-            code.place(unsolved)
-            code.note("No integers round these outputs at once.")
-            _round_otherwise(k)
-            code.b(store)
+    _unsolved(k, unsolved, store)
     code.place(last)
-    if product.half:
-        _half_group(k)
 
 
-def _half_group(k: _Kernel) -> None:
-    """The last outputs: as a group, of its first two."""
+def _six(k: _Kernel) -> None:
+    """The last outputs. The sums of the fifth and the sixth wait while four are rounded."""
     code, product, layer = k.code, k.product, k.layer
-    begin, unsolved, store, last = (code.label() for _ in range(4))
-    code.note("The last outputs, eight taps of two at a time.")
-    sums = k.sums[: OUTPUTS // 2]
+    begin = code.label()
+    code.note("Six outputs, four taps at a time.")
+    others = code.registers("even2 odd2")
+    waiting = code.registers("fifth sixth", kind=Kind.SINGLE)
+    sums = [*k.sums, *others]
+    at_once = min(product.unrolled, _SIX_UNROLLED)
     code.vmov(k.taps, k.row_begin)
-    code.ldmia(k.stream.moving, sums)
+    code.ldmia(k.stream.moving, k.sums)
+    code.ldmia(k.stream.moving, others)
     code.place(begin)
-    with code.repeat(product.passes):
-        for _ in range(product.unrolled):
-            multiply_row(
-                code, k.taps, k.stream, sums, k.x, k.words,
-                extend=layer.extend if layer.is_direct else "",
-            )  # fmt: skip
-        code.vmov(k.taps_end, k.limit if layer.is_long else k.row_end)
-        code.cmp(k.taps, k.taps_end)
-    take_apart(code, pairs(sums))
-    if layer.is_long:
-        _add_parts(k, sums, begin)
+    with code.repeat(layer.blocks // at_once):
+        for _ in range(2 * at_once):
+            multiply_row(code, k.taps, k.stream, sums, k.x[:2], k.words, extend=k.extend)
+        _compare(k)
+    _take_apart(k, sums, begin)
+    code.note("To elements of the output.")
+    for one, place in zip(others, waiting, strict=True):
+        code.vmov(place, one)
     if layer.is_direct:
         code.vmov(k.taps, k.state)
-    _round(k, unsolved, store)
-    for n, element in enumerate(sums[: product.half]):
-        code.strb(element, k.out[n])
-    if product.common is None:
-        code.b(last)
-        with code.rarely():
-            code.place(unsolved)
-            code.note("No integers round these outputs at once.")
+    _round_and_store(k, lambda: _store(k))
+    for one, place in zip(k.sums, waiting, strict=False):
+        code.vmov(one, place)
+
+    def store_others() -> None:
+        for n, element in enumerate(k.sums[: product.others]):
+            code.strb(element, k.out[n])
+
+    _round_and_store(k, store_others)
+
+
+def _round_and_store(k: _Kernel, store: Callable[[], None]) -> None:
+    """Of the last outputs four sums; what no integers round stands behind, as near as CBZ needs."""
+    unsolved, ready, done = (k.code.label() for _ in range(3))
+    _round(k, unsolved, ready)
+    store()
+    if k.product.common is None:
+        k.code.b(done)
+    _unsolved(k, unsolved, ready)
+    k.code.place(done)
+
+
+def _compare(k: _Kernel) -> None:
+    """Whether there are more taps, or more of a part."""
+    k.code.vmov(k.taps_end, k.limit if k.layer.is_long else k.row_end)
+    k.code.cmp(k.taps, k.taps_end)
+
+
+def _take_apart(k: _Kernel, sums: Sequence[Register], begin: Label) -> None:
+    """What is summed up; `begin`: as `_add_parts` has it."""
+    if not k.layer.is_wide:
+        take_apart(k.code, pairs(sums))
+    if k.layer.is_long:
+        _add_parts(k, sums, begin)
+
+
+def _unsolved(k: _Kernel, label: Label, store: Label) -> None:
+    """Outputs that no integers round at once, if there may be such; then it goes on at `store`."""
+    if k.product.common is None:
+        with k.code.rarely():
+            k.code.place(label)
+            k.code.note("No integers round these outputs at once.")
             _round_otherwise(k)
-            code.b(store)
-    code.place(last)
+            k.code.b(store)
 
 
 def _begin_group(k: _Kernel) -> None:
@@ -252,12 +292,19 @@ def _add_parts(k: _Kernel, sums: Sequence[Register], begin: Label) -> None:
     code, end = k.code, k.code.label()
     evens, odds = sums[::2], sums[1::2]
     row_end, middle = code.registers("row_end middle")
-    before = code.registers("before0 before1")
-    has_many = k.layer.parts > 2
+    before = code.registers("before0 before1 before2")[: len(odds)]
+    has_many, has_third = k.layer.parts > 2, len(odds) > 2
+
+    def wait(*values: Register) -> None:
+        code.vmov(k.before, *values[:2])
+        if has_third:
+            code.vmov(k.third, values[2])
 
     def add() -> None:
-        code.vmov(*before, k.before)
-        for odd, part in zip(odds, before[: len(odds)], strict=True):
+        code.vmov(*before[:2], k.before)
+        if has_third:
+            code.vmov(before[2], k.third)
+        for odd, part in zip(odds, before, strict=True):
             code.add(odd, odd, part)
 
     for odd in odds:
@@ -267,7 +314,7 @@ def _add_parts(k: _Kernel, sums: Sequence[Register], begin: Label) -> None:
     code.vmov(row_end, k.row_end)
     code.cmp(k.taps_end, row_end)
     code.beq(end)
-    code.vmov(k.before, odds[0], odds[-1])
+    wait(*odds)
     for even, odd in zip(evens, odds, strict=True):
         code.mov(odd, even)
     if has_many:
@@ -278,7 +325,7 @@ def _add_parts(k: _Kernel, sums: Sequence[Register], begin: Label) -> None:
     code.place(end)
     if has_many:
         code.mov(middle, 0)
-        code.vmov(k.before, middle, middle)
+        wait(*[middle] * 3)
     else:
         add()
     code.vmov(middle, k.middle)

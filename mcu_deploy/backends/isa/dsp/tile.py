@@ -128,11 +128,14 @@ def multiply_row(
     is_wide: bool = False,
     extend: str = "",
 ) -> None:
-    """One row times filters, two taps for each register of x. sums: by narrow words of an even
-    filter, and 256 times that of an odd one with the even one's; by wide ones of each. extend: what
-    widens the row, where it lies in bytes."""
+    """One row times filters, two taps for each register of x, of which there are two or four. sums:
+    by narrow words of an even filter, and 256 times that of an odd one with the even one's; by wide
+    ones of each. extend: what widens the row, where it lies in bytes."""
     if extend:
-        code.ldmia_w(taps.moving, x[::2])
+        if len(x) > 2:
+            code.ldmia_w(taps.moving, x[::2])
+        else:
+            code.ldr(x[0], taps.after(4))
         for word, other in pairs(x):
             getattr(code, extend)(other, word.ror(8))
             getattr(code, extend)(word, word)
@@ -141,8 +144,9 @@ def multiply_row(
     of_words = [[sum_] for sum_ in sums] if is_wide else pairs(sums)
     steps = [WordStep([[acc] for acc in of], [row]) for of in of_words for row in x]
     for at in range(0, len(steps), len(words)):
-        code.ldmia_w(stream.moving, words)
-        multiply_words(code, words, steps[at : at + len(words)])
+        taken = steps[at : at + len(words)]
+        code.ldmia_w(stream.moving, words[: len(taken)])
+        multiply_words(code, words[: len(taken)], taken)
 
 
 def multiply_bytes(
