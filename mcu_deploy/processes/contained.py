@@ -25,8 +25,9 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
 from mcu_deploy.errors import ToolError
@@ -39,6 +40,7 @@ no_fork = threading.RLock()
 _REAL_SECONDS = 3600  # for a child that waits for ever, which takes no processor time
 _PR_SET_PDEATHSIG = 1
 _MEMORY_ERROR = 71
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class DidNotReturn(Exception):
@@ -58,27 +60,50 @@ def call(
     """
     limits = Limits(cpu_seconds, memory_bytes)
     reader, writer = os.pipe()
-    parent = os.getpid()
-    try:
-        child = _fork()
-        if child == 0:
-            _become_child(parent, writer, limits, function, arguments)
-    finally:
-        os.close(writer)
+    parent, child, status = os.getpid(), 0, 0
     answer, in_time = b"", False
     try:
+        try:
+            with _signals_held_back():
+                child = _fork()
+                if child == 0:
+                    _become_child(parent, writer, limits, function, arguments)
+        finally:
+            os.close(writer)
         answer, in_time = _read(reader, time.monotonic() + _REAL_SECONDS)
     finally:
         os.close(reader)
-        if not in_time:  # or we are interrupted
+        if child and not in_time:  # or we are interrupted
             _kill(child)
-        status = _reap(child, bool(answer))
+        if child:
+            status = _reap(child, bool(answer))
     if status != 0:
         raise DidNotReturn(_obituary(status, in_time, limits))
     value, error = pickle.loads(answer)
     if error is not None:
         raise error
     return value  # type: ignore[no-any-return]
+
+
+@contextlib.contextmanager
+def _signals_held_back() -> Iterator[None]:
+    """Handlers of Ctrl-C and of requests to end run when this is left: what they raise in a hook
+    that Python calls around a fork it prints and forgets."""
+    came: list[tuple[int, FrameType | None]] = []
+    handlers: dict[int, Callable[[int, FrameType | None], Any]] = {}
+    if threading.current_thread() is threading.main_thread():  # where handlers run
+        for number in _ENDING:
+            handler = signal.getsignal(number)
+            if callable(handler):
+                handlers[number] = handler
+                signal.signal(number, lambda *signaled: came.append(signaled))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    for number, frame in came[:1]:
+        handlers[number](number, frame)
 
 
 def _fork() -> int:
@@ -105,6 +130,8 @@ def _become_child(
     code = 70
     try:
         os.setsid()
+        for number in _ENDING:
+            signal.signal(number, signal.SIG_DFL)
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != parent:
             os._exit(code)

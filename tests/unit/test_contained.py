@@ -124,3 +124,46 @@ def test_a_call_beside_threads_that_multiply_matrices_returns() -> None:
         [sys.executable, "-c", BESIDE_A_PRODUCT], capture_output=True, text=True, timeout=300
     )
     assert (program.stdout, program.stderr) == ("30\n", "")
+
+
+_INTERRUPTED = """
+import os, signal, sys
+from mcu_deploy.processes import contained
+
+def interrupted():
+    if sys.argv[1:]:
+        os.kill(os.getpid(), getattr(signal, sys.argv.pop()))
+
+def end(number, frame):
+    sys.exit(7)
+
+def wait_for_ever():
+    while True:
+        signal.pause()
+
+signal.signal(signal.SIGTERM, end)
+os.register_at_fork(after_in_parent=interrupted)
+try:
+    contained.call(wait_for_ever)
+except KeyboardInterrupt:
+    print("interrupted")
+finally:
+    try:
+        print(os.waitpid(-1, os.WNOHANG))
+    except ChildProcessError:
+        print("no child left")
+    assert signal.getsignal(signal.SIGTERM) is end
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "says"),
+    [("SIGINT", 0, "interrupted\nno child left\n"), ("SIGTERM", 7, "no child left\n")],
+)
+def test_what_ends_us_in_a_fork_is_not_lost(name: str, code: int, says: str) -> None:
+    """Python prints what is raised in its hooks around a fork, and goes on."""
+    done = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED, name], capture_output=True, text=True, timeout=60,
+        check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (code, says, "")
