@@ -39,10 +39,9 @@ def front(
 ) -> Front:
     """Builds the models of a build folder for the other goals too, and compares all four.
 
-    networks: as the folder has them. session: with the backends of the build. profile: of the
-    build; with one, the others are counted in an emulator as it was, else all have the prices of
-    their layers. A goal that cannot be built has the reason in its
-    place.
+    networks: as the folder has them. session: with the backends of the build. profile: of a
+    build with one network; with one, the others are counted in an emulator as it was, else all
+    have the prices of their layers. A goal that cannot be built has the reason in its place.
     """
     report = folder.report
     if any(formats.is_compiled(folder.directory / n.kept_model) for n in folder.networks):
