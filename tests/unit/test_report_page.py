@@ -255,6 +255,20 @@ def test_goals_that_lie_together_share_a_label() -> None:
     assert scatter(Front("modelled", compared([goal("speed", None, 1, 1)]))) is None
 
 
+def test_a_label_leaves_the_point_beside_it_to_be_seen() -> None:
+    """Both are in the right half, whose labels stand to the left where nothing is in their way."""
+    builds = [
+        goal("speed", 1000, 300, 1), goal("balanced", 1010, 280, 1), goal("size", 9000, 100, 1),
+    ]  # fmt: skip
+    picture = scatter(Front("modelled", compared(builds)))
+    assert picture is not None
+    places = {label.text: label.is_left for label in picture.labels}
+    assert places == {"speed": False, "balanced": True, "size": False}
+    far = scatter(Front("modelled", compared([builds[0], builds[2]])))
+    assert far is not None
+    assert {label.text: label.is_left for label in far.labels} == {"speed": True, "size": False}
+
+
 def test_the_goals_are_real_builds(folder: Path, reported: reporting.Reported) -> None:
     found = {b.goal: b for b in reported.front.builds}
     size = json.loads((folder / "size" / "report.json").read_text(encoding="utf-8"))

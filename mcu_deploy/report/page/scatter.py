@@ -8,6 +8,8 @@ from mcu_deploy.report.front import Front, GoalBuild
 
 # Builds nearer to each other than this, in percent across and pixels upward, share a label.
 _NEAR = (4.0, 16.0)
+# A label is at most so wide, in percent, but where many goals share one.
+_LABEL_WIDTH = 20.0
 
 
 @dataclass(frozen=True)
@@ -75,9 +77,10 @@ def scatter(front: Front) -> Scatter | None:
             near[0].append(build)
         else:
             clusters.append([build])
+    places = [place(c[0]) for c in clusters]
     labels = [
-        PointLabel(", ".join(b.goal for b in c), *place(c[0]), is_left=place(c[0])[0] > 50)
-        for c in clusters
+        PointLabel(", ".join(b.goal for b in c), *here, is_left=_is_left(here, places))
+        for c, here in zip(clusters, places, strict=True)
     ]
     points = [Point(*place(b), b.on_front, b.is_asked) for b in builds]
     return Scatter(
@@ -85,3 +88,12 @@ def scatter(front: Front) -> Scatter | None:
         tuple((f, x(f)) for f in (flashes[0], flashes[-1])),
         tuple((c, y(c)) for c in dict.fromkeys((0, levels[-1]))),
     )  # fmt: skip
+
+
+def _is_left(here: tuple[float, float], places: list[tuple[float, float]]) -> bool:
+    """Whether a label stands to the left of its point: towards the middle, but where other points
+    are in its way there and none on the other side."""
+    level = [x - here[0] for x, y in places if abs(y - here[1]) < _NEAR[1]]
+    left = any(-_LABEL_WIDTH < by < 0 for by in level)
+    right = any(0 < by < _LABEL_WIDTH for by in level)
+    return right if left != right else here[0] > 50
