@@ -8,7 +8,7 @@ import numpy as np
 
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.text import COLUMNS, table, thousands
-from mcu_deploy.ir import Graph, Node, Quantization, TensorType
+from mcu_deploy.ir import Graph, Node, TensorType
 from mcu_deploy.passes.thinning import removed
 from mcu_deploy.plan import InPool, Plan, Step
 
@@ -157,15 +157,15 @@ def tensor(graph: Graph, edge: int) -> str:
     return f"{name(graph.edge_name(edge), 40)}: {type_.dtype.c_type}{dimensions}, {size}"
 
 
-def real_value(quantization: Quantization) -> str:
-    """The formula from a quantized element q to the number that it stands for."""
-    scale = np.format_float_positional(quantization.scales[0], unique=True, trim="-")
-    if len(scale) > 16:
-        scale = np.format_float_scientific(quantization.scales[0], unique=True, trim="-")
-    zero = quantization.zero_point[0]
+def real_value(scale: float, zero: int) -> str:
+    """The formula from a quantized element q to the number that it stands for. scale: a float32."""
+    single = np.float32(scale)
+    text = np.format_float_positional(single, unique=True, trim="-")
+    if len(text) > 16:
+        text = np.format_float_scientific(single, unique=True, trim="-")
     if zero == 0:
-        return f"{scale} * q"
-    return f"{scale} * (q {'-' if zero > 0 else '+'} {abs(zero)})"
+        return f"{text} * q"
+    return f"{text} * (q {'-' if zero > 0 else '+'} {abs(zero)})"
 
 
 def type_name(type_: TensorType) -> str:

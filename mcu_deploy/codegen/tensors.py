@@ -44,7 +44,7 @@ def info(
     if quantization is not None and quantization.per_tensor and type_.dtype.is_integer:
         scale = constants.float_literal(quantization.scales[0])
         zero_point = quantization.zero_point[0]
-        real = describe.real_value(quantization)
+        real = describe.real_value(quantization.scale[0], zero_point)
     place = plan.place(edge)
     return InfoMembers(
         index=index,

@@ -13,6 +13,7 @@ import jinja2
 
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.constants import elements
+from mcu_deploy.codegen.describe import real_value
 from mcu_deploy.codegen.text import fill
 from mcu_deploy.exports.model import Exported
 from mcu_deploy.files import templates
@@ -26,7 +27,7 @@ def _environment() -> jinja2.Environment:
     environment.filters["plain"] = _plain
     environment.filters["quoted"] = _quoted
     environment.filters["number"] = "{:,}".format
-    environment.globals.update(elements=elements, fill=fill)
+    environment.globals.update(elements=elements, fill=fill, real_value=real_value)
     return environment
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from command_line import call
 
@@ -73,3 +74,15 @@ def test_json_says_where_and_what(tmp_path: Path, sine: Path) -> None:
     said = json.loads(done.stdout)
     assert (said["path"], said["networks"]) == (str(tmp_path / "sine.tar"), ["sine"])
     assert "metadata.json" in said["files"]
+
+
+@pytest.mark.parametrize("format", ["cmake", "rust"])
+def test_scales_are_written_as_the_floats_that_they_are(
+    format: str, tmp_path: Path, sine: Path
+) -> None:
+    """A report has them as doubles, whose last eight digits say nothing of a float32."""
+    tensor = json.loads((sine / "report.json").read_text())["networks"][0]["inputs"][0]
+    export(sine, format, tmp_path / "it")
+    page = tmp_path / "it" / {"cmake": "README.md", "rust": "src/sine.rs"}[format]
+    assert f"real value = {np.float32(tensor['scale'])!s} * " in page.read_text()
+    assert str(tensor["scale"]) not in page.read_text()
