@@ -219,5 +219,6 @@ def _print_layers(layers: LayerComparison) -> None:
         kind = "fused into another layer" if reason.startswith("fused") else reason
         reasons[kind] = reasons.get(kind, 0) + 1
     for reason, count in reasons.items():
-        say(f"  {count} more tensors of the model are not compared: {reason}")
+        more = "tensor of the model is" if count == 1 else "tensors of the model are"
+        say(f"  {count} more {more} not compared: {reason}")
     say(*(f"  {difference}" for difference in layers.differences[:5]))

@@ -193,4 +193,4 @@ def random_samples(graph: Graph, count: int = 4, edges: Sequence[EdgeId] | None 
 
     wanted = graph.inputs if edges is None else edges
     samples = tuple(tuple(one(e) for e in wanted) for _ in range(count))
-    return Samples(samples, f"{count} made-up samples (seed 0)")
+    return Samples(samples, "a random generator (seed 0)")

@@ -50,7 +50,7 @@ def _unpriced(board: Processor, network: Network) -> str:
     if not board.dsp or board.fpu == "none":
         # CpuRef's are of a Cortex-M4F, and give no more than the order of layers elsewhere.
         return (
-            f"prices are of cores with an FPU and DSP instructions, and this {board.core} is none"
+            f"prices are of cores with an FPU and DSP instructions, which this {board.core} is not"
         )
     if network.target.memory is None:
         roles = (board.memory_for("code"), board.memory_for("weights"))

@@ -40,7 +40,7 @@ def test_it_is_the_sum_of_the_layers_at_the_rated_clock(kws_dir: Path) -> None:
         ("host", "nothing is modelled of the host"),
         (
             "rpi_pico",
-            "prices are of cores with an FPU and DSP instructions, and this cort",
+            "prices are of cores with an FPU and DSP instructions, which this cort",
         ),
         ("microbit", "there are no timings of the cortex-m0"),
     ],
