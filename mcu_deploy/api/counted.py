@@ -96,8 +96,8 @@ def _image(folder: BuildFolder, emulator: str | None) -> Iterator[_Image]:
             yield _Image(board, elf, own)
         else:
             raise RequestError(
-                f"no emulator counts for board {board.name}: {made}; connect the board and use "
-                "--port"
+                f"No emulator counts for board {board.name}: {made}. Connect the board and use "
+                "--port."
             )
 
 

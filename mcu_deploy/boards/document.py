@@ -60,7 +60,7 @@ class Document:
         copies = {BOARD_FILE: text}
         for file in self.files:
             if file.name in copies:
-                raise BoardError(f"{self.path} names two files called {file.name}; rename one")
+                raise BoardError(f"{self.path} names two files called {file.name}. Rename one.")
             copies[BOARD_FILE] = copies[BOARD_FILE].replace(_toml(str(file)), _toml(file.name))
             copies[file.name] = file.read_text(encoding="utf-8")
         return {name: content.encode() for name, content in copies.items()}
@@ -82,7 +82,7 @@ def read_document(path: Path) -> Document:
     while at is not None:
         if at.resolve() in seen or len(seen) == _MOST_PARENTS:
             chain = " -> ".join(str(p) for p in (*seen, at))
-            raise BoardError(f"{path} inherits from itself or too deeply ({chain}); end the chain")
+            raise BoardError(f"{path} inherits from itself or too deeply ({chain}). End the chain.")
         seen.append(at.resolve())
         values = _read(at)
         at = _parent(values.pop("inherits", None), at)
@@ -94,24 +94,24 @@ def read_document(path: Path) -> Document:
 def _read(path: Path) -> dict[str, Any]:
     try:
         if path.exists() and not is_file(path):  # a pipe or a device may have no end
-            raise BoardError(f"the board file {path} is no file; give the path of a board.toml")
+            raise BoardError(f"The board file {path} is no file. Give the path of a board.toml.")
         if path.stat().st_size > _LARGEST_FILE:
-            raise BoardError(f"{path} is no board file: it has more than {_LARGEST_FILE:,} bytes")
+            raise BoardError(f"{path} is no board file: it has more than {_LARGEST_FILE:,} bytes.")
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BoardError(
-            f"the board file {path} does not exist; give a board's name or an existing file"
+            f"The board file {path} does not exist. Give a board's name or an existing file."
         ) from None
     except OSError as error:
         raise BoardError(
-            f"the board file {shorten(str(path), 1000)} cannot be read ({error.strerror}); check "
-            "its name and its rights"
+            f"The board file {shorten(str(path), 1000)} cannot be read ({error.strerror}). Check "
+            "its name and its rights."
         ) from None
     except RecursionError:
-        raise BoardError(f"{path} is nested too deeply; correct its brackets") from None
+        raise BoardError(f"{path} is nested too deeply. Correct its brackets.") from None
     except ValueError as error:  # of TOML, of UTF-8, and of numbers with thousands of digits
         raise BoardError(
-            f"{path} is not valid TOML ({one_line(str(error), 200)}); correct that line"
+            f"{path} is not valid TOML ({one_line(str(error), 200)}). Correct that line."
         ) from None
 
 

@@ -97,7 +97,7 @@ def render_linker_script(board: Board, reset: str = "") -> str:
 
     BoardError for the host, whose own linker needs none."""
     if board.is_host:
-        raise BoardError(f"board {board.name} is linked by the machine's own gcc without a script")
+        raise BoardError(f"Board {board.name} is linked by the machine's own gcc without a script.")
     from mcu_deploy.files import templates  # slow to import, and all that know boards import this
 
     template = templates.environment(common()).get_template("link.ld.j2")

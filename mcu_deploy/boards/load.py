@@ -60,7 +60,7 @@ def load_board(name_or_path: str | Path, clock: str | None = None) -> Board:
     hint = did_you_mean(text, known)
     hint = f"{hint} Known boards: {', '.join(known)}" if hint.startswith("did") else hint
     raise UnknownBoardError(
-        f"there is no board called {text!r}; {hint}; or give the path of a board.toml"
+        f"There is no board called {text!r}; {hint}. Or give the path of a board.toml."
     )
 
 
@@ -73,10 +73,10 @@ def _load_file(path: Path, clock: str | None = None) -> Board:
         return _host(form, document) if isinstance(form, HostForm) else _board(form, document)
     except WrongKeys as wrong:
         page = resources.page("boards")
-        raise BoardError(f"{path}: {wrong}; {page} says what each key means") from None
+        raise BoardError(f"{path}: {wrong}. {page} says what each key means.") from None
     except Misfit as misfit:
         place = f" [{misfit.place}]" if misfit.place else ""
-        raise BoardError(f"{path}{place}: {one_line(misfit.clause)}") from None
+        raise BoardError(f"{path}{place}: {one_line(misfit.clause)}.") from None
 
 
 def _host(form: HostForm, document: Document) -> Board:

@@ -226,7 +226,7 @@ class Board(Processor):
             if memory.name == name:
                 return memory
         known = ", ".join(m.name for m in self.memories) or "none"
-        raise BoardError(f"board {self.name} has no memory called {name!r}; it has {known}")
+        raise BoardError(f"Board {self.name} has no memory called {name!r}; it has {known}.")
 
     def memory_for(self, role: Role) -> Memory:
         """The memory that has a role ("vectors", "code", "weights", "data", "stack").
@@ -234,8 +234,8 @@ class Board(Processor):
         BoardError on the host, which has no memory map."""
         if self.is_host:
             raise BoardError(
-                f"board {self.name} is the machine itself and has no memory map; "
-                f"choose a microcontroller board to place {role}"
+                f"Board {self.name} is the machine itself and has no memory map. "
+                f"Choose a microcontroller board to place {role}."
             )
         return self.memory(getattr(self.roles, role))
 

@@ -209,8 +209,8 @@ class _Run:
                     raise DeviceError(f"{self.what} restarted {self._where()}")
             case _Mark.FAULT:
                 raise DeviceError(
-                    f"{self.what} faulted {self._where()}; "
-                    "`mcu-deploy run` on the same board prints the cause"
+                    f"{self.what} faulted {self._where()}. "
+                    "`mcu-deploy run` on the same board prints the cause."
                 )
             case _Mark.FAILED:
                 raise DeviceError(
@@ -249,9 +249,9 @@ class _Run:
             if trace.finished:
                 raise DeviceError(f"{self.what} ended {self._where()}")
             raise DeviceError(
-                f"{self.what} did not end within {timeout:g} s, and was stopped {self._where()}; "
+                f"{self.what} did not end within {timeout:g} s, and was stopped {self._where()}. "
                 "`mcu-deploy run` on the same board names a layer that does not end, and "
-                "--run-timeout gives a slow one more time"
+                "--run-timeout gives a slow one more time."
             )
 
     def _where(self) -> str:
@@ -287,11 +287,11 @@ def _places(path: Path, elf: Elf) -> dict[_Mark, int]:
     missing = [mark for mark in _Mark if mark not in places and mark is not _Mark.FAULT]
     if missing:
         raise RequestError(
-            f"{path} is no bench.elf: it has no function {missing[0]}; "
-            "name the bench.elf that `mcu-deploy build` wrote"
+            f"{path} is no bench.elf: it has no function {missing[0]}. "
+            "Name the bench.elf that `mcu-deploy build` wrote."
         )
     if len(set(places.values())) != len(places):
         raise RequestError(
-            f"{path} has two marks at one address; build it with its own bench_main.c"
+            f"{path} has two marks at one address. Build it with its own bench_main.c."
         )
     return places

@@ -32,9 +32,9 @@ def interrupts(board: Board) -> tuple[str, ...]:
     if board.interrupts:
         if origin % _alignment(len(board.interrupts)):
             raise BoardError(
-                f"the vector table of board {board.name}, with {len(board.interrupts)} interrupts, "
+                f"The vector table of board {board.name}, with {len(board.interrupts)} interrupts, "
                 f"has to lie at a multiple of {_alignment(len(board.interrupts))}, and its memory "
-                f"{board.roles.vectors} begins at {origin:#x}; move that in the board's file"
+                f"{board.roles.vectors} begins at {origin:#x}. Move that in the board's file."
             )
         return tuple(_handler(name) for name in board.interrupts)
     count = _MOST.get(board.architecture, _MOST_OTHERS)

@@ -308,8 +308,9 @@ def test_what_is_wrong_is_said(tmp_path: Path, old: str, new: str, expected: str
 def test_all_keys_that_are_missing_or_unknown_are_named_at_once(tmp_path: Path) -> None:
     """A key that is there is not proposed for another, and one that is absent is."""
     message = _message(_own(tmp_path, ('fpu = "fpv4-sp-d16"\n', "")))
+    page = resources.page("boards")
     assert message.endswith(
-        f"board.toml: the key 'fpu' is missing; {resources.page('boards')} says what each key means"
+        f"board.toml: the key 'fpu' is missing. {page} says what each key means."
     )
     path = _own(
         tmp_path,

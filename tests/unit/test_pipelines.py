@@ -101,7 +101,7 @@ def test_a_board_of_ones_own_is_a_path_from_the_file(tmp_path: Path, repository:
         ("boards = [", "is no TOML file"),
         ('boards = ["host"]\n', "there is no table [models.NAME]"),
         (MODEL, "[models.sine]: there are no boards for it"),
-        (f'boards = ["mps2-an368"]\n{MODEL}', "boards: there is no board called 'mps2-an368'"),
+        (f'boards = ["mps2-an368"]\n{MODEL}', "boards: There is no board called 'mps2-an368'"),
         (f'boards = ["host", "host"]\n{MODEL}', "boards names host twice"),
         (f'boards = "host"\n{MODEL}', "boards must be a list, not 'host'"),
         (f'bords = ["host"]\n{MODEL}', "the unknown key 'bords' (did you mean 'boards'?)"),

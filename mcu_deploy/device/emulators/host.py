@@ -53,8 +53,8 @@ class HostProcess(Launcher):
     def trace(self, job: EmulatorJob, marks: WatchedAddresses, seconds: float) -> Trace:
         """The machine's own instructions say nothing of a microcontroller: UsageError."""
         raise RequestError(
-            "instructions are counted for microcontrollers only; "
-            "choose an emulated board, such as --board mps2-an386, instead of host"
+            "Instructions are counted for microcontrollers only. "
+            "Choose an emulated board, such as --board mps2-an386, instead of host."
         )
 
 

@@ -137,7 +137,7 @@ def launcher_named(name: str) -> Launcher:
         if launcher.name == name:
             return launcher
     names = ", ".join(launcher.name for launcher in known)
-    raise UsageError(f"there is no emulator called {name!r}; use one of: {names}")
+    raise UsageError(f"There is no emulator called {name!r}; use one of: {names}.")
 
 
 def choose_emulator(board: Board, requested: str | None = None) -> EmulatorChoice:
@@ -152,12 +152,12 @@ def choose_emulator(board: Board, requested: str | None = None) -> EmulatorChoic
         launcher = launcher_named(requested)
         if launcher.machine(board) is None:
             others = ", ".join(other.name for other in able)
-            remedy = f"use --emulator {others}" if able else "connect a board and use --port"
-            raise RequestError(f"{launcher.title} has no machine for board {board.name}; {remedy}")
+            remedy = f"Use --emulator {others}" if able else "Connect a board and use --port"
+            raise RequestError(f"{launcher.title} has no machine for board {board.name}. {remedy}.")
         return EmulatorChoice(launcher.name, f"{launcher.title}, as asked for")
     if not able:
         raise RequestError(
-            f"no emulator has a machine for board {board.name}; connect a board and use --port"
+            f"No emulator has a machine for board {board.name}. Connect a board and use --port."
         )
     best = able[0]
     machine = best.machine(board)
@@ -201,7 +201,7 @@ def open_emulator(
     launcher = launcher_named(choice.name)
     elf = elf.resolve()
     if not elf.is_file():
-        raise RequestError(f"{elf} is no file; build the firmware with `mcu-deploy build` first")
+        raise RequestError(f"{elf} is no file. Build the firmware with `mcu-deploy build` first.")
     program = launcher.find()
     with (
         tempfile.TemporaryDirectory(prefix="mcu-deploy-", ignore_cleanup_errors=True) as folder,

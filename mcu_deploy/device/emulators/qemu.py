@@ -119,8 +119,8 @@ class Qemu(Launcher):
         for file, is_asked in zip(files, asked, strict=True):
             if finished and is_asked and not is_whole(file):
                 raise ToolError(
-                    f"{counting}: {file.name} ends in its middle, as on a full disk; make room in "
-                    f"{job.folder.parent}, or name another folder in TMPDIR"
+                    f"{counting}: {file.name} ends in its middle, as on a full disk. Make room in "
+                    f"{job.folder.parent}, or name another folder in TMPDIR."
                 )
         events = read_events(files[0])
         if marks.memories:

@@ -49,8 +49,8 @@ def _compiled(path: Path) -> bytes:
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
         raise ToolError(
-            "the counting plugin for QEMU needs gcc for this machine; "
-            "install it with `apt-get install gcc libc6-dev` (or `make setup` in the repository)"
+            "The counting plugin for QEMU needs gcc for this machine. "
+            "Install it with `apt-get install gcc libc6-dev` (or `make setup` in the repository)."
         )
     done = programs.run([compiler, *_FLAGS, "-o", path, *_SOURCES])
     if done.returncode != 0:

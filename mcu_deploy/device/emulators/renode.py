@@ -108,7 +108,7 @@ class Renode(Launcher):
         """Counts with hooks at the marked addresses that note the processor's own counter of
         executed instructions (exact: it does not hold the instruction that is about to run)."""
         if marks.stretches:
-            raise RequestError("Renode counts no single addresses; use QEMU for a histogram")
+            raise RequestError("Renode counts no single addresses. Use QEMU for a histogram.")
         log = job.folder / "events.txt"
         hooks = note_marks(marks, log)
         # Nothing here waits for real time: virtual time may run ahead of it.
@@ -153,7 +153,7 @@ def find_renode() -> EmulatorProgram:
         for candidate in (Path(named), Path(named) / "renode"):
             if _is_program(candidate):
                 return EmulatorProgram(candidate.resolve(), f"through ${_VARIABLE}")
-        raise ToolError(f"{_VARIABLE} names {named}, which is no program; let it name renode")
+        raise ToolError(f"{_VARIABLE} names {named}, which is no program. Let it name renode.")
     for folder in _renode_run_folders(Path.home() / ".config" / "renode"):
         if _is_program(folder / "renode"):
             return EmulatorProgram(folder / "renode", "through renode-run")
