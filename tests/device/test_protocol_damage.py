@@ -175,6 +175,16 @@ def test_a_restart_of_which_nothing_is_heard_is_noticed(elf: Path) -> None:
         assert device.infer("parts", [byte(0)]) == [byte(101)]
 
 
+def test_a_restart_in_a_run_may_be_a_kernel_s(elf: Path) -> None:
+    """What writes all over the RAM leaves no fault to be reported."""
+    with damaged(elf, 0.0, 0) as (device, line):
+        device.write_inputs("parts", [byte(0)])
+        line.answer(encode_frame(Frame(Type.RESET, 999)))
+        line.lose_all()
+        with pytest.raises(DeviceRestarted, match=r"while it ran .*parts.* a kernel that writes"):
+            device.run("parts")
+
+
 @pytest.mark.matrix
 @pytest.mark.parametrize(
     ("name", "rate", "count", "a_session"),

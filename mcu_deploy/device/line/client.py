@@ -337,7 +337,10 @@ class Device:
             )
         model, partition = run.key
         payload = messages.pack_run(model, flags, repeat, stop_after, crcs, partition)
-        reply = self._link.request(Type.RUN, payload, on_event=on_event, patient=True)
+        try:
+            reply = self._link.request(Type.RUN, payload, on_event=on_event, patient=True)
+        except DeviceRestarted:
+            raise DeviceRestarted(run.called) from None
         return messages.unpack_run(reply)
 
     def _watch(

@@ -28,12 +28,17 @@ _PRINTABLE = frozenset(string.printable.encode())
 
 
 class DeviceRestarted(DeviceError):
-    """The device has restarted by itself: what was written to it is lost."""
+    """The device has restarted by itself: what was written to it is lost. ran: what it was running,
+    where it was."""
 
-    def __init__(self) -> None:
+    def __init__(self, ran: str = "") -> None:
+        during, more = "", ""
+        if ran:
+            # A kernel may write over what would report its fault.
+            during, more = f" while it ran {ran}", ", or a kernel that writes where it must not"
         super().__init__(
-            "The device has restarted by itself (power, watchdog, or its reset button); "
-            "what was written to it is lost: start again."
+            f"The device has restarted by itself{during} (power, watchdog, its reset button{more});"
+            " what was written to it is lost: start again."
         )
 
 
