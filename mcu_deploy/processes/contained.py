@@ -96,14 +96,14 @@ def _signals_held_back() -> Iterator[None]:
             handler = signal.getsignal(number)
             if callable(handler):
                 handlers[number] = handler
-                signal.signal(number, lambda *signaled: came.append(signaled))
+                signal.signal(number, lambda *call: came.append(call))
     try:
         yield
     finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-    for number, frame in came[:1]:
-        handlers[number](number, frame)
+        for held, handler in handlers.items():
+            signal.signal(held, handler)
+    for signaled, frame in came[:1]:
+        handlers[signaled](signaled, frame)
 
 
 def _fork() -> int:
