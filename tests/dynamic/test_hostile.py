@@ -242,11 +242,12 @@ def test_who_kills_its_warden_is_found_and_the_others_go_on(
 
 def test_a_stopped_warden_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     order(monkeypatch, "create_workload", "stop parent")
-    with WorkerPool(seconds("stop parent")) as pool:
+    with WorkerPool(SECONDS) as pool:
         good, bad = pool.open(mock_objects.named("Good")), pool.open(mock_objects.compiled())
         good.create()
         bad.create()
         stopped = bad.pid
+        pool.timeout = seconds("stop parent")
         with pytest.raises(BackendFault, match="did not return"):
             bad.call("create_workload", relu_message())
         assert is_well(good)

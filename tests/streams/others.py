@@ -92,8 +92,8 @@ def _plane(head: str, found: dict[str, int], taps: dict[Tap, int], late: list[in
 
 
 def dense(head: str, words: Words, outputs: int, taps: int) -> Iterator[Filter]:
-    """Of four outputs after four; an odd one's accumulator is 256 times its sum, but where rows
-    are long, as the head then says. Taps are (tap, 0, 0)."""
+    """Of four outputs after four, the last ones perhaps six; an odd one's accumulator is 256 times
+    its sum, but where rows are long, as the head then says. Taps are (tap, 0, 0)."""
     front = said(r"weights: (.*?)\. Then", head)[1].split("; ")
     numbers = dict(zip([part for part in front if "addend" not in part], iter(words.next, None),
                        strict=False))  # fmt: skip
@@ -108,25 +108,34 @@ def dense(head: str, words: Words, outputs: int, taps: int) -> Iterator[Filter]:
     starts = said(r"a, b, c and d: (.*?); of each eight taps", head)[1].split("; ")
     halves = said(r"in halves (256 w.*?), four words, taps", head)[1].split(", four words, ")
     own = re.search(r"((?:(?:scale|addend)\[[a-d]\](?:, )?){8})", head)
-    has_half = "Behind the groups of four it has those of the last outputs, a and b alone." in head
-    in_groups = 4 * (outputs // 4) if has_half else outputs
-    if numbers["count of outputs" + " in groups of four" * has_half] != in_groups:
+    has_others = "The last group has two outputs more, e and f" in head
+    fours = (outputs + 3) // 4 - 2 * has_others
+    counted = 4 * fours if has_others else outputs
+    if numbers["count of outputs" + " without the last group's" * has_others] != counted:
         raise HeadError("the count of outputs is not what the head says it is")
-    for group in range((outputs + 3) // 4):
-        if has_half and 4 * group == in_groups:
-            starts, halves = starts[:2], halves[:1]
-        begins = _starts(starts, words)
-        if "a" not in begins or "b" not in begins:
+
+    def group(first: int, blocks: int, order: list[int], others: bool) -> Iterator[Filter]:
+        """Four outputs, of which blocks have so many taps, or these and two others."""
+        parts = ["", "+"] if others else [""]
+        begins = {n: _starts(starts[: 2 if n else 4], words) for n in parts}
+        if any("a" not in found or "b" not in found for found in begins.values()):
             raise HeadError("the last outputs are not the first of a group")
-        weights: dict[str, dict[Tap, int]] = {of: {} for of in "abcd"}
+        weights: dict[str, dict[Tap, int]] = {of + n: {} for n in parts for of in "abcd"}
         for block in range(blocks):
-            for of, tap, weight in _block(halves, order, words):
-                weights[of[2]][8 * block + tap, 0, 0] = weight
-        rounding = _own(own[1].split(", "), words) if own else {
-            of: shared[:2] if of in "ac" else shared[2:] for of in "abcd"}  # fmt: skip
-        for n, of in enumerate("abcd"):
-            if 4 * group + n < outputs:
-                yield _output(of, weights[of], begins[of], rounding, taps)
+            for n in parts:
+                for of, tap, weight in _block(halves[: 1 if n else 2], order, words):
+                    weights[of[2] + n][len(order) * block + tap, 0, 0] = weight
+        for n in parts:
+            rounding = _own(own[1].split(", "), words) if own else {
+                of: shared[:2] if of in "ac" else shared[2:] for of in "abcd"}  # fmt: skip
+            for at, of in enumerate("abcd", first + 4 * bool(n)):
+                if at < outputs:
+                    yield _output(of, weights[of + n], begins[n][of], rounding, taps)
+
+    for number in range(fours):
+        yield from group(4 * number, blocks, order, False)
+    if has_others:
+        yield from group(4 * fours, 2 * blocks, order[:4], True)
     words.end()
 
 
