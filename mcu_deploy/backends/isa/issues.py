@@ -35,9 +35,15 @@ class Need(IntEnum):
     STORED = 4
 
 
+# Behind its own cycle, when what an instruction writes can be used, as each `Need` has it.
+After = tuple[int, int, int, int, int]
+AFTER_OTHERS: After = (1, 2, 1, 0, 0)
+
+
 class Issue(NamedTuple):
     """An instruction as the core sees it. reads: each with the time when it is needed; moved: bases
-    that it moves on. words: of a list. bank: base and offset of a load of one word."""
+    that it moves on. words: of a list. after: of what it writes and does not move on. bank: base
+    and offset of a load of one word."""
 
     kind: Class
     reads: tuple[tuple[Resource, Need], ...]
@@ -45,7 +51,7 @@ class Issue(NamedTuple):
     moved: frozenset[Resource]
     words: int = 1
     is_shifted: bool = False
-    is_quick: bool = False
+    after: After = AFTER_OTHERS
     bank: tuple[Resource, int] | None = None
     loads: bool = False
     stores: bool = False
@@ -53,7 +59,4 @@ class Issue(NamedTuple):
     # Its order is by registers and regions alone.
     span: Span | None = None
     advance: tuple[Resource, int] | None = None
-
-    @property
-    def is_product(self) -> bool:
-        return self.kind is Class.MAC
+    is_product: bool = False

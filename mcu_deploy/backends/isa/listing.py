@@ -10,13 +10,13 @@ from __future__ import annotations
 import bisect
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from mcu_deploy.backends.isa.accesses import Resource
 from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.isa.model import Issue, Ordering
-from mcu_deploy.backends.isa.plain import plain
 from mcu_deploy.backends.isa.renaming import Values, Whereabouts
 
 Rule = Callable[[int], tuple[object, ...]]
@@ -32,28 +32,42 @@ class Preference(NamedTuple):
     pairing: int
 
 
+@dataclass(frozen=True)
+class Order:
+    """What a listing has found. numbers: of its instructions; alone: the cycles that they take."""
+
+    numbers: Sequence[int]
+    alone: int
+    places: Whereabouts | None
+
+    def of(self, code: Sequence[Instruction]) -> tuple[Instruction, ...]:
+        """Instructions in this order, whose values have the places that it found."""
+        if self.places is None:
+            return tuple([code[n] for n in self.numbers])
+        return tuple([self.places.renamed(n, code[n]) for n in self.numbers])
+
+
 class Listing:
-    """List scheduling of a straight run of instructions."""
+    """List scheduling of a straight run of instructions, which `code` has plain."""
 
     def __init__(
         self, issue_of: Callable[[Instruction], Issue], ordering: Ordering,
         code: Sequence[Instruction], values: Values | None = None,
     ) -> None:  # fmt: skip
-        self._code, self._values, self._ordering = code, values, ordering
-        self._pipeline = ordering.pipeline
-        self._issues = [issue_of(plain(instruction)) for instruction in code]
+        self._values, self._ordering = values, ordering
+        self.issues = [*map(issue_of, code)]
         if values is not None:
             assert ordering.valued is not None
-            self._issues = [
-                ordering.valued(issue, *names)
-                for issue, names in zip(self._issues, values.names(), strict=True)
+            self.issues = [
+                ordering.valued(issue, *names) if any(names) else issue
+                for issue, names in zip(self.issues, values.names(), strict=True)
             ]
-        self._followers = dependences(self._issues, ordering)
+        self._followers = dependences(self.issues, ordering)
         self.has_vectors = any(instruction.is_vector for instruction in code)
         self._together = _together(code)
         # A VPST waits for what its instructions wait for.
         first = {n: vpst for vpst, end in self._together.items() for n in range(vpst + 1, end)}
-        for n, after in enumerate(self._followers):
+        for n, after in enumerate(self._followers if first else ()):
             for one in [k for k in after if k in first and first.get(n, n) != first[k]]:
                 after[first[one]] = max(after[one], after.get(first[one], 0))
         self._inside = first
@@ -61,6 +75,7 @@ class Listing:
         for after in self._followers:
             for n in after:
                 self._waits[n] += 1
+        self._found: dict[int, Order | None] = {}
 
     @functools.cached_property
     def ways(self) -> tuple[Preference, ...]:
@@ -75,7 +90,7 @@ class Listing:
     @functools.cached_property
     def _urgency(self) -> list[int]:
         """Of each instruction the longest way to the end."""
-        issues = self._issues
+        issues = self.issues
         urgency = [0] * len(issues)
         for n in range(len(issues) - 1, -1, -1):
             farthest = 0
@@ -88,7 +103,7 @@ class Listing:
     def _due(self) -> list[int]:
         """The cycle in which each must be issued if products follow each other without a pause, in
         the order that they have."""
-        products = [issue.is_product for issue in self._issues]
+        products = [issue.is_product for issue in self.issues]
         held = 1 if self._ordering.pairs else 2
         due = [held * n for n in itertools.accumulate(products, initial=0)]
         for n in range(len(products) - 1, -1, -1):
@@ -107,82 +122,79 @@ class Listing:
         return self._due[n], -self._urgency[n], n
 
     def _products(self, n: int) -> tuple[object, ...]:
-        return not self._issues[n].is_product, -self._urgency[n], n
+        return not self.issues[n].is_product, -self._urgency[n], n
 
     def _loads(self, n: int) -> tuple[object, ...]:
-        return not self._issues[n].loads, -self._urgency[n], n
+        return not self.issues[n].loads, -self._urgency[n], n
 
     @property
     def _of_vectors(self) -> tuple[Rule, ...]:
         return (self._by_due,) if self.has_vectors else ()
 
-    def listed(self, way: Preference) -> tuple[Instruction, ...] | None:
-        """The instructions in an order that keeps what depends on each other; None where their
-        values have found no places."""
-        found = self._order(way)
-        if found is None:
-            return None
-        order, places = found
-        if places is None:
-            return tuple([self._code[n] for n in order])
-        return tuple([places.renamed(n, self._code[n]) for n in order])
+    def order(self, way: int) -> Order | None:
+        """One that keeps what depends on each other, by one of the ways; None where their values
+        have found no places."""
+        if way not in self._found:
+            self._found[way] = self._order(self.ways[way])
+        return self._found[way]
 
-    def issued(self, way: Preference) -> tuple[Issue, ...] | None:
-        """What of them the core sees in that order; values stand for the registers they have."""
-        found = self._order(way)
-        return None if found is None else tuple([self._issues[n] for n in found[0]])
-
-    def _order(self, way: Preference) -> tuple[list[int], Whereabouts | None] | None:
-        count = len(self._issues)
-        waits = [*self._waits]
-        inside, issues = self._inside, self._issues
+    def _order(self, way: Preference) -> Order | None:
+        count = len(self.issues)
+        waits, followers = [*self._waits], self._followers
+        inside, issues, pairing = self._inside, self.issues, way.pairing
         by_rank = sorted(range(count), key=way.rule)
         rank = [0] * count
         for k, n in enumerate(by_rank):
             rank[n] = k
         ready = sorted([rank[n] for n, c in enumerate(waits) if not c and n not in inside])
         places = Whereabouts(self._values) if self._values is not None else None
-        pipeline, order = self._pipeline(), list[int]()
-        # Of what is ready all that it reads is written already.
+        core, order = self._ordering.pipeline(), list[int]()
+        has_room = core.has_room
+        # Of what is ready the first cycle that has what it reads.
         when = [0] * count
         waited = 0
-
-        def may(n: int) -> bool:
-            return (
-                when[n] <= pipeline.cycle and pipeline.has_room(issues[n])
-                and (places is None or places.may(n))
-            )  # fmt: skip
-
         while ready:
+            if core.is_full:
+                core.step()
+            now = core.cycle
             seen = ready if places is None else ready[:_MOST_SEEN]
-            found = next((k for k in seen if may(by_rank[k])), None)
-            if found is None:
-                pipeline.step()
+            found, first = -1, None
+            for k in seen:
+                n = by_rank[k]
+                if when[n] > now or not has_room(issues[n]):
+                    continue
+                if found < 0:
+                    if places is None or places.may(n):
+                        found, first = k, issues[n]
+                        if not pairing:
+                            break
+                elif core.prefers(issues[n], first, pairing) and (places is None or places.may(n)):
+                    found = k
+                    break
+            if found < 0:
+                core.step()
                 waited += 1
                 if waited > _LONGEST_WAIT:
                     return None
                 continue
-            if way.pairing:
-                first = issues[by_rank[found]]
-                for k in seen:
-                    n = by_rank[k]
-                    if k > found and pipeline.prefers(issues[n], first, way.pairing) and may(n):
-                        found = k
-                        break
             waited = 0
             ready.remove(found)
             n = by_rank[found]
             for one in range(n, self._together.get(n, n + 1)):
-                pipeline.issue(issues[one])
+                while when[one] > core.cycle or not has_room(issues[one]):
+                    core.step()
+                now = core.cycle
+                core.take(issues[one])
                 order.append(one)
                 if places is not None and not places.issue(one):
                     return None
-                for other in self._followers[one]:
+                for other, delay in followers[one].items():
                     waits[other] -= 1
+                    if now + delay > when[other]:
+                        when[other] = now + delay
                     if not waits[other] and other not in inside:
-                        when[other] = pipeline.when(issues[other])
                         bisect.insort(ready, rank[other])
-        return order, places
+        return Order(order, core.end, places)
 
 
 def _together(code: Sequence[Instruction]) -> dict[int, int]:
@@ -193,32 +205,28 @@ def _together(code: Sequence[Instruction]) -> dict[int, int]:
 def dependences(issues: Sequence[Issue], ordering: Ordering) -> list[dict[int, int]]:
     """Of each instruction those that have to stay behind it, and how many cycles behind it."""
     followers: list[dict[int, int]] = [{} for _ in issues]
-    writer: dict[object, int] = {}
-    readers: dict[object, list[int]] = {}
-    memory = _Memory()
-
-    def follow(first: int, second: int, delay: int) -> None:
-        if first != second:
-            followers[first][second] = max(delay, followers[first].get(second, 0))
-
+    writer: dict[Resource, int] = {}
+    readers: dict[Resource, list[int]] = {}
+    memory, delay_of = _Memory(), ordering.delay
     for n, issue in enumerate(issues):
         for resource, need in issue.reads:
-            if resource in writer:
-                one = writer[resource]
-                follow(one, n, ordering.delay(issues[one], issue, resource, need))
+            one = writer.get(resource)
+            if one is not None:
+                delay, after = delay_of(issues[one], issue, resource, need), followers[one]
+                if delay > after.get(n, -1):
+                    after[n] = delay
         for resource in issue.writes:
-            if resource in writer:
-                follow(writer[resource], n, 1)
+            one = writer.get(resource)
+            if one is not None:
+                followers[one][n] = max(1, followers[one].get(n, 0))
             for reader in readers.get(resource, ()):
-                follow(reader, n, 0)
+                followers[reader].setdefault(n, 0)
+            writer[resource] = n
+            readers[resource] = []
         for resource, _ in issue.reads:
             readers.setdefault(resource, []).append(n)
-        read = {resource for resource, _ in issue.reads}
-        for resource in issue.writes:
-            writer[resource] = n
-            readers[resource] = [n] if resource in read else []
         for earlier in memory.behind(n, issue):
-            follow(earlier, n, 0)
+            followers[earlier].setdefault(n, 0)
     return followers
 
 
@@ -237,8 +245,9 @@ class _Memory:
             self._bases[resource] = self._begun, 0
         return self._bases[resource]
 
-    def behind(self, n: int, issue: Issue) -> Iterator[int]:
+    def behind(self, n: int, issue: Issue) -> list[int]:
         """The earlier instructions that one has to stay behind."""
+        found: list[int] = []
         if issue.loads or issue.stores:
             touched = None
             if issue.span is not None:
@@ -248,17 +257,18 @@ class _Memory:
             loads, stores = self._accesses.setdefault(issue.region, ([], []))
             for k, other in [*loads, *stores] if issue.stores else stores:
                 if _may_meet(touched, other):
-                    yield k
+                    found.append(k)
             if issue.stores and touched is None:
                 loads.clear()
                 stores.clear()
             (stores if issue.stores else loads).append((n, touched))
-        for resource in issue.writes:
+        for resource in issue.writes if self._bases else ():
             if issue.advance is not None and issue.advance[0] == resource:
                 begun, number = self._base(resource)
                 self._bases[resource] = begun, number + issue.advance[1]
             else:
                 self._bases.pop(resource, None)
+        return found
 
 
 _Bytes = tuple[int, int, int]

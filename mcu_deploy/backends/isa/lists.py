@@ -18,7 +18,8 @@ _FARTHEST = 1000  # bytes from a base
 def split(code: Sequence[Instruction]) -> list[Instruction]:
     """A straight piece without lists that are loaded, if it has products to load beside. Bases move
     on at the end, or before anything else is done with them."""
-    if sum(M7.issue_of(i).is_product for i in code) < _FEWEST_PRODUCTS:
+    has_lists = any(_loaded(instruction) for instruction in code)
+    if not has_lists or sum(M7.issue_of(i).is_product for i in code) < _FEWEST_PRODUCTS:
         return [*code]
     made: list[Instruction] = []
     ahead: dict[Resource, tuple[Register, int]] = {}
@@ -45,12 +46,15 @@ def split(code: Sequence[Instruction]) -> list[Instruction]:
             if moves:
                 ahead[at] = base, first + 4 * len(registers)
             continue
+        if not ahead:
+            made.append(instruction)
+            continue
         moved = _moved_by(instruction, ahead)
         found = accesses_of(moved)
-        writes = {*found.writes, *found.flags_written}
         base_alone = _base_of(moved) if moved is not instruction else None
-        for resource in sorted({*found.reads, *found.flags_read} | writes):
-            if resource in ahead and (resource != base_alone or resource in writes):
+        for resource in sorted(ahead):
+            is_written = resource in found.writes
+            if is_written or (resource in found.reads and resource != base_alone):
                 settle(resource)
                 moved, base_alone = _moved_by(instruction, ahead), None
         made.append(moved)

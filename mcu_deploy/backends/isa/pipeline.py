@@ -17,14 +17,13 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from mcu_deploy.backends.isa.accesses import Resource, accesses_of, resources_of
 from mcu_deploy.backends.isa.instruction import Instruction
-from mcu_deploy.backends.isa.issues import Class, Issue, Need
-from mcu_deploy.backends.isa.model import Model, Ordering
+from mcu_deploy.backends.isa.issues import AFTER_OTHERS, After, Class, Issue, Need
+from mcu_deploy.backends.isa.model import Model, Names, Ordering, rounds
 from mcu_deploy.backends.isa.operands import (
-    Kind,
     Memory,
     Mode,
     Moving,
@@ -66,20 +65,22 @@ def issue_of(instruction: Instruction) -> Issue:
         reads += [(word, need) for word in resources_of(register)]
     found = accesses_of(instruction)
     shifted = any(isinstance(o, Shifted) for o in instruction.operands)
+    words = max(1, sum(r.kind.words for o in instruction.operands if isinstance(o, Registers)
+                       for r in o.registers) or 2 * (name in ("ldrd", "strd")))  # fmt: skip
     return Issue(
         kind,
         (*reads, *((flag, Need.LATE) for flag in found.flags_read)),
         frozenset((*found.writes, *found.flags_written)),
         frozenset(w for r in _moved(instruction) for w in resources_of(r)),
-        max(1, sum(r.kind.words for o in instruction.operands if isinstance(o, Registers)
-                   for r in o.registers) or 2 * (name in ("ldrd", "strd"))),
+        words,
         is_shifted=shifted or _is_large(instruction),
-        is_quick=name in _QUICK and not shifted,
+        after=_after(kind, words, name in _QUICK and not shifted),
         bank=_bank(instruction) if kind is Class.LOAD else None,
         loads=found.loads,
         stores=found.stores,
         region=found.region,
-    )  # fmt: skip
+        is_product=kind is Class.MAC,
+    )
 
 
 def _class(instruction: Instruction) -> Class:
@@ -183,8 +184,6 @@ def _bank(instruction: Instruction) -> tuple[Resource, int] | None:
     return resources_of(memory.base)[0], offset
 
 
-# Behind its own cycle, when what an instruction writes can be used, as each `Need` has it.
-After = tuple[int, int, int, int, int]
 _AFTER: dict[Class, After] = {
     Class.MAC: (2, 3, 2, 1, 1),
     Class.LOAD: (1, 2, 2, 1, 0),
@@ -194,44 +193,43 @@ _AFTER: dict[Class, After] = {
     Class.MOVE_TWO: (2, 3, 2, 1, 1),
     Class.FLOAT: (3, 4, 3, 3, 3),
 }
-_AFTER_OTHERS, _AFTER_QUICK, _AFTER_MOVED = (1, 2, 1, 0, 0), (1, 1, 1, 0, 0), (1, 1, 1, 0, 0)
+_AFTER_QUICK = _AFTER_MOVED = (1, 1, 1, 0, 0)
 
 
-def after(issue: Issue, resource: Resource) -> After:
-    """Of one of those that it writes."""
-    if resource in issue.moved:
-        return _AFTER_MOVED
-    if issue.kind is Class.MANY:
-        last = (issue.words + 1) // 2 - 1
+def _after(kind: Class, words: int, is_quick: bool) -> After:
+    if kind is Class.MANY:
+        last = (words + 1) // 2 - 1
         return last + 1, last + 2, last + 2, last + 1, last
-    if issue.is_quick:
-        return _AFTER_QUICK
-    return _AFTER.get(issue.kind, _AFTER_OTHERS)
+    return _AFTER_QUICK if is_quick else _AFTER.get(kind, AFTER_OTHERS)
 
 
+# By names of this module: each order asks for them many thousand times.
+_MAC, _DSP_ONLY, _STORE, _MANY, _BRANCH = (
+    Class.MAC, Class.DSP, Class.STORE, Class.MANY, Class.BRANCH,
+)  # fmt: skip
 _ALONE = (Class.MANY, Class.MOVE_TWO)
 _LOADS = (Class.LOAD, Class.LOAD_PART)
 _NEVER_TWO = (Class.MAC, Class.STORE, Class.FLOAT)
 _NEVER_TOGETHER = ({Class.MAC, Class.STORE}, {Class.MOVE, Class.FLOAT})
 # Of each class those that one cycle may issue behind it.
-_PARTNERS = {
-    older: [
+_PARTNERS = [
+    [
         not (older in _ALONE or younger in _ALONE or younger is Class.DSP)
         and not (older is younger and older in _NEVER_TWO)
         and {older, younger} not in _NEVER_TOGETHER
         for younger in Class
     ]
     for older in Class
-}
+]
 
 
 def may_pair(older: Issue, younger: Issue) -> bool:
     """Whether one cycle may issue both, whatever they need and write."""
     if not _PARTNERS[older.kind][younger.kind]:
         return False
-    if younger.is_shifted and (older.is_shifted or older.kind is Class.DSP):
+    if younger.is_shifted and (older.is_shifted or older.kind is _DSP_ONLY):
         return False
-    if older.kind in _LOADS and younger.kind in _LOADS:
+    if older.loads and younger.loads and older.kind in _LOADS and younger.kind in _LOADS:
         one, other = older.bank, younger.bank
         return (
             one is not None and other is not None and one[0] == other[0]
@@ -245,22 +243,13 @@ class Pipeline:
 
     def __init__(self) -> None:
         self.cycle = 0
+        self.is_full = False  # whether it can issue no other
         self._older: Issue | None = None  # what this cycle has issued already
-        self._is_full = False
         self._written: dict[Resource, tuple[int, After]] = {}  # the cycle, and what is behind it
-
-    def when(self, issue: Issue) -> int:
-        """The first cycle that has what it reads."""
-        first = 0
-        for resource, need in issue.reads:
-            found = self._written.get(resource)
-            if found is not None and found[0] + found[1][need] > first:
-                first = found[0] + found[1][need]
-        return first
 
     def has_room(self, issue: Issue) -> bool:
         """Whether the present cycle can issue it if it has what it reads."""
-        if self._is_full:
+        if self.is_full:
             return False
         older = self._older
         return older is None or (may_pair(older, issue) and issue.writes.isdisjoint(older.writes))
@@ -269,53 +258,69 @@ class Pipeline:
         """What can only be the older one goes first, then a product, of which there is one a
         cycle."""
         if self._older is None:
-            return issue.kind is Class.DSP and (
-                other.is_product if pairing == 1 else other.kind is not Class.DSP
+            return issue.kind is _DSP_ONLY and (
+                other.is_product if pairing == 1 else other.kind is not _DSP_ONLY
             )
-        is_product = issue.kind is Class.MAC
-        return is_product and not other.is_product and self._older.kind is not Class.STORE
+        return issue.is_product and not other.is_product and self._older.kind is not _STORE
 
     def step(self) -> None:
         self.cycle += 1
-        self._older, self._is_full = None, False
+        self._older, self.is_full = None, False
+
+    def take(self, issue: Issue) -> None:
+        """Issues it in the present cycle, which has room for it and what it reads."""
+        self.is_full = self._older is not None or issue.kind in _ALONE
+        self._older = issue
+        if issue.kind is _MANY:
+            self.cycle += (issue.words + 1) // 2 - 1
 
     def issue(self, issue: Issue) -> None:
         """As soon as it can be."""
-        first = self.when(issue)
-        if first > self.cycle:
-            self.cycle = first
-            self._older, self._is_full = None, False
+        written, now = self._written, self.cycle
+        first = now
+        for resource, need in issue.reads:
+            found = written.get(resource)
+            if found is not None and found[0] + found[1][need] > first:
+                first = found[0] + found[1][need]
+        if first > now:
+            self.cycle = now = first
+            self._older, self.is_full = None, False
         elif not self.has_room(issue):
             self.step()
+            now = self.cycle
+        behind = now, issue.after
         for resource in issue.writes:
-            self._written[resource] = self.cycle, after(issue, resource)
-        if issue.kind is Class.MANY:
-            self.cycle += (issue.words + 1) // 2 - 1
-        self._is_full = self._older is not None or issue.kind in _ALONE
-        self._older = issue
+            written[resource] = behind
+        for resource in issue.moved:
+            written[resource] = now, _AFTER_MOVED
+        self.take(issue)
+
+    def turn(self) -> None:
+        """Behind the last instruction of a piece: behind a branch a cycle has nothing else."""
+        if self._older is not None and self._older.kind is _BRANCH:
+            self.step()
 
     @property
     def end(self) -> int:
         """The first cycle that has issued nothing."""
         return self.cycle + (self._older is not None)
 
+    @property
+    def state(self) -> object:
+        """All that what follows depends on."""
+        now = self.cycle
+        waits = {r: (c - now, a) for r, (c, a) in self._written.items() if c + max(a) > now}
+        return self._older, self.is_full, waits
+
 
 def cycles(issues: Sequence[Issue], *, is_loop: bool) -> int:
     """Of a straight piece of code: alone, or each time where it runs again and again."""
-    pipeline = Pipeline()
-    ends = [0]
-    for _ in range(3 if is_loop else 1):
-        for issue in issues:
-            pipeline.issue(issue)
-        if issues and issues[-1].kind is Class.BRANCH:
-            pipeline.step()
-        ends.append(pipeline.end)
-    return ends[-1] - ends[-2]
+    return rounds(Pipeline(), issues, is_loop)[-1]
 
 
 def delay(one: Issue, _: Issue, resource: Resource, need: Need) -> int:
     """How many cycles behind one another may issue that needs so what it writes."""
-    return after(one, resource)[need]
+    return (_AFTER_MOVED if resource in one.moved else one.after)[need]
 
 
 def least(issues: Sequence[Issue]) -> int:
@@ -323,21 +328,18 @@ def least(issues: Sequence[Issue]) -> int:
     only be the older one of a pair, each cycle has one."""
     alone = others = products = olds = 0
     for issue in issues:
-        if issue.kind in _ALONE:
-            alone += max(1, (issue.words + 1) // 2) if issue.kind is Class.MANY else 1
+        kind = issue.kind
+        if kind in _ALONE:
+            alone += max(1, (issue.words + 1) // 2) if kind is _MANY else 1
             continue
         others += 1
-        products += issue.kind is Class.MAC or issue.kind is Class.STORE
-        olds += issue.kind is Class.DSP
+        products += kind is _MAC or kind is _STORE
+        olds += kind is _DSP_ONLY
     return alone + max(products, olds, (others + 1) // 2)
 
 
-def valued(issue: Issue, read: Mapping[int, Resource], written: Mapping[int, Resource]) -> Issue:
+def valued(issue: Issue, before: Names, behind: Names) -> Issue:
     """By other names of core registers, those that it reads and those that it writes."""
-    if not read and not written:
-        return issue
-    before: dict[Resource, Resource] = {(Kind.CORE, place): name for place, name in read.items()}
-    behind: dict[Resource, Resource] = {(Kind.CORE, place): name for place, name in written.items()}
     bank = issue.bank
     return issue._replace(
         reads=tuple([(before.get(one, one), need) for one, need in issue.reads]),

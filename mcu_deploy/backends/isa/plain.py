@@ -11,6 +11,13 @@ from mcu_deploy.backends.isa.operands import Label, Operand
 _ANYWHERE = Label(0)
 
 
+class _Plain(Instruction):
+    """Of equal ones there is one, so that to be equal is to be the same: caches are asked by runs
+    of many thousands."""
+
+    __eq__, __hash__ = object.__eq__, object.__hash__
+
+
 @functools.lru_cache(1 << 14)
 def plain(instruction: Instruction) -> Instruction:
     """One value for all that are equal so."""
@@ -21,4 +28,4 @@ def plain(instruction: Instruction) -> Instruction:
 
 @functools.lru_cache(1 << 14)
 def _one(mnemonic: str, operands: tuple[Operand, ...], has_targets: bool) -> Instruction:
-    return Instruction(mnemonic, operands, (_ANYWHERE,) if has_targets else ())
+    return _Plain(mnemonic, operands, (_ANYWHERE,) if has_targets else ())

@@ -77,7 +77,10 @@ def _pieces(
 @functools.lru_cache(1 << 12)
 def _cycles(model: Model, runs: tuple[_Run, ...], is_loop: bool) -> float:
     """Of a straight piece in a good order, alone or each time where it runs again and again."""
+    code, room, back = runs[0]
+    if room is not None and len(runs) == 1 + bool(back) and is_loop == (back is not None):
+        return good(model, code, room, back)[1]
     issues: list[Any] = []
     for code, room, back in runs:
-        issues += map(model.issue_of, code) if room is None else good(model, code, room, back)
+        issues += map(model.issue_of, code) if room is None else good(model, code, room, back)[0]
     return model.cycles(issues, is_loop)

@@ -30,6 +30,7 @@ from mcu_deploy.backends.isa.operands import (
 
 # Where values may be, in the order in which places are taken: short instructions name the first.
 _PLACES = (*range(8), 12, 14, *range(8, 12))
+_CORE = Kind.CORE
 
 
 @dataclass(eq=False)
@@ -90,7 +91,7 @@ def _parts(instruction: Instruction) -> _Parts:
 def places_in(registers: Iterable[Register]) -> tuple[int, ...]:
     """Those of core registers, each once."""
     return tuple({
-        r.place: None for r in registers if r.kind is Kind.CORE and r.place is not None
+        r.place: None for r in registers if r.kind is _CORE and r.place is not None
     })  # fmt: skip
 
 
@@ -152,15 +153,15 @@ class Values:
                 found[n] += 1
         return found
 
-    def names(self) -> Iterator[tuple[dict[int, Resource], dict[int, Resource]]]:
+    def names(self) -> Iterator[tuple[dict[Resource, Resource], dict[Resource, Resource]]]:
         """Of each instruction what stands for the core registers that it reads and writes, so that
         different values are different."""
         for read, written in zip(self.read, self.written, strict=True):
             yield _names(read), _names(written)
 
 
-def _names(values: Mapping[int, Lifetime]) -> dict[int, Resource]:
-    return {place: ("value", v.number) for place, v in values.items() if not v.stays}
+def _names(values: Mapping[int, Lifetime]) -> dict[Resource, Resource]:
+    return {(_CORE, at): ("value", v.number) for at, v in values.items() if not v.stays}
 
 
 class Whereabouts:

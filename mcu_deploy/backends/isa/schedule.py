@@ -17,7 +17,7 @@ from mcu_deploy.backends.isa.flow import Flow, begins
 from mcu_deploy.backends.isa.instruction import Instruction, Item, Note
 from mcu_deploy.backends.isa.listing import Listing
 from mcu_deploy.backends.isa.lists import split
-from mcu_deploy.backends.isa.model import Model
+from mcu_deploy.backends.isa.model import Model, rounds
 from mcu_deploy.backends.isa.operands import LR, Label, Register, by_name
 from mcu_deploy.backends.isa.plain import plain
 from mcu_deploy.backends.isa.renaming import Values, places_in
@@ -153,61 +153,86 @@ def _fastest(
 ) -> Sequence[Instruction] | None:
     """Of: as it is, in another order, so with its lists split, and with other registers. What is
     found is proven."""
-    best, taken = None, _cost(model, code, back)
-    for listing in _listings(model, code, room):
-        for way in listing.ways:
-            found = listing.listed(way)
-            if found is not None and (cost := _cost(model, found, back)) < taken:
+    run = tuple([plain(instruction) for instruction in code])
+    named = _split(model, code, room)
+    behind = [model.issue_of(plain(instruction)) for instruction in back or ()]
+    best, taken = None, _cost(model, [model.issue_of(i) for i in run], behind, back)
+    for listing in _listings(model, run, room):
+        for way in range(len(listing.ways)):
+            order = listing.order(way)
+            if order is None:
+                continue
+            issues = [listing.issues[n] for n in order.numbers]
+            cost = _cost(model, issues, behind, back)
+            if cost >= taken:
+                continue
+            found = order.of(named)
+            if order.places is not None:  # two values that are never read may share a register
+                issues = [model.issue_of(plain(instruction)) for instruction in found]
+                cost = _cost(model, issues, behind, back)
+            if cost < taken:
                 best, taken = found, cost
     if best is not None and not do_the_same(code, best, room.read):
         raise AssertionError(f"the order of {code[0]} and what follows it does not do the same")
     return best
 
 
-def _listings(model: Model, code: tuple[Instruction, ...], room: Room) -> Iterator[Listing]:
-    """What may be listed: the code, with its lists split, and with other registers."""
+@functools.lru_cache(1 << 9)
+def _listings(model: Model, code: tuple[Instruction, ...], room: Room) -> tuple[Listing, ...]:
+    """What may be listed of plain code: as it is, or with its lists split, and with other
+    registers."""
     ordering = model.ordering
     assert ordering is not None
-    if room.may_grow and ordering.pairs:
-        code = tuple(split(code))
-    yield Listing(model.issue_of, ordering, code)
+    code = tuple([plain(instruction) for instruction in _split(model, code, room)])
+    first = Listing(model.issue_of, ordering, code)
     if room.may_grow and ordering.valued is not None:
         values = Values(code, room.read, room.usable)
         if values.may_move:
-            yield Listing(model.issue_of, ordering, code, values)
+            return first, Listing(model.issue_of, ordering, code, values)
+    return (first,)
+
+
+def _split(model: Model, code: tuple[Instruction, ...], room: Room) -> Sequence[Instruction]:
+    """With the lists split that may be."""
+    assert model.ordering is not None
+    return split(code) if room.may_grow and model.ordering.pairs else code
 
 
 @functools.lru_cache(1 << 12)
-def good(model: Model, code: tuple[Instruction, ...], room: Room, back: Back) -> tuple[Any, ...]:
-    """What is issued of a run in an order that is good, for its price alone: other registers are
-    tried where they may gain something."""
+def good(
+    model: Model, code: tuple[Instruction, ...], room: Room, back: Back
+) -> tuple[list[Any], float]:
+    """What is issued of a plain run in an order that is good, for its price alone, and its cycles,
+    where it is a loop each time: other registers are tried where they may gain something."""
     assert model.ordering is not None
-    behind = tuple(map(model.issue_of, back or ()))
-    best, least = None, math.inf
+    behind = [model.issue_of(instruction) for instruction in back or ()]
+    best, least = list[Any](), math.inf
     for listing in _listings(model, code, room):
         # Kernels add vectors in the order of their cycles, which may be better than any other.
-        for way in listing.ways[: 3 if listing.has_vectors else 1]:
-            found = listing.issued(way)
-            if found is not None:
-                taken = model.cycles(found + behind, back is not None)
+        for way in range(len(listing.ways[: 3 if listing.has_vectors else 1])):
+            order = listing.order(way)
+            if order is not None:
+                found = [listing.issues[n] for n in order.numbers]
+                taken: float = order.alone
+                if back is not None:
+                    taken = model.cycles([*found, *behind], True)
                 if taken < least:
                     best, least = found, taken
-        if best is not None and least <= _AS_GOOD * model.ordering.least(best + behind):
+        if best and least <= _AS_GOOD * model.ordering.least([*best, *behind]):
             break
-    assert best is not None
-    return best
+    assert best
+    return best, least
 
 
-def _cost(model: Model, code: tuple[Instruction, ...], back: Back) -> tuple[float, float]:
+def _cost(
+    model: Model, issues: Sequence[Any], behind: Sequence[Any], back: Back
+) -> tuple[float, float]:
     """What a loop takes each time; of other runs their time alone and behind themselves."""
-    alone = cycles(model, code, False)
-    loop = cycles(model, code + (back or ()), True)
-    return (alone + loop, 0) if back is None else (loop, alone)
-
-
-@functools.lru_cache(1 << 13)
-def cycles(model: Model, code: tuple[Instruction, ...], is_loop: bool) -> float:
-    return model.cycles([model.issue_of(plain(instruction)) for instruction in code], is_loop)
+    assert model.ordering is not None
+    alone, each = rounds(model.ordering.pipeline(), [*issues, *behind], True)
+    if behind:
+        (alone,) = rounds(model.ordering.pipeline(), issues, False)
+    return (alone + each, 0) if back is None else (each, alone)
 
 
 def _noted(order: Sequence[Instruction], items: Sequence[Item]) -> list[Item]:

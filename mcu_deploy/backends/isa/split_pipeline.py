@@ -144,6 +144,10 @@ class Pipeline(vector_pipeline.Pipeline):
         if issue.is_vector and issue.loads:
             self._loaded = self.cycle
 
+    @property
+    def state(self) -> object:
+        return super().state, max(-3, self._loaded - self.cycle)
+
 
 M85 = Model(
     "cortex-m85", issue_of, Pipeline, functools.partial(cycles, core=Pipeline), taken=M55.taken,

@@ -29,7 +29,7 @@ from typing import Any
 
 from mcu_deploy.backends.isa.accesses import Resource, Span, accesses_of
 from mcu_deploy.backends.isa.instruction import Instruction
-from mcu_deploy.backends.isa.model import Model, Ordering
+from mcu_deploy.backends.isa.model import Model, Ordering, rounds
 from mcu_deploy.backends.isa.operands import Kind, Lane, Memory, Register, Registers, Shifted
 
 
@@ -167,12 +167,12 @@ class Pipeline:
 
     def __init__(self) -> None:
         self.cycle = 0
-        self._is_full = False
+        self.is_full = False  # whether it has issued one
         self._free: dict[StrEnum, int] = {}
         self._writers: dict[Resource, tuple[int, Any]] = {}
         self._stored = -9  # when the last store of a vector was issued
 
-    def when(self, issue: Any) -> int:
+    def _when(self, issue: Any) -> int:
         """The first cycle that has what it reads."""
         first = 0
         for resource, need in issue.reads:
@@ -183,7 +183,7 @@ class Pipeline:
 
     def has_room(self, issue: Any) -> bool:
         """Whether the present cycle can issue it if it has what it reads."""
-        return not self._is_full and self._free_at(issue, self.cycle) <= self.cycle
+        return not self.is_full and self._free_at(issue, self.cycle) <= self.cycle
 
     def _free_at(self, issue: Any, first: int) -> int:
         """The first cycle from one on that can issue it."""
@@ -199,37 +199,46 @@ class Pipeline:
 
     def step(self) -> None:
         self.cycle += 1
-        self._is_full = False
+        self.is_full = False
 
     def issue(self, issue: Any) -> None:
         """As soon as it can be."""
-        if self._is_full:
+        if self.is_full:
             self.step()
-        self.cycle = self._free_at(issue, max(self.cycle, self.when(issue)))
+        self.cycle = self._free_at(issue, max(self.cycle, self._when(issue)))
         for resource in issue.writes:
             self._writers[resource] = self.cycle, issue
+        self.take(issue)
+
+    def take(self, issue: Any) -> None:
+        """Issues it in the present cycle, which has room for it and what it reads."""
         self._occupy(issue)
         if issue.is_vector and issue.stores:
             self._stored = self.cycle
         if issue.waits:
             self.cycle += issue.held - 1
-        self._is_full = True
+        self.is_full = True
+
+    def turn(self) -> None:
+        """Behind the last instruction of a piece nothing is otherwise."""
 
     @property
     def end(self) -> int:
         """The first cycle that has issued nothing."""
-        return self.cycle + self._is_full
+        return self.cycle + self.is_full
+
+    @property
+    def state(self) -> object:
+        """All that what follows depends on."""
+        now = self.cycle
+        waits = {r: (c - now, i) for r, (c, i) in self._writers.items() if c + i.latency + 2 > now}
+        busy = {unit: free - now for unit, free in self._free.items() if free > now}
+        return self.is_full, max(-3, self._stored - now), busy, waits
 
 
 def cycles(issues: Sequence[Any], is_loop: bool, core: Callable[[], Pipeline] = Pipeline) -> int:
     """Of a straight piece of code: alone, or each time where it runs again and again."""
-    pipeline = core()
-    ends = [0]
-    for _ in range(3 if is_loop else 1):
-        for issue in issues:
-            pipeline.issue(issue)
-        ends.append(pipeline.end)
-    return ends[-1] - ends[-2]
+    return rounds(core(), issues, is_loop)[-1]
 
 
 M55 = Model(
