@@ -37,7 +37,7 @@ from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.dsp import plane_lines, planes
 from mcu_deploy.backends.isa.dsp.fours import Fours
 from mcu_deploy.backends.isa.dsp.late_sums import LATE_WORDS, LateSums
-from mcu_deploy.backends.isa.dsp.plane_lines import SHORT, UNROLLINGS, Unrolling
+from mcu_deploy.backends.isa.dsp.plane_lines import UNROLLINGS, Unrolling
 from mcu_deploy.backends.layer import kept
 from mcu_deploy.backends.quantized.gains import (
     LEAST_GAIN,
@@ -127,30 +127,21 @@ class Kernel:
     @staticmethod
     def of_any(layer: Convolution, has_late: bool) -> Kernel:
         """For layers of other channels, too."""
-        return Kernel(layer, BareLines.of_any(layer), has_late)
-
-    @property
-    def shorter(self) -> Kernel | None:
-        """Where the code that runs for each channel is longer than a loop may be, the kernel that
-        unrolls most of those whose code is not."""
-        longest = self.layer.loop_bytes
-        if longest is None or self.channel_bytes <= longest:
-            return None
-        kernels = [replace(self, unrolling=how) for how in UNROLLINGS[1:]]
-        return next((kernel for kernel in kernels if kernel.channel_bytes <= longest), kernels[-1])
+        return Kernel(layer, BareLines.of_any(layer), has_late).fitting
 
     @property
     def fitting(self) -> Kernel:
-        """Where it waits for the code that each band of four channels runs through: the kernel
-        that unrolls most of those with which that is no longer than a loop may be, if that is worth
-        it."""
-        longest, target = self.layer.loop_bytes, self.layer.target
-        waited = self.code.waited_for_code(target)
-        if longest is None or waited < (1 - WORTH_IT) * self.cycles:
+        """Where it waits for code, and what runs for each band of four channels is longer than a
+        loop may be: the fastest of the kernels that unroll less, if that is worth it; else itself.
+        """
+        longest, cycles = self.layer.loop_bytes, self.cycles
+        if longest is None or self.band_bytes <= longest:
             return self
-        kernels = [replace(self, unrolling=how) for how in SHORT]
-        short = next((kernel for kernel in kernels if kernel.band_bytes <= longest), kernels[-1])
-        return short if short.cycles < WORTH_IT * self.cycles else self
+        if self.code.waited_for_code(self.layer.target) < (1 - WORTH_IT) * cycles:
+            return self
+        kernels = [replace(self, unrolling=how) for how in UNROLLINGS[1:]]
+        short = min(kernels, key=lambda kernel: (kernel.cycles, kernel.band_bytes))
+        return short if short.cycles < WORTH_IT * cycles else self
 
     @property
     def channel_bytes(self) -> int:
@@ -216,8 +207,12 @@ class Kernel:
 def _cheaper(layer: Convolution, has_late: bool) -> Kernel:
     both = [BareLines.of(layer, is_transposed) for is_transposed in (False, True)]
     kernels = [Kernel(layer, lines, has_late) for lines in both if lines.is_reachable]
-    kernels += [shorter for kernel in kernels if (shorter := kernel.shorter)]
-    return min(kernels, key=lambda kernel: kernel.cycles).fitting
+    first, *others = sorted(kernels, key=lambda kernel: kernel.cycles)
+    best = first.fitting
+    # What unrolls less takes no less than this one would without waiting.
+    for other in (other for other in others if other.code.cycles < best.cycles):
+        best = min(best, other.fitting, key=lambda kernel: kernel.cycles)
+    return best
 
 
 def assemble(
@@ -233,7 +228,7 @@ def assemble(
 
     def fill() -> None:
         if lines.is_any:
-            planes.gather_any(code, layer, lines, fours)
+            planes.gather_any(code, layer, lines, fours, unrolling.pixels)
         else:
             planes.gather(code, layer, lines, fours, unrolling.pixels)
 

@@ -40,7 +40,7 @@ class PaddedStrips(Strips):
             lines, input=(self.held, lines.input[1]), output=(self.rows, lines.output[1]),
             before=(0, lines.before[1]),
         )  # fmt: skip
-        return depthwise.Kernel(layer, strip, self.has_late)
+        return depthwise.Kernel(layer, strip, self.has_late).fitting
 
     @property
     def scratch_bytes(self) -> int:

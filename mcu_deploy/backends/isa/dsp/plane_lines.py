@@ -27,13 +27,11 @@ class Unrolling(NamedTuple):
     pixels: int = MOST_UNROLLED
 
 
-# From the longest code on.
+# The one that is for all where nothing waits for code, and some of shorter code.
 UNROLLINGS = (
-    Unrolling(), Unrolling(4, 4), Unrolling(4, 3), Unrolling(3, 4), Unrolling(3, 3),
-    Unrolling(2, 2),
+    Unrolling(), Unrolling(4, 3), Unrolling(3, 3), Unrolling(4, 2, 2), Unrolling(3, 2, 3),
+    Unrolling(2, 3, 4), Unrolling(3, 2, 2), Unrolling(2, 2, 3), Unrolling(2, 2, 2),
 )  # fmt: skip
-# Of which all that a band runs through fits more often.
-SHORT = (Unrolling(4, 4, 4), Unrolling(3, 3, 4), Unrolling(3, 3, 2), Unrolling(2, 2, 2))
 
 
 def shift(layer: Convolution) -> int:
@@ -176,6 +174,8 @@ class _Line:
         self.most = of.unrolling.edges if self.holds_start else of.unrolling.inside
         self.held = -1  # the word of each row that is in a register
         self.read = self.written = 0
+        self.moving = -1  # the word whose first load leads `plane` on, by so many bytes
+        self.move = 0
 
     def steps(self, output: int) -> list[tuple[int, str, int]]:
         """What an output's taps add: a word, the instruction, (w0, w1) or (w1, w2)."""
@@ -189,11 +189,18 @@ class _Line:
         return [step for step in both if 0 <= step[0] < self.lines.pairs]
 
     def load(self, word: int) -> None:
-        if word != self.held:
-            offset = PAIR * word - self.read
-            for k in self.rows:
-                self.code.ldr(self.of.x[k], self.of.plane[offset + k * self.lines.line_bytes])
-            self.held = word
+        if word == self.held:
+            return
+        first, *others = self.rows
+        if word == self.moving:
+            self.code.ldr(self.of.x[first], self.of.plane.before(self.move))
+            self.read += self.move
+        else:
+            others = [first, *others]
+        offset = PAIR * word - self.read
+        for k in others:
+            self.code.ldr(self.of.x[k], self.of.plane[offset + k * self.lines.line_bytes])
+        self.held = word
 
     def outputs(self, first: int, count: int) -> None:
         """One or two neighbours."""
@@ -228,7 +235,13 @@ class _Line:
         """`times` iterations of `steps` pairs, whose words are all inside of the line."""
         code, of = self.code, self.of
         words, pitch = self.lines.strides[0] * steps, self.lines.pitch[1][0]
-        self.load(min(step[0] for step in self.steps(first)))
+        word = min(step[0] for step in self.steps(first))
+        self.load(word)
+        # `plane` goes on by the load of the word that the next iteration begins with, and points to
+        # that of the first row.
+        to = PAIR * word + self.rows[0] * self.lines.line_bytes
+        code.offset(of.plane, to - self.read, of.amount)
+        self.read, self.moving, self.move = to, word + words, PAIR * words
         code.offset(of.end, PAIR * words * times, of.end, of.plane)
         code.vmov(of.line_end, of.end)
         with code.repeat(times):
@@ -236,12 +249,11 @@ class _Line:
             for pair in range(steps):
                 self.outputs(first + 2 * pair, 2)
             code.offset(of.y, before + 2 * steps * pitch - self.written, of.amount)
-            code.offset(of.plane, PAIR * words, of.amount)
             code.vmov(of.end, of.line_end)
             code.cmp(of.plane, of.end)
         self.written = before + 2 * steps * pitch * times
-        self.read += PAIR * words * times
-        self.held += words * (times - 1)
+        self.read += PAIR * words * (times - 1)
+        self.held, self.moving = self.held + words * (times - 1), -1
 
     def all(self) -> None:
         code, of, lines = self.code, self.of, self.lines

@@ -64,10 +64,10 @@ class Gathering:
         self._code.vmov(self.end, self._planes_end)
         self._code.cmp(self.planes, self.end)
 
-    def pairs(self, pairs: int, some: Callable[[int], None]) -> None:
-        """So many pairs of a line, by `some` of fewer, in a loop if they are many."""
+    def pairs(self, pairs: int, some: Callable[[int], None], most: int = MOST_UNROLLED) -> None:
+        """So many pairs of a line, by `some` of fewer, in a loop if they are more than `most`."""
         code = self._code
-        steps, times = unrolled(pairs)
+        steps, times = unrolled(pairs, most)
         if times > 1:
             code.offset(self.end, PAIR * steps * times, self.end, self.planes)
             code.vmov(self.line_end, self.end)
@@ -134,7 +134,9 @@ def gather(
         to.compare()
 
 
-def gather_any(code: Assembly, layer: Convolution, lines: Lines, fours: Fours) -> None:
+def gather_any(
+    code: Assembly, layer: Convolution, lines: Lines, fours: Fours, most: int = MOST_UNROLLED
+) -> None:
     """As `gather`, of any number of channels, which the stream says, and with the padding that
     lines of the planes have.
 
@@ -184,7 +186,7 @@ def gather_any(code: Assembly, layer: Convolution, lines: Lines, fours: Fours) -
         code.offset(to.planes, PAIR * first, to.amount)
         if leads:
             pair(False, True)
-        to.pairs(pairs, some)
+        to.pairs(pairs, some, most)
         if last:
             pair(True, False)
         behind = lines.line_bytes - PAIR * (first + leads + pairs + last)
