@@ -45,6 +45,7 @@ class Assembly:
         self._taken: list[float] = []  # of that, times that a branch with a condition is taken
         self._loops: list[Loop] = []  # by items
         self._rows: list[Loop] = []  # parts of loops, by items
+        self._detours: dict[int, int] = {}  # by the number of a loop: the last item of its detour
         self._reads: list[Reads] = []
         self._model = model
         self._often = 1.0
@@ -168,9 +169,13 @@ class Assembly:
             Executed(at[n], at[n + 1] - at[n], self._times[n], each[n])
             for n, item in enumerate(items) if isinstance(item, Instruction)
         ]  # fmt: skip
+        whole = [
+            replace(loop, last=self._detours.get(n, loop.last))
+            for n, loop in enumerate(self._loops)
+        ]
         loops = [
             replace(loop, first=of[loop.first], last=of[loop.last + 1] - 1)
-            for loop in (*self._loops, *self._rows)
+            for loop in (*whole, *self._rows)
         ]
         return waiting(code, loops, reads, memory)
 
@@ -285,6 +290,15 @@ class Assembly:
         first = len(self._items)
         yield
         self._rows.append(Loop(first, len(self._items) - 1, self._often / times, times))
+
+    @contextmanager
+    def detour(self, times: float) -> Iterator[None]:
+        """Instructions that run so often, to which the loop before them jumps, and which come back
+        to it: they take its place in a cache."""
+        loop = len(self._loops) - 1
+        with self.times(times):
+            yield
+        self._detours[loop] = len(self._items) - 1
 
     @contextmanager
     def rarely(self) -> Iterator[None]:

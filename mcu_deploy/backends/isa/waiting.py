@@ -75,12 +75,12 @@ def _for_code(code: Sequence[Executed], loops: Sequence[Loop], memory: MemoryTim
     often = [max(code[n].times for n in word) for word in words]
     missed = list(often)
     # From the innermost loops outwards: what a loop that is kept as a whole holds is fetched once
-    # each time that it is entered.
+    # each time that it is entered, and once more when something else took its place.
     for loop in sorted(loops, key=lambda loop: loop.last - loop.first):
-        if _held(code, lines, loop) <= (cache.lines if cache else 0):
-            for n, word in enumerate(words):
-                if word[-1] >= loop.first and word[0] <= loop.last:
-                    missed[n] = min(missed[n], loop.entries)
+        fetched = _fetched(code, lines, loop, cache.lines if cache else 0)
+        for n, word in enumerate(words):
+            if word[-1] >= loop.first and word[0] <= loop.last:
+                missed[n] = min(missed[n], fetched)
     if sum(width for times in often if times) <= kept:
         missed = [min(times, 1.0) for times in missed]
     begins = {loop.first for loop in loops}
@@ -101,18 +101,32 @@ def _parts(code: Sequence[Executed], size: int) -> list[list[int]]:
     ]
 
 
-def _held(code: Sequence[Executed], lines: Sequence[Sequence[int]], loop: Loop) -> float:
-    """How many lines of the cache a loop goes round: one that has but a little of it is one, and
-    one that few of its rounds come to a part."""
+def _fetched(
+    code: Sequence[Executed], lines: Sequence[Sequence[int]], loop: Loop, kept: int
+) -> float:
+    """How often what a loop goes round is fetched by a cache that keeps so many lines.
+
+    A loop that has but a little of a line has it all. What runs in less than half of the rounds
+    takes the place of others if there is no room for both: the line that was not used for longest
+    is the one that comes next, so that all of the loop is fetched anew.
+    """
     run = loop.entries * loop.times
     if not run:
-        return 0.0
+        return float("inf")
     inside = (
-        [n for n in line if loop.first <= n <= loop.last]
+        max(code[n].times for n in line if loop.first <= n <= loop.last)
         for line in lines
         if line[-1] >= loop.first and line[0] <= loop.last
     )
-    return sum(min(1.0, max(code[n].times for n in line) / run) for line in inside)
+    often = [times for times in inside if times]
+    always = sum(2 * times >= run for times in often)
+    if always > kept:
+        return float("inf")
+    if len(often) <= kept:
+        return loop.entries
+    # What is rare begins as often as the first of its lines runs.
+    pieces = itertools.groupby(often, lambda times: 2 * times < run)
+    return loop.entries + sum(next(piece) for is_rare, piece in pieces if is_rare)
 
 
 def _wait(

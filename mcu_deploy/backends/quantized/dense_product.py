@@ -19,8 +19,8 @@ _LANES = 256  # of the odd filter's accumulator, where the weights are narrow
 _MOST_UNROLLED, _LEAST_UNROLLED = 40, 16
 _MOST_SHARED = 12  # times three
 _COMMON = 8  # in code of no count of taps
-# The code of a pair, and of what rounds and stores the sums and goes on, in bytes, about.
-_NARROW_BYTES, _WIDE_BYTES, _AROUND = 33.4, 54.7, 150
+# The code of a pair, narrow or wide, and of what rounds and stores and goes on, in bytes, about.
+_PAIR_CODE, _AROUND = (33.4, 54.7), 150
 _ROUND_CYCLES = 5  # of a loop, beside its pairs
 # The words that registers have room for, where tiles are multiplied with them in turn. Their loop
 # has 810 bytes; with what rounds it has 1,000. That is more than a limit of 896 and fits into that
@@ -73,7 +73,7 @@ class DenseProduct:
     is_grouped: bool = False
     is_in_turn: bool = False
     table: Array | None = None
-    room: int = 0
+    room: float = 0
     summed: int = 0
 
     @property
@@ -99,9 +99,9 @@ class DenseProduct:
         """How many pairs of taps come before a loop, and how many one of its rounds has; all of
         them and 0 where there is no loop."""
         pairs, is_limited = self._pairs, self.layer.loop_bytes is not None
-        if self.unrolls_all and not self.layer.is_waited_for:
-            # Its kernels have no loop over taps. Where they are longer than a cache, the price says
-            # what that costs, and another kernel may be taken.
+        is_one = self.holds_ends and not self.is_grouped
+        if self.unrolls_all and (is_one or not self.layer.is_waited_for):
+            # There is no loop over taps: what that costs behind a cache, the price says.
             is_limited = False
         if self.is_common:
             return 0, _COMMON
@@ -121,8 +121,8 @@ class DenseProduct:
         it take the biases; else these are moved to the sums."""
         assert self.layer.loop_bytes is not None
         unit = 3 if self.is_shared else 1
-        of_pair = _WIDE_BYTES if self.is_wide else _NARROW_BYTES
-        most = max(2, int((self.layer.loop_bytes - _AROUND - self.room) / of_pair) // unit)
+        bytes_ = self.layer.loop_bytes - _AROUND - self.room
+        most = max(2, int(bytes_ / _PAIR_CODE[self.is_wide]) // unit)
         units = pairs // unit
         if units <= most:
             return pairs, 0
@@ -138,6 +138,11 @@ class DenseProduct:
 
         ahead, of_round = min(ways, key=cost)
         return ahead * unit, of_round * unit
+
+    def room_for(self, more: int) -> float:
+        """The `room` with which what multiplies is so many bytes shorter, about."""
+        assert self.layer.loop_bytes is not None
+        return self.layer.loop_bytes - _AROUND - _PAIR_CODE[self.is_wide] * sum(self._parts) + more
 
     @property
     def rounds_in_turn(self) -> int:

@@ -79,18 +79,20 @@ def proposals(
 
 
 def fitting(kernel: Kernel, image: Bordered | None = None) -> Kernel:
-    """Where the code that each tile runs through is longer than a loop may be: the kernel whose
-    loop over taps leaves room for the rest of it, if that is worth it. image: as `assemble` has
-    it."""
+    """Where it waits for code, and what each tile or group of tiles runs through is longer than a
+    loop may be: the kernel whose loop over taps is shorter by as much, or by half as much, if that
+    is worth it; else itself. image: as `assemble` has it."""
     limit, product, target = kernel.layer.loop_bytes, kernel.product, kernel.layer.target
-    if limit is None or product.is_common or product.is_double or kernel.tiles_together > 1:
+    if limit is None or product.is_common or product.is_double:
         return kernel
     code = assemble(kernel, image)
-    room, time = code.longest_loop(kernel.tiles.count - 1) - limit, code.time(target)
-    if room <= 0 or code.waited_for_code(target) < (1 - WORTH_IT) * time:
+    much, time = code.longest_loop(kernel.tiles.count - 1) - limit, code.time(target)
+    if much <= 0 or code.waited_for_code(target) < (1 - WORTH_IT) * time:
         return kernel
-    short = kernel.leaving(room)
-    return short if assemble(short, image).time(target) < WORTH_IT * time else kernel
+    kernels = [kernel.leaving(product.room_for(less)) for less in (much // 2, much)]
+    times = [assemble(one, image).time(target) for one in kernels]
+    least = min(times)
+    return kernels[times.index(least)] if least < WORTH_IT * time else kernel
 
 
 def _in_one_row(layer: Convolution) -> Convolution:
@@ -209,7 +211,7 @@ def _convolve(
         else:
             _tile(code, kernel, names)
     code.place(slow)
-    with code.times(tiles.count * share):
+    with code.detour(tiles.count * share):
         begin_each(code, kernel, names, ready, done)
     code.place(done)
     if kernel.tiles_together > 1:

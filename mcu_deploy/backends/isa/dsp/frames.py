@@ -65,7 +65,7 @@ class Kernel:
         holds_ends: bool = False,
         is_double: bool = False,
         table: Array | None = None,
-        room: int = 0,
+        room: float = 0,
     ) -> None:
         self._how = is_wide, is_shared, is_common, is_of_rows, holds_ends, is_double, table
         self.layer, self.is_shared, self.is_common = layer, is_shared, is_common
@@ -84,7 +84,7 @@ class Kernel:
         if layer.is_waited_for and not (is_common or holds_ends):
             self._group()
 
-    def leaving(self, room: int) -> Kernel:
+    def leaving(self, room: float) -> Kernel:
         """The same with so much of it."""
         return Kernel(self.layer, *self._how, room)
 
@@ -95,7 +95,10 @@ class Kernel:
             return
         most_bytes = _MOST_OF_LARGE if product.has_loop else _MOST_BYTES
         most = min(_MOST_TILES, self.tiles.count, most_bytes // product.tile_bytes)
-        if product.weights_bytes <= max(_MOST_KEPT, kept_bytes(layer.target)):
+        kept = kept_bytes(layer.target)
+        # Without caches groups spare nothing.
+        least = _MOST_KEPT if kept or layer.loop_bytes is not None else 0
+        if product.weights_bytes <= max(least, kept):
             if most > 1:
                 self.product, self.tiles_together = replace(product, is_grouped=True), most
         elif self.is_shared and layer.target.fpu and product.rounds_in_turn:
@@ -200,7 +203,7 @@ class Kernel:
             "tile columns": tiles.whole_columns,
             "tile rows": tiles.inside[0],
             "step": step,
-            "down": down - gather.advance,
+            "down": gather.down(down),
             "tile stride": tiles.windows * tiles.stride,
             "column end": end,
             "row end": window.output[0] * window.strides[0] - window.begin[0],
@@ -223,7 +226,7 @@ class Kernel:
             "height": window.input[0],
             "down the image": down,
             "row of a patch": gather.row_bytes,
-            "down a patch": gather.row_bytes - gather.advance,
+            "down a patch": gather.down(gather.row_bytes),
             "width": window.input[1],
             "span": tiles.span[1],
             "channels": channels,

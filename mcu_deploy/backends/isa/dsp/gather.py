@@ -21,6 +21,7 @@ from mcu_deploy.backends.quantized.layers import Convolution
 _MOST_UNROLLED = 6  # words of a run
 # Runs of more words are a loop, whose count is a number of the layer.
 _MOST_WITHOUT_LOOP = 3
+_MOST_COLUMNS = 3  # of a window of one row, each with code of its own
 # Rows that have an odd number of last bytes leave half a pair empty each. So many words and last
 # bytes of a window are unrolled at most, so that these bytes make pairs with each other.
 _MOST_WITH_BYTES_BEHIND = 16
@@ -82,21 +83,43 @@ class Gather:
     @property
     def row_bytes(self) -> int:
         """From a row's first tap to behind its last one, of all groups."""
-        return (self.layer.window.kernel[1] - 1) * self.pitch + self.layer.x.shape[1]
+        return (self._columns - 1) * self.pitch + self.layer.x.shape[1]
 
     @property
     def advance(self) -> int:
-        """How far a row of taps moves the pointers."""
-        return (self.layer.window.kernel[1] - 1) * self.pitch + self.channels
+        """How far a row of taps moves the pointers, of a window of turned ones a column."""
+        return (0 if self.is_turned else self._columns - 1) * self.pitch + self.channels
+
+    @property
+    def _columns(self) -> int:
+        return self.layer.window.kernel[1]
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether the columns of a window are taken as rows, in a loop: those of a window of one
+        row whose columns do not follow each other, where their code would not fit."""
+        is_apart = self.layer.window.kernel[0] == 1 and self.pitch != self.channels
+        is_long = self._columns > _MOST_COLUMNS and self.layer.loop_bytes is not None
+        return is_apart and is_long and not self.is_common
+
+    @property
+    def _rows(self) -> int:
+        """What the code loops over."""
+        return self._columns if self.is_turned else self.layer.window.kernel[0]
 
     @property
     def _runs(self) -> int:
         """Of a row."""
-        return 1 if self.pitch == self.channels else self.layer.window.kernel[1]
+        return 1 if self.pitch == self.channels or self.is_turned else self._columns
+
+    def down(self, between_rows: int) -> int:
+        """From behind a row of taps to the next one. between_rows: from the one's begin to the
+        other's; of turned windows it is from one column to the next."""
+        return (self.pitch if self.is_turned else between_rows) - self.advance
 
     @property
     def _run_bytes(self) -> int:
-        return self.layer.window.kernel[1] // self._runs * self.channels
+        return self.channels * (1 if self.is_turned else self._columns // self._runs)
 
     @property
     def _unrolled(self) -> int:
@@ -126,13 +149,13 @@ class Gather:
     @property
     def moved(self) -> int:
         """So many bytes `assemble` leads the pointer on that it writes to."""
-        rows, rest = self.layer.window.kernel[0] * self._runs, -(-(self._run_bytes % 4) // 2)
+        rows, rest = self._rows * self._runs, -(-(self._run_bytes % 4) // 2)
         behind = 0 if self._has_bytes_behind else 12 * rest
         return rows * (24 * (self._run_bytes // 4) + behind)
 
     @property
     def is_of_words(self) -> bool:
-        return self._runs == 1 and self._run_bytes % 4 == 0
+        return self._runs == 1 and self._run_bytes % 4 == 0 and not self.is_turned
 
     def weights(self) -> Array:
         """[filter, tap], in the order of the gather; 0 where it fills up a pair."""
@@ -151,7 +174,7 @@ class Gather:
     @property
     def order(self) -> str:
         """`weights` in words, for the head of a kernel."""
-        part = "row" if self._runs == 1 else "column"
+        part = "row" if self._runs == 1 and not self.is_turned else "column"
         parts = ["t are rows of a window"]
         parts += ["of each the columns"] if part == "column" else []
         parts += [f"of each {part} the bytes that lie in x, of each four in the order 0 2 1 3"]
@@ -170,7 +193,7 @@ class Gather:
         if self._has_bytes_behind:
             self._unrolled_rows(code, windows, into)
             return
-        rows, left = self.layer.window.kernel[0], windows.left
+        rows, left = self._rows, windows.left
         has_rows = rows > 1 or self.is_common
         if has_rows:
             if self.is_common:
@@ -265,6 +288,10 @@ class SharedGather:
     def advance(self) -> int:
         """How far a row of taps moves the pointer."""
         return int(self.layer.weights.shape[1])
+
+    def down(self, between_rows: int) -> int:
+        """As `Gather` has it."""
+        return between_rows - self.advance
 
     @property
     def moved(self) -> int:
