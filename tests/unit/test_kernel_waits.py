@@ -180,6 +180,19 @@ def test_the_loops_of_a_1x1_layer_fit_into_the_cache(case: Case, tmp_path: Path)
     assert len(sizes) == 4 and filters <= 896
 
 
+def test_where_no_cache_keeps_weights_groups_are_taken_if_their_code_is_worth_it(
+    tmp_path: Path,
+) -> None:
+    """They spare no reading of weights then."""
+    layer = _layer(_PIXELS[0], tmp_path)
+    bare, cached, at_once = (
+        pointwise.kernel(replace(layer, target=replace(LATE, memory=memory)))
+        for memory in (MemoryTiming(3, 8), replace(FLASH, data_cache=None), None)
+    )
+    assert not bare.product.is_grouped and bare.code.digest == at_once.code.digest
+    assert cached.product.is_grouped and cached.code.longest_loop(layer.pixels // 3) <= 896
+
+
 @pytest.mark.parametrize("how", [{}, {"is_wide": True}, {"is_shared": True}, {"is_common": True}])
 @pytest.mark.parametrize("case", [BLOCK, Case((64, 8, 8), 64), Case((12, 7, 9), 6)], ids=str)
 def test_the_loops_of_a_convolution_fit_into_the_cache(

@@ -22,6 +22,7 @@ from mcu_deploy.backends.layer import kept
 from mcu_deploy.backends.quantized.chains import fused
 from mcu_deploy.backends.quantized.dense_product import DenseProduct
 from mcu_deploy.backends.quantized.layers import Convolution, read
+from mcu_deploy.backends.quantized.loops import kept_bytes
 from mcu_deploy.backends.quantized.moved_weights import in_bytes
 
 OPERATORS = ("Conv", "tflite::Conv")
@@ -95,8 +96,24 @@ def refusal(layer: Convolution) -> str:
 def product(
     layer: Convolution, is_double: bool = False, table: Array | None = None
 ) -> DenseProduct:
+    return _product(layer, _is_grouped(layer), is_double, table)
+
+
+@kept
+def _is_grouped(layer: Convolution) -> bool:
+    """Whether tiles are multiplied by groups, where weights are waited for. If no cache keeps any
+    of them groups spare nothing of that: they are taken if all the same they are faster."""
+    if not layer.is_waited_for or kept_bytes(layer.target):
+        return layer.is_waited_for
+    groups = PixelGroups(_product(layer, True), is_counted=True).code
+    tiles = PixelTiles(_product(layer, False), is_counted=True).code
+    return groups.time(layer.target) < tiles.time(layer.target)
+
+
+def _product(
+    layer: Convolution, is_grouped: bool, is_double: bool = False, table: Array | None = None
+) -> DenseProduct:
     filters, channels = layer.weights.shape[:2]
-    is_grouped = layer.is_waited_for
     taps = order(channels, by=4 if is_grouped else 8)
     weights = layer.weights.reshape(filters, channels)[:, taps]
     whole = DenseProduct(
@@ -112,8 +129,8 @@ def kernel(
     table: Array | None = None,
 ) -> PixelTiles | PixelGroups:  # fmt: skip
     """How a layer is computed. is_counted: as `PixelWalk` has it."""
-    way = PixelGroups if layer.is_waited_for else PixelTiles
-    return way(product(layer, is_double, table), is_counted)
+    of = product(layer, is_double, table)
+    return (PixelGroups if of.is_grouped else PixelTiles)(of, is_counted)
 
 
 def order(channels: int, by: int = 8) -> Array:
