@@ -14,7 +14,7 @@ from models.mlperf import INT8
 from operators.overlap_cases import FAMILIES
 from operators.overlap_checks import check_facts, check_runs, runs_alike
 from operators.overlap_lab import Library, choices, choices_of
-from sampling import examples
+from sampling import chosen, examples
 
 from mcu_deploy.errors import McuDeployError
 from mcu_deploy.selection import Choice
@@ -68,7 +68,7 @@ def test_the_facts_are_those_of_the_accesses(
     assert check_runs(made, tmp_path) > 10
 
 
-@pytest.mark.parametrize("name", INT8)
+@pytest.mark.parametrize("name", chosen(INT8, ("mlperf_ad_int8",)))
 def test_the_facts_of_real_models(name: str, models_dir: Path, tmp_path: Path) -> None:
     check_facts(choices_of(models_dir / name / "model.onnx"), tmp_path)
 
