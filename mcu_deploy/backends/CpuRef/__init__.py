@@ -62,7 +62,7 @@ class _WorkloadFactory:
         layer = Layer.of(info, descriptor)
         kernel = find(layer.domain, layer.op)
         assert kernel is not None, "asked for workloads of a layer that it does not support"
-        return (replace(kernel.create(layer), costs=costs.estimate(layer)),)
+        return (replace(kernel.made(layer), costs=costs.estimate(layer)),)
 
 
 def create() -> Backend:

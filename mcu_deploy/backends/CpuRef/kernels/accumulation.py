@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels import integers
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, nothing, render
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
 from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
@@ -27,8 +27,6 @@ def _supports(layer: Layer) -> Support:
 
 def _create(layer: Layer) -> Workload:
     y = layer.output
-    if not y.type.elements:
-        return nothing(layer)
     dtype, shape = y.type.dtype, y.type.shape
     is_integer = dtype.is_integer
     values = {

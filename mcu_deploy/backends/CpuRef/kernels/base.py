@@ -29,13 +29,21 @@ helper, view, nothing = KIT.helper, KIT.view, KIT.nothing
 
 @dataclass(frozen=True)
 class Kernel:
-    """One operator's kernel: does it support a layer, the workload, and how must tensors lie."""
+    """One operator's kernel: does it support a layer, the workload, and how must tensors lie.
+
+    create: of a layer that writes some elements, or any where a run may be refused.
+    """
 
     op: str
     supports: Callable[[Layer], Support]
     create: Callable[[Layer], Workload]
     layout: LayoutRule | Callable[[Layer], LayoutRule] = LayoutRule.NATURAL
     domain: str = ""
+    may_refuse: bool = False
+
+    def made(self, layer: Layer) -> Workload:
+        writes = any(operand.type.elements for operand in layer.outputs)
+        return self.create(layer) if writes or self.may_refuse else nothing(layer)
 
     def layout_of(self, layer: Layer) -> LayoutRule:
         return self.layout(layer) if callable(self.layout) else self.layout
@@ -50,7 +58,7 @@ def either(first: Kernel, second: Kernel) -> Kernel:
     return Kernel(
         first.op,
         lambda layer: chosen(layer).supports(layer),
-        lambda layer: chosen(layer).create(layer),
+        lambda layer: chosen(layer).made(layer),
         lambda layer: chosen(layer).layout_of(layer),
         first.domain,
     )

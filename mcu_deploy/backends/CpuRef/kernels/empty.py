@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels.base import nothing, render
+from mcu_deploy.backends.CpuRef.kernels.base import render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
 from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
 from mcu_deploy.backends.kit.literals import float_literal
@@ -24,8 +24,6 @@ def supports(layer: Layer) -> Support:
 
 def create(layer: Layer) -> Workload:
     """The oracle's value, which all outputs have."""
-    if not layer.output.type.elements:
-        return nothing(layer)
     operator, x = find(layer.domain, layer.op), layer.input(0).type
     assert operator is not None
     values = (np.zeros(x.shape, x.dtype.numpy), *layer.call.values[1:])

@@ -5,14 +5,7 @@ from __future__ import annotations
 import math
 
 from mcu_deploy.backends.CpuRef.kernels import integers
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    Kernel,
-    call,
-    check_moves,
-    compute,
-    nothing,
-    render,
-)
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, call, check_moves, compute, render
 from mcu_deploy.backends.CpuRef.kernels.casting import from_real
 from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, narrow, pointwise
 from mcu_deploy.backends.CpuRef.kernels.shape_checks import checking
@@ -62,8 +55,6 @@ def _copy(
 ) -> Workload:
     """Loops over the output that store an expression; the inputs are called x0, x1, ..."""
     y = layer.output
-    if not y.type.elements:
-        return nothing(layer)
     return compute(
         layer, stem(layer.op.lower(), y.type.dtype.value, *sizes(extents)),
         render("copy.c.j2", extents=extents, source=source),
@@ -73,8 +64,6 @@ def _copy(
 
 def _constant_of_shape(layer: Layer) -> Workload:
     y = layer.output
-    if not y.type.elements:
-        return nothing(layer)
     value = fill_value(layer.call).reshape(1)
     given = Prototype(layer).array(Constant("value", value, max(4, y.type.dtype.bytes))).output()
     body = render("copy.c.j2", extents=(y.type.elements,), source="value[0]")

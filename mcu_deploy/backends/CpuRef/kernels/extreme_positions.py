@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, nothing, render
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render
 from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.ir import DType
@@ -22,9 +22,7 @@ def _supports(layer: Layer) -> Support:
 
 
 def _create(layer: Layer) -> Workload:
-    x, y, axis = layer.input(0), layer.output, searched_axis(layer.call)
-    if not y.type.elements:
-        return nothing(layer)
+    x, axis = layer.input(0), searched_axis(layer.call)
     shape, dtype = x.type.shape, x.type.dtype
     symbol = ">" if layer.op == "ArgMax" else "<"
     last = bool(layer.attributes.get("select_last_index", 0))

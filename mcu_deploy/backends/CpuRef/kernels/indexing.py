@@ -9,14 +9,7 @@ from __future__ import annotations
 import math
 
 from mcu_deploy.backends.CpuRef.kernels import integers
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    Kernel,
-    check_moves,
-    compute,
-    helper,
-    nothing,
-    render,
-)
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, check_moves, compute, helper, render
 from mcu_deploy.backends.CpuRef.kernels.pointwise import narrow
 from mcu_deploy.backends.CpuRef.kernels.shape_checks import refusing
 from mcu_deploy.backends.interface import STATUS, YES, Layer, Support, Workload, no
@@ -65,8 +58,6 @@ def gather(layer: Layer) -> Workload:
 
 def _read(layer: Layer, extents: tuple[int, ...], body: str) -> Workload:
     """A kernel that reads `x` at `indices`."""
-    if not layer.output.type.elements:
-        return nothing(layer)
     kind = f"{layer.input(0).type.dtype.value}_{layer.input(1).type.dtype.value}"
     name = stem(layer.op.lower(), kind, *sizes(extents))
     operands = {"x": 0, "indices": 1}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, check_types, compute, nothing, render
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, check_types, compute, render
 from mcu_deploy.backends.interface import (
     CFunction,
     Constant,
@@ -46,8 +46,6 @@ def _supports(layer: Layer) -> Support:
 
 def _create(layer: Layer) -> Workload:
     x, y = layer.input(0), layer.output
-    if not y.type.elements:
-        return nothing(layer)
     strides, extents = memory_strides(x.type), y.type.physical_shape
     in_steps = in_integers(layer.call) if y.type.is_quantized else None
     if in_steps is not None:

@@ -9,15 +9,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.CpuRef.kernels import padding, positioned, shape_checks
-from mcu_deploy.backends.CpuRef.kernels.base import (
-    Kernel,
-    call,
-    check_moves,
-    compute,
-    nothing,
-    render,
-    view,
-)
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, call, check_moves, compute, render, view
 from mcu_deploy.backends.interface import (
     YES,
     Constant,
@@ -46,8 +38,6 @@ def _supports_view(layer: Layer) -> Support:
 def _view(layer: Layer) -> Workload:
     """The input's memory; a copy of it where a run must check what the shape is computed from."""
     x, y = layer.input(0), layer.output
-    if not y.type.elements:
-        return nothing(layer)
     if not shape_checks.is_at_run_time(layer):
         return view()
     name = stem(layer.op.lower(), x.type.dtype.value, y.type.elements)
@@ -123,8 +113,6 @@ def _supports_pad(layer: Layer) -> Support:
 
 def _pad(layer: Layer) -> Workload:
     x, y = layer.input(0), layer.output
-    if not y.type.elements:
-        return nothing(layer)
     if layer.attributes.get("mode", "constant") != "constant":
         positions = [at.tolist() for at in pad_positions(layer.call)]
         return positioned.positioned(layer, "pad", positions)

@@ -17,7 +17,6 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     check_types,
     compute,
     either,
-    nothing,
     render,
 )
 from mcu_deploy.backends.interface import YES, Constant, Layer, LayoutRule, Support, Workload, no
@@ -54,8 +53,6 @@ def _supports_layer(layer: Layer) -> Support:
 
 def _of_integers(layer: Layer) -> Workload:
     x, steps = layer.input(0), in_steps(layer.call)
-    if not x.type.elements:
-        return nothing(layer)
     size = math.prod(x.type.shape[normalized_axis(layer.call) :])
     outer, i = x.type.elements // size, counter("i", size)
     given, scaled = [("gain", "*", steps.gain)], "normal"

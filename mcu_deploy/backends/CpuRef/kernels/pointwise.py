@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels.base import call, nothing, render
+from mcu_deploy.backends.CpuRef.kernels.base import call, render
 from mcu_deploy.backends.interface import CFunction, InPlace, Layer, Workload
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import Prototype
@@ -62,8 +62,6 @@ def pointwise(
     y = layer.output
     chosen = tuple(range(len(layer.inputs)) if indices is None else indices)
     operands = [layer.input(index) for index in chosen]
-    if not y.type.elements:
-        return nothing(layer)
     loops = broadcast_loops(y.type, tuple(o.type for o in operands))
     given, elements, helpers = Prototype(layer), [], [*expression.helpers]
     for k, (operand, name) in enumerate(zip(operands, element_names(len(operands)), strict=True)):

@@ -137,10 +137,7 @@ def _gather(layer: Layer) -> Workload:
     """Blocks behind the axis, one for each index."""
     if _at_run_time(layer):
         return indexing.gather(layer)
-    x, y = layer.input(0), layer.output
-    if not y.type.elements:
-        return nothing(layer)
-    axis = gather_axis(layer.call)
+    x, axis = layer.input(0), gather_axis(layer.call)
     shape = x.type.shape
     outer, size = int(np.prod(shape[:axis])), shape[axis]
     block = int(np.prod(shape[axis + 1 :]))
@@ -163,7 +160,7 @@ def _resize(layer: Layer) -> Workload:
 
 
 KERNELS = (
-    Kernel("Slice", _supports_slice, _slice, LayoutRule.SAME),
+    Kernel("Slice", _supports_slice, _slice, LayoutRule.SAME, may_refuse=True),
     Kernel("Split", _supports, _split, LayoutRule.SAME),
     Kernel("Gather", _supports_gather, _gather),
     Kernel("Resize", _supports_resize, _resize, LayoutRule.SAME),

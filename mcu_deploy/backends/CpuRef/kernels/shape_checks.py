@@ -39,8 +39,9 @@ def checking(kernel: Kernel) -> Kernel:
         )
 
     return replace(
-        kernel, supports=supports, create=lambda layer: _checked(layer, kernel.create(layer))
-    )
+        kernel, supports=supports, create=lambda layer: _checked(layer, kernel.made(layer)),
+        may_refuse=True,
+    )  # fmt: skip
 
 
 def _checked(layer: Layer, made: Workload) -> Workload:

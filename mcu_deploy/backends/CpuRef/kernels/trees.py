@@ -3,16 +3,9 @@ order of the trees."""
 
 from __future__ import annotations
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, nothing, render
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render
 from mcu_deploy.backends.CpuRef.kernels.tree_tables import Tables, tables_of
-from mcu_deploy.backends.interface import (
-    YES,
-    Constant,
-    Layer,
-    Support,
-    Workload,
-    no,
-)
+from mcu_deploy.backends.interface import YES, Constant, Layer, Support, Workload, no
 from mcu_deploy.backends.kit.loops import counter
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.ir import DType
@@ -60,8 +53,6 @@ def tables(layer: Layer) -> Tables | None:
 def _create(layer: Layer) -> Workload:
     x, y, made = layer.input(0).type, layer.output.type, tables(layer)
     assert made is not None, "asked for workloads of a layer that it does not support"
-    if not y.elements:
-        return nothing(layer)
     body = render(
         "trees.c.j2", r=counter("r", x.shape[0]), columns=x.shape[1], targets=y.shape[1],
         trees=len(made.roots), value=x.dtype.c_type, ctype=y.dtype.c_type,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mcu_deploy.backends.CpuRef.kernels.base import call, nothing
+from mcu_deploy.backends.CpuRef.kernels.base import call
 from mcu_deploy.backends.interface import CFunction, Constant, Layer, Workload
 from mcu_deploy.backends.kit.arguments import Prototype
 from mcu_deploy.backends.kit.stems import sizes, stem
@@ -27,8 +27,6 @@ def whole(
     them are passed as arrays. constants: others, which it reads by their stems. scratch: the C type
     of the elements of `scratch`.
     """
-    if not any(operand.type.elements for operand in layer.outputs):
-        return nothing(layer)
     given = Prototype(layer)
     for k, operand in enumerate(layer.inputs):
         if operand is not None and (reads is None or k in reads):
