@@ -5,7 +5,9 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 
+import numpy as np
 import numpy.typing as npt
 
 from mcu_deploy.api.folder import AnyFolder, BuildFolder, as_folder
@@ -35,16 +37,19 @@ class RunningNetwork:
         samples, or along the first axis of a tensor that has size 1 there. They are run one after
         the other, and the outputs are joined in the same way. States go on from run to run.
 
+        Where each run decides a size, it is that of the arrays.
+
         RequestError: inputs that do not fit. DeviceError: the device is silent or faulted, with
         the cause and the layer; it is started anew by the next run.
         """
         given = self._ordered(inputs, named)
-        made = [tensor.samples(array) for tensor, array in zip(self.inputs, given, strict=True)]
+        tensors = self._tensors_for(given)
+        made = [tensor.samples(array) for tensor, array in zip(tensors, given, strict=True)]
         shapes = {(len(array), batch) for array, batch in made}
         if len(shapes) > 1:
             said = ", ".join(
                 f"{tensor.called} {len(array)}"
-                for tensor, (array, _) in zip(self.inputs, made, strict=True)
+                for tensor, (array, _) in zip(tensors, made, strict=True)
             )
             raise RequestError(
                 f"The inputs of {self.name} differ in their number of samples, or in the axis that "
@@ -64,6 +69,18 @@ class RunningNetwork:
     def reset_states(self) -> None:
         """Gives every state its initial value."""
         self._device.line.reset_states(self.name)
+
+    def _tensors_for(self, given: Sequence[npt.ArrayLike]) -> Sequence[Tensor]:
+        """The inputs, of the size that these arrays have where each run decides one."""
+        model = self._device.line.model(self.name)
+        if model.size is None:
+            return self.inputs
+        self._device.make_ready()
+        shape, rank = np.shape(given[model.size.input]), len(model.inputs[model.size.input].shape)
+        if len(shape) in (rank, rank + 1):  # one sample, or several behind one another
+            model = self._device.line.resize(self.name, shape[model.size.axis - rank])
+        pairs = zip(self.inputs, model.inputs, strict=True)
+        return [replace(tensor, shape=info.shape) for tensor, info in pairs]
 
     def _ordered(
         self, inputs: Sequence[npt.ArrayLike], named: dict[str, npt.ArrayLike]
@@ -133,10 +150,8 @@ class OpenDevice(Tabled):
         (network,) = self.networks.values()
         return network.run(*inputs, **named)
 
-    def infer(
-        self, network: str, samples: Sequence[Sequence[Array]], bare: bool
-    ) -> list[list[Array]]:
-        """The outputs of each sample, of arrays with the tensors' very types and shapes."""
+    def make_ready(self) -> None:
+        """Waits for a device that has faulted to start anew. RequestError where it is closed."""
         if not self.close.alive:
             raise RequestError(
                 f"The device that ran {self._folder.directory} is closed. Connect again."
@@ -144,6 +159,12 @@ class OpenDevice(Tabled):
         if self._faulted:
             self.line.await_restart()
             self._faulted = False
+
+    def infer(
+        self, network: str, samples: Sequence[Sequence[Array]], bare: bool
+    ) -> list[list[Array]]:
+        """The outputs of each sample, of arrays with the tensors' very types and shapes."""
+        self.make_ready()
         try:
             with explained(self._folder):
                 return [self.line.infer(network, list(inputs), bare=bare) for inputs in samples]

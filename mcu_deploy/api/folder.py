@@ -22,6 +22,7 @@ from mcu_deploy.hygiene.images import require_whole
 from mcu_deploy.options import Options
 from mcu_deploy.output import settle
 from mcu_deploy.report import NetworkReport, Report
+from mcu_deploy.selection import sizes
 from mcu_deploy.session import Session
 
 # What --core takes behind the core's name, and gcc's -mcpu as well.
@@ -35,7 +36,9 @@ class ObjectFolder:
     directory: Path
     board: Processor
     report: Report
-    _compiled: dict[str, Network] = field(default_factory=dict, compare=False, repr=False)
+    _compiled: dict[tuple[str, int | None], Network] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     @property
     def networks(self) -> tuple[NetworkReport, ...]:
@@ -54,19 +57,24 @@ class ObjectFolder:
         asked = "Say which with --model" if name is None else f"There is no {name!r}"
         raise RequestError(f"The firmware in {self.directory} holds the networks {names}. {asked}.")
 
-    def compile_again(self, name: str, session: Session | None = None) -> Network:
+    def compile_again(
+        self, name: str, session: Session | None = None, size: int | None = None
+    ) -> Network:
         """The network's graph and plan, from the copy of the model that the build kept.
 
-        session: with the backends of the build; without one they are looked for where the build
-        found them, once. Raises UsageError where other backends than then would compute the layers.
+        size: as the network is at that size, where each run decides one. session: with the backends
+        of the build; without one they are looked for where the build found them, once. Raises
+        UsageError where other backends than then would compute the layers.
         """
         if session is None:
-            if name not in self._compiled:
+            if (name, size) not in self._compiled:
                 with self.session() as own:
-                    self._compiled[name] = self.compile_again(name, own)
-            return self._compiled[name]
+                    self._compiled[name, size] = self.compile_again(name, own, size)
+            return self._compiled[name, size]
         entry = self.network(name)
         options = self.report.options
+        if size is not None:
+            options = sizes.for_bound(options).at(size)
         pools = replace(options.pools, taken=entry.pools_taken)
         network = compile_model(
             _there(self.directory / entry.kept_model),
@@ -78,7 +86,7 @@ class ObjectFolder:
             ),
         )
         computed = [step.choice.workload.backend for step in network.plan.steps]
-        if computed != [layer.backend for layer in entry.layers]:
+        if size is None and computed != [layer.backend for layer in entry.layers]:
             before = ", ".join(dict.fromkeys(layer.backend for layer in entry.layers))
             raise RequestError(
                 f"{self.directory} was built with the backends {before}, and now {name!r} would be "
@@ -190,7 +198,7 @@ def as_folder(folder: AnyFolder) -> BuildFolder:
     opened = open_folder(folder)
     # What was just built need not be compiled again, unless another build has taken its place.
     if isinstance(folder, Build) and folder.report.as_json() == opened.report.as_json():
-        opened._compiled.update((built.name, built.network) for built in folder.networks)
+        opened._compiled.update(((b.name, None), b.network) for b in folder.networks)
     return opened
 
 

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from mcu_deploy.api.folder import AnyFolder, BuildFolder, as_folder
+from mcu_deploy.api.sized import samples_in
 from mcu_deploy.boards import Board
 from mcu_deploy.device import Device, DeviceFault, EndlessRun, connect, describe_fault
 from mcu_deploy.device.emulators import choose_emulator, open_emulator
@@ -155,7 +156,7 @@ def load_for(
     """Samples from a file for a network of a build, or for one of its partitions."""
     network = folder.compile_again(name, session)
     if partition is None:
-        return load_samples(path, network.graph, network.inputs)
+        return samples_in(path, network)
     for part in network.plan.parts:
         if part.name == partition:
             return load_samples(path, network.graph, part.inputs)

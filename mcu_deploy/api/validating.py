@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,11 +23,11 @@ from mcu_deploy.agreement.runs import run_oracle, run_samples
 from mcu_deploy.agreement.second_opinion import Opinion, compare_with
 from mcu_deploy.api.folder import AnyFolder, BuildFolder, as_folder
 from mcu_deploy.api.running import Connection, open_device, where
+from mcu_deploy.api.sized import at_sizes, made_up, samples_in
 from mcu_deploy.compiled import Network
-from mcu_deploy.errors import ModelError, shorten
+from mcu_deploy.errors import ModelError, RequestError, shorten
 from mcu_deploy.files.arrays import Array
-from mcu_deploy.files.samples import Samples, load_samples, random_samples
-from mcu_deploy.ir import EdgeId
+from mcu_deploy.files.samples import Samples
 from mcu_deploy.report import NetworkReport
 from mcu_deploy.report.tables import Table, Tabled
 from mcu_deploy.session import Session
@@ -90,15 +90,17 @@ def validate(
     build: AnyFolder,
     samples: Samples | str | Path | None = None,
     *,
+    sizes: Sequence[int] | None = None,
     model: str | None = None,
     layers: bool = False,
     onnxruntime: bool = True,
     connection: Connection | None = None,
     session: Session | None = None,
 ) -> Validation:
-    """Runs samples (by default four made-up ones) on the device and compares every output.
+    """Runs samples (by default made-up ones) on the device and compares every output.
 
-    build: a build folder. samples: read already, or an .npz file.
+    build: a build folder. samples: read already, or an .npz file. sizes: of made-up samples, where
+    each run decides a size.
     layers: compares every tensor that the build materialises, and names the first layer that
     differs. session: with the backends of the build; needed where they are not found again by
     themselves. Raises DeviceError, UsageError or ToolError with a sentence.
@@ -106,17 +108,24 @@ def validate(
     folder = as_folder(build)
     entry = folder.network(model)
     network = folder.compile_again(entry.name, session)
+    if samples is not None and sizes is not None:
+        raise RequestError(
+            "Samples have their sizes; --sizes is of made-up ones. Leave one of them out."
+        )
     if isinstance(samples, (str, Path)):
-        samples = load_samples(samples, network.graph, network.inputs)
-    given = samples or random_samples(network.graph, edges=network.inputs)
+        samples = samples_in(samples, network)
+    given = samples or made_up(network, sizes)
+    each = at_sizes(folder, network, given, session)
     chosen = connection or Connection()
-    oracle = run_oracle(network, given)
+    oracle = run_oracle(each, given)
     with open_device(folder, chosen) as device:
         if entry.states:
             device.reset_states(network.name)
-        runs = run_samples(device, network, given, watch=layers)
+        runs = run_samples(device, each, given, watch=layers)
         verdict = _Verdict(network, [run.outputs for run in runs])
-        asked = verdict.ask_oracle(oracle)
+        asked = verdict.ask_oracle(
+            [[values[e] for e in at.outputs] for at, values in zip(each, oracle, strict=True)]
+        )
         layer_report = None
         if layers or asked:
             layer_report = compare_layers(device, network, runs, oracle)
@@ -127,7 +136,7 @@ def validate(
     if isinstance(reference, Reference):
         far = verdict.ask_reference(reference)
         if layers or far is not None:
-            opinion = _opinion(folder, entry, network, given, far or 0)
+            opinion = _opinion(folder, entry, each[far or 0], given, far or 0)
             verdict.ask_opinion(reference, opinion, far is not None)
     used = max(run.stack_used for run in runs)
     bound = folder.report.firmware_stack_bytes
@@ -194,13 +203,14 @@ class _Verdict:
     problems: list[str] = field(default_factory=list)
     _open: list[str] = field(default_factory=list)
 
-    def ask_oracle(self, oracle: Sequence[Mapping[EdgeId, Array]]) -> bool:
-        """Compares the outputs; whether only the layers can tell if they are right."""
+    def ask_oracle(self, oracle: Sequence[Sequence[Array]]) -> bool:
+        """Compares the outputs, [sample][output]; whether only the layers can tell if they are
+        right."""
         known = rules(self.network.graph)
         for number, edge in enumerate(self.network.outputs):
             rule = known.get(edge, Rule(BITS))
             ours = [result[number] for result in self.results]
-            theirs = [values[edge] for values in oracle]
+            theirs = [result[number] for result in oracle]
             metrics = compare(ours, theirs)
             self.rules.append(rule)
             self.oracle.append(metrics)
@@ -219,6 +229,9 @@ class _Verdict:
         """Takes what the layers say, each computed from the device's own inputs."""
         if layers.differences:
             self.problems += [*self._open, str(layers.differences[0])]
+        elif layers.left and self._open:
+            left = ", ".join(map(str, layers.left))
+            self.problems += [f"{said}; samples {left} have other layers" for said in self._open]
         else:
             why = "each layer is right, computed from the device's own inputs"
             self.notes += [f"{said}; {why}" for said in self._open]

@@ -61,6 +61,15 @@ def validate(
         ),
     ] = None,
     samples: SamplesOption = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            "--sizes",
+            metavar="N,..",
+            help="Of made-up samples, where each run decides a size; the least, half the largest "
+            "and the largest by default.",
+        ),
+    ] = None,
     model: ModelOption = None,
     onnxruntime: Annotated[
         bool,
@@ -80,8 +89,8 @@ def validate(
     """
     from mcu_deploy.api import validating
     from mcu_deploy.api.folder import folder_for
+    from mcu_deploy.api.sized import made_up, samples_in
     from mcu_deploy.errors import RequestError, UsageError
-    from mcu_deploy.files.samples import load_samples, random_samples
     from mcu_deploy.options import Options
 
     if against is not None:
@@ -104,9 +113,10 @@ def validate(
             )
         name = folder.network(model).name
         network = folder.compile_again(name)
-        graph, edges = network.graph, network.inputs
+        if data is not None and sizes is not None:
+            raise UsageError("--data has samples, which have their sizes; leave --sizes out.")
         given = (
-            random_samples(graph, edges=edges) if data is None else load_samples(data, graph, edges)
+            made_up(network, _sizes(sizes)) if data is None else samples_in(data, network)
         ).first(samples)
         with working(f"validating {len(given)} samples on {folder.board.name}"):
             result = validating.validate(
@@ -119,6 +129,17 @@ def validate(
             _print(name, folder.board.name, result)
     if not result.passed:
         raise typer.Exit(1)
+
+
+def _sizes(text: str | None) -> list[int] | None:
+    from mcu_deploy.errors import UsageError
+
+    if text is None:
+        return None
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isascii() and word.isdigit() for word in words):
+        raise UsageError(f"--sizes={text} is no list of numbers; give it as --sizes 1,32,64.")
+    return [int(word) for word in words]
 
 
 def _as_json(report: Report, result: Validation) -> dict[str, Any]:
@@ -159,6 +180,7 @@ def _as_json(report: Report, result: Validation) -> dict[str, Any]:
                 ],
                 "absent": [{"tensor": t, "reason": r} for t, r in layers.absent],
                 "differences": [str(d) for d in layers.differences],
+                "left": list(layers.left),
             },
         },
     }
@@ -214,6 +236,8 @@ def _print_layers(layers: LayerComparison) -> None:
             f"  {len(layers.thinner)} of them lack {count:,} of their {total:,} channels, which "
             "are constant or not read (--json lists them; --layers all compares all)"
         )
+    for sample in layers.left:
+        out.print(f"  sample {sample} is of a size at which the network has other layers")
     reasons: dict[str, int] = {}
     for _, reason in layers.absent:
         kind = "fused into another layer" if reason.startswith("fused") else reason

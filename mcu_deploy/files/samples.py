@@ -67,18 +67,42 @@ class SampleFile:
         return (np.ascontiguousarray(row).view(type_.dtype.numpy) for row in rows)
 
 
-def load_samples(path: str | Path, graph: Graph, edges: Sequence[EdgeId] | None = None) -> Samples:
+def load_samples(
+    path: str | Path,
+    graph: Graph,
+    edges: Sequence[EdgeId] | None = None,
+    types: Sequence[TensorType] | None = None,
+) -> Samples:
     """Reads the samples of a file (`open_samples`) for a graph's inputs, or for these of its edges.
 
     Raises as that does.
     """
-    return Samples(tuple(open_samples(path, graph, edges)), str(path))
+    return Samples(tuple(open_samples(path, graph, edges, types)), str(path))
+
+
+def shape_in(path: str | Path, graph: Graph, edges: Sequence[EdgeId], number: int) -> Sequence[int]:
+    """The shape of the array for one of these inputs, given by its place among them. Raises
+    UsageError where the file has none."""
+    file, arrays = _file(path)
+    names = _names(file, arrays, [graph.edge_name(edge) for edge in edges])
+    return arrays.header(names[number]).shape
+
+
+def _file(path: str | Path) -> tuple[Path, ArrayFile]:
+    file = Path(path)
+    if not is_file(file):
+        raise RequestError(f"The samples' file {file} {why_no_file(file)}. Check the path.")
+    return file, ArrayFile(file)
 
 
 def open_samples(
-    path: str | Path, graph: Graph, edges: Sequence[EdgeId] | None = None
+    path: str | Path,
+    graph: Graph,
+    edges: Sequence[EdgeId] | None = None,
+    types: Sequence[TensorType] | None = None,
 ) -> SampleFile:
-    """The samples in a file for a graph's inputs, or for these of its edges.
+    """The samples in a file for a graph's inputs, or for these of its edges; types: of these, where
+    they are not the graph's.
 
     An .npz holds an array an input, named in0, in1, ... or by the inputs' names; an .npy the only
     input. The first axis counts samples, unless an array has the input's own shape. What else an
@@ -86,15 +110,15 @@ def open_samples(
     the graph's tensors, and `labels`. Raises UsageError with a sentence where the file does not fit
     the graph, as where it has an array that is none of these.
     """
-    file = Path(path)
-    if not is_file(file):
-        raise RequestError(f"The samples' file {file} {why_no_file(file)}. Check the path.")
+    file, arrays = _file(path)
     wanted = graph.inputs if edges is None else edges
-    arrays = ArrayFile(file)
-    names = _names(file, arrays, [graph.edge_name(edge) for edge in wanted])
+    of = [graph.type(edge) for edge in wanted] if types is None else types
+    called = [graph.edge_name(edge) for edge in wanted]
+    names = _names(file, arrays, called)
     _require_known(file, arrays.names or (), names, graph)
     # All headers before any array: a file that does not fit is refused before it is read.
-    counts = {_count(file, arrays.header(n), graph, e) for n, e in zip(names, wanted, strict=True)}
+    rows = zip(map(arrays.header, names), called, of, strict=True)
+    counts = {_count(file, *row) for row in rows}
     if len(counts) > 1:
         raise RequestError(f"The inputs in {file} have different numbers of samples: {counts}.")
     count = counts.pop() if counts else 1
@@ -102,7 +126,7 @@ def open_samples(
         raise RequestError(f"{file} holds {count:,} samples; at most {_MOST_SAMPLES:,} can be run.")
     if count == 0:
         raise RequestError(f"{file} holds no sample: its arrays have a first axis of size 0.")
-    return SampleFile(file, tuple(names), tuple(graph.type(e) for e in wanted), count)
+    return SampleFile(file, tuple(names), tuple(of), count)
 
 
 def _names(file: Path, arrays: ArrayFile, inputs: Sequence[str]) -> Sequence[str]:
@@ -149,16 +173,14 @@ def _require_known(file: Path, names: Sequence[str], inputs: Sequence[str], grap
         )
 
 
-def _count(file: Path, header: Header, graph: Graph, edge: EdgeId) -> int:
+def _count(file: Path, header: Header, called: str, type_: TensorType) -> int:
     """The number of samples in the array for an input. Raises UsageError where it does not fit."""
-    type_ = graph.type(edge)
     own, first = type_.shape, header.shape[:1]
     fits = [own, first + own, *([first + own[1:]] if own[:1] == (1,) else [])]
     if header.shape not in fits:
         raise RequestError(
-            f"{file} has an array of shape {list(header.shape)} for input "
-            f"{graph.edge_name(edge)!r}; it must be [samples, "
-            f"{', '.join(map(str, type_.shape))}]."
+            f"{file} has an array of shape {list(header.shape)} for input {called!r}; it must be "
+            f"[samples, {', '.join(map(str, type_.shape))}]."
         )
     wanted = type_.dtype.in_files
     if header.dtype != wanted:
@@ -166,8 +188,8 @@ def _count(file: Path, header: Header, graph: Graph, edge: EdgeId) -> int:
         if wanted != type_.dtype.numpy:
             how = f"files hold this type's bits, as array.view(np.{wanted}) gives them"
         raise RequestError(
-            f"{file} has {header.dtype} for input {graph.edge_name(edge)!r}, which is "
-            f"{type_.dtype.value}. Convert the array; {how}."
+            f"{file} has {header.dtype} for input {called!r}, which is {type_.dtype.value}. "
+            f"Convert the array; {how}."
         )
     return 1 if header.shape == type_.shape else header.shape[0]
 
@@ -176,10 +198,15 @@ def random_samples(graph: Graph, count: int = 4, edges: Sequence[EdgeId] | None 
     """Made-up samples for a graph's inputs, or for these of its edges: integers over their
     whole range, floats from a standard normal.
     """
+    wanted = graph.inputs if edges is None else edges
+    return random_values([graph.type(edge) for edge in wanted], count)
+
+
+def random_values(types: Sequence[TensorType], count: int) -> Samples:
+    """As `random_samples`, for inputs of these types."""
     generator = np.random.default_rng(0)
 
-    def one(edge: int) -> Array:
-        type_ = graph.type(edge)
+    def one(type_: TensorType) -> Array:
         if type_.dtype.wide.is_float:
             return generator.standard_normal(type_.shape).astype(type_.dtype.numpy)
         if type_.dtype.is_packed:
@@ -191,6 +218,5 @@ def random_samples(graph: Graph, count: int = 4, edges: Sequence[EdgeId] | None 
         low, high = type_.dtype.range if type_.dtype.bytes == 1 else (0, 100)
         return generator.integers(low, high, type_.shape, dtype=type_.dtype.numpy, endpoint=True)
 
-    wanted = graph.inputs if edges is None else edges
-    samples = tuple(tuple(one(e) for e in wanted) for _ in range(count))
+    samples = tuple(tuple(map(one, types)) for _ in range(count))
     return Samples(samples, "a random generator (seed 0)")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 _LARGEST_DIVISOR = 4
@@ -108,3 +108,12 @@ class Size:
     tensor: int
     axis: int
     extents: tuple[SizedExtent, ...]
+
+    def shape(self, tensor: int, size: int, largest: Sequence[int]) -> tuple[int, ...]:
+        """The shape at a size of an input or output (inputs, then outputs) that has the shape
+        `largest` at the largest one."""
+        found = list(largest)
+        for extent in self.extents:
+            if extent.tensor == tensor:
+                found[extent.axis] = extent.formula(size)
+        return tuple(found)
