@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mcu_deploy.compiled import CompiledModel
 from mcu_deploy.errors import ModelError
+from mcu_deploy.files.given import is_file, why_no_file
 from mcu_deploy.pmx import backends, content, file
 from mcu_deploy.pmx.backends import BackendData, give_data
 from mcu_deploy.pmx.content import Saved
@@ -34,8 +35,13 @@ def pack(model: CompiledModel, session: Session, *, compress: bool = False) -> b
 def load(path: Path) -> Saved:
     """What a .pmx file holds. Raises ModelError for one that is missing, damaged, or of another
     version of the format."""
+    if not is_file(path):
+        raise ModelError(f"The model file {path} {why_no_file(path)}. Check the path.")
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise ModelError(f"The model file {path} cannot be read ({error.strerror}).") from error
+        raise ModelError(
+            f"The model file {path} cannot be read ({error.strerror}). Check who may read it, or "
+            "give another copy."
+        ) from error
     return content.decode(*file.unwrap(raw, path), path)

@@ -97,7 +97,7 @@ def test_an_empty_content(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"nowhere\.pmx cannot be read \(No such file"):
+    with pytest.raises(ModelError, match=r"nowhere\.pmx does not exist\. Check the path"):
         compiled(tmp_path / "nowhere.pmx")
 
 
