@@ -96,7 +96,7 @@ def _summary(file: FileReport) -> str:
     names = ", ".join(model.name for model in file.models)
     words = {
         "network": f"network {names}: symbols, sections, descriptor",
-        "object": "object without a network: ABI, collisions",
+        "object": "object without a network" + (": ABI, collisions" if file.target else ""),
         "archive": f"archive of {_count(file.members, 'object')}"
         + (f" with {names}" if names else "")
         + ": ABI, collisions",

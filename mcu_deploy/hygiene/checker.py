@@ -32,6 +32,7 @@ from mcu_deploy.hygiene.findings import (
     printable,
 )
 from mcu_deploy.hygiene.firmware import map_models
+from mcu_deploy.hygiene.lto import is_lto, may_be_network
 from mcu_deploy.hygiene.parts import divide, find_link_map
 from mcu_deploy.hygiene.symbols import (
     Rules,
@@ -46,10 +47,11 @@ _MACHINES = {"x86_64": "EM_X86_64", "amd64": "EM_X86_64", "aarch64": "EM_AARCH64
 
 @dataclass
 class _File:
-    """A file on its way through the checks."""
+    """A file on its way through the checks. lto: how many objects the linker will compile anew."""
 
     name: str
     archive: bool = False
+    lto: int = 0
     units: list[LinkUnit] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -169,7 +171,7 @@ def _check(
     paths: Sequence[Path], board: Processor | None, *, strict: bool, expected_name: str | None
 ) -> CheckReport:
     rules = load_rules()
-    files = [_load(path) for path in paths]
+    files = [_load(path, strict) for path in paths]
     core = core_of_board(board) if board is not None else None
     jobs = [_prepare(file, unit, core) for file in files for unit in file.units]
     code = disassemble_units([(job.unit, job.core) for job in jobs])
@@ -186,38 +188,44 @@ def _check(
     return CheckReport(reports, tuple(found + together))
 
 
-def _load(path: Path) -> _File:
+def _load(path: Path, strict: bool) -> _File:
     file = _File(os.fsencode(path).decode("utf-8", "backslashreplace"))
     try:
         data = read_file(path)
         file.archive = is_archive(data)
         if not file.archive:
-            _take(file, "", data)
+            _take(file, "", data, strict)
             return file
         for member, body in read_archive(data):
-            _take(file, member, body)
-        if not file.units and not file.findings:
+            _take(file, member, body, strict=False)
+        if not (file.units or file.findings or file.lto):
             file.notes.append("the archive is empty")
     except Unreadable as error:
         file.findings.append(_unreadable(file.name, "", error))
     return file
 
 
-def _take(file: _File, member: str, data: bytes) -> None:
+def _take(file: _File, member: str, data: bytes, strict: bool) -> None:
     try:
         elf = read_elf(data)
     except Unreadable as error:
         file.findings.append(_unreadable(file.name, member, error))
         return
     unit = LinkUnit(file.name, member, elf)
-    if any(section.name.startswith((".gnu.lto_", ".llvm.lto")) for section in elf.sections):
+    if not is_lto(elf):
+        file.units.append(unit)
+    elif not strict and not may_be_network(elf):
+        file.lto += 1
+        file.notes.append(
+            f"{printable(member) or 'it'} is for link-time optimisation: the linker compiles it"
+            " anew, and what becomes of it is checked in the image alone"
+        )
+    else:
         message = (
             "This is an object for link-time optimisation: it is not usable, since the linker"
             " would compile it anew, and what was checked is not what runs."
         )
         file.findings.append(unit.finding("lto-object", message))
-    else:
-        file.units.append(unit)
 
 
 def _unreadable(name: str, member: str, error: Unreadable) -> Finding:
@@ -295,7 +303,7 @@ def _report(file: _File, jobs: list[_Job], core: CheckedCore | None) -> FileRepo
     if file.archive:
         kind = "archive"
     elif not units:
-        kind = "unreadable"
+        kind = "object" if file.lto else "unreadable"
     elif units[0].elf.linked:
         kind = "firmware"
     else:
@@ -306,7 +314,7 @@ def _report(file: _File, jobs: list[_Job], core: CheckedCore | None) -> FileRepo
         kind=kind,
         target="; ".join(targets),
         core=core.title if core is not None and units else "",
-        members=len(units) if file.archive else 0,
+        members=len(units) + file.lto if file.archive else 0,
         instructions=sum(job.code.instructions for job in jobs),
         models=models,
         notes=tuple(file.notes),

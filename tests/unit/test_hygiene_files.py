@@ -295,6 +295,25 @@ def test_lto_objects_are_not_usable(tmp_path: Path) -> None:
     assert rules(check(bitcode).findings) == {"lto-object"}
 
 
+@pytest.mark.parametrize("fat", [(), ("-ffat-lto-objects",)])
+def test_a_program_may_have_lto_objects_beside_its_networks(
+    fat: tuple[str, ...], tmp_path: Path
+) -> None:
+    """They name a network that they use, and define none."""
+    user = "extern const int _mcu_network_kws; const int *used(void) { return &_mcu_network_kws; }"
+    made = build(tmp_path, {"user.c": user}, *M4F, "-flto", *fat)
+    report = check(made["user"])
+    assert report.findings == () and report.exit_code == 0
+    assert [file.kind for file in report.files] == ["object"]
+    assert "checked in the image alone" in report.files[0].notes[0]
+    assert rules(check_files([made["user"]], strict=True).findings) == {"lto-object"}
+    archive = tmp_path / "libuser.a"
+    programs.run(["arm-none-eabi-gcc-ar", "rcs", archive, made["user"]])
+    report = check(archive)
+    assert report.findings == () and "user.o is for link-time" in report.files[0].notes[0]
+    assert report.files[0].members == 1
+
+
 # ---- Linked images
 
 STUBS = """
