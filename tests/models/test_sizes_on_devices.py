@@ -54,9 +54,8 @@ def test_validate_at_sizes_on_a_cortex_m4(name: str, tmp_path: Path) -> None:
     """By default at the least size, half the largest, and the largest."""
     found = validate(_built(name, tmp_path, "mps2-an386"))
     assert found.passed and found.onnxruntime, found.problems
-    assert found.origin == f"made-up samples (seed 0) of the sizes 1, {MODELS[name][2] // 2}, " + (
-        str(MODELS[name][2])
-    )
+    most = MODELS[name][2]
+    assert found.origin == f"a random generator (seed 0), of the sizes 1, {most // 2}, {most}"
 
 
 @pytest.mark.needs_host_gcc
@@ -64,7 +63,7 @@ def test_sizes_are_typed(tmp_path: Path) -> None:
     build = _built("convolution", tmp_path, "host").directory
     done = call("validate", build, "--sizes", "1,7", "--layers", "built")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "2 samples from made-up samples (seed 0) of the sizes 1, 7" in done.stdout
+    assert "2 samples from a random generator (seed 0), of the sizes 1, 7" in done.stdout
     assert "sample 0 is of a size at which the network has other layers" in done.stdout
     wrong = call("validate", build, "--sizes", "1,x")
     assert wrong.returncode == 2 and "--sizes=1,x is no list of numbers" in wrong.stderr
