@@ -57,6 +57,8 @@ def load_board(name_or_path: str | Path, clock: str | None = None) -> Board:
     known = shipped_boards()
     if text in known:
         return _load_file(known[text], clock)
+    if text and is_file(path / BOARD_FILE):
+        return _load_file(path / BOARD_FILE, clock)
     hint = did_you_mean(text, known)
     hint = f"{hint} Known boards: {', '.join(known)}" if hint.startswith("did") else hint
     raise UnknownBoardError(

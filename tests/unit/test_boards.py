@@ -347,6 +347,20 @@ def test_missing_and_unknown_boards(tmp_path: Path) -> None:
     assert "is not valid TOML" in _message(tmp_path / "binary.toml")
 
 
+def test_a_folder_is_found_by_its_bare_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no board that ships is called so."""
+    for name in ("mine", "stm32f746"):
+        (tmp_path / name).mkdir()
+        _own(tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    assert load_board("mine").path == Path("mine/board.toml")
+    assert load_board("stm32f746").path.is_relative_to(resources.boards())
+    monkeypatch.chdir(tmp_path / "mine")
+    assert "no board called ''" in _message("")
+
+
 def test_the_guard_is_no_larger_than_its_alignment(tmp_path: Path) -> None:
     path = _own(tmp_path, ("origin = 0x2000_0000", "origin = 0x1FFF_F000"))
     assert load_board(path).stack_guard_bytes == 4096
