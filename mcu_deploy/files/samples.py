@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -184,14 +185,29 @@ def _count(file: Path, header: Header, called: str, type_: TensorType) -> int:
         )
     wanted = type_.dtype.in_files
     if header.dtype != wanted:
-        how = "quantized inputs are given as integers"
-        if wanted != type_.dtype.numpy:
-            how = f"files hold this type's bits, as array.view(np.{wanted}) gives them"
         raise RequestError(
             f"{file} has {header.dtype} for input {called!r}, which is {type_.dtype.value}. "
-            f"Convert the array; {how}."
+            f"{_conversion(header.dtype, type_)}"
         )
     return 1 if header.shape == type_.shape else header.shape[0]
+
+
+def _conversion(given: np.dtype[Any], type_: TensorType) -> str:
+    """How to make an input's elements of those that are given, a sentence."""
+    wanted, quantization = type_.dtype.in_files, type_.quantization
+    if wanted != type_.dtype.numpy:
+        return (
+            "Convert the array; files hold this type's bits, as "
+            f"array.view(np.{wanted}) gives them."
+        )
+    if given.kind != "f" or quantization is None or not quantization.per_tensor:
+        return f"Convert the array: array.astype(np.{wanted})."
+    low, high = type_.dtype.range
+    zero, scale = quantization.zero_point[0], quantization.scales[0]
+    return (
+        f"It is quantized, so convert the array: np.clip(np.round(array / {scale!s}) "
+        f"{'-' if zero < 0 else '+'} {abs(zero)}, {low}, {high}).astype(np.{wanted})."
+    )
 
 
 def random_samples(graph: Graph, count: int = 4, edges: Sequence[EdgeId] | None = None) -> Samples:

@@ -84,3 +84,20 @@ def test_the_commands_name_it(words: list[str], tmp_path: Path, kws_dir: Path) -
     done = call(command, model, "--board", "host", option, tmp_path / "s.npz", cwd=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
     assert "s.npz has in1, and the model has no such input" in done.stderr
+
+
+def test_how_an_array_of_another_type_is_converted(
+    tmp_path: Path, graph: Graph, kws_dir: Path
+) -> None:
+    np.savez(tmp_path / "s.npz", in0=ONE.astype(np.float64), in1=ONE)
+    with pytest.raises(RequestError, match=r"array\.astype\(np\.float32\)\.$"):
+        load_samples(tmp_path / "s.npz", graph)
+    kws = passes.run(formats.load(kws_dir / "model.onnx"))
+    features = np.load(kws_dir / "samples.npz")["in0"]
+    np.savez(tmp_path / "s.npz", in0=(features.astype(np.float32) - 83) * np.float32(0.5847029))
+    with pytest.raises(RequestError) as raised:
+        load_samples(tmp_path / "s.npz", kws)
+    given = str(raised.value).partition("convert the array: ")[2].removesuffix(".")
+    array = np.load(tmp_path / "s.npz")["in0"]
+    converted = eval(given, {"np": np, "array": array})
+    assert converted.dtype == features.dtype and np.array_equal(converted, features)
