@@ -138,7 +138,8 @@ def _print(report: Report, folder: str) -> None:
         say(*_pools(n, report.options.pools.hot_weights))
         if report.options.hot_code:
             say(_hot_code(n))
-            out.print(drawn(n.waiting_table()))
+            if n.waiting_code:
+                out.print(drawn(n.waiting_table()))
     for n in report.networks:
         if costs := n.measured_costs:
             used = f"measured costs of {costs.layers} of {len(n.layers)} layers"
