@@ -358,7 +358,8 @@ def _compile_message(failing: str, messages: str, board: Processor) -> str:
     if "unrecognized -mcpu" in messages:
         return (
             f"{text}; this gcc is older than the core. Name one that it knows and whose code runs "
-            "there (--cflags=-mcpu=cortex-m55, or cflags in the board.toml), or install a newer gcc."
+            "there (--cflags=-mcpu=cortex-m55, or cflags in the board.toml), or install a newer "
+            "gcc."
         )
     for header in ("string.h", "math.h", "stdint.h"):
         if f"fatal error: {header}: No such file" in messages:
