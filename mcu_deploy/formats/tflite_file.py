@@ -61,6 +61,8 @@ _KINDS = {v: k for k, v in vars(tflite.BuiltinOperator).items() if isinstance(v,
 # The operators that run other subgraphs: their options, and the fields of these with the numbers.
 _CALLS: Mapping[str, tuple[type[Any], tuple[str, ...]]] = {
     "CALL_ONCE": (tflite.CallOnceOptions, ("InitSubgraphIndex",)),
+    "IF": (tflite.IfOptions, ("ThenSubgraphIndex", "ElseSubgraphIndex")),
+    "WHILE": (tflite.WhileOptions, ("CondSubgraphIndex", "BodySubgraphIndex")),
 }
 
 

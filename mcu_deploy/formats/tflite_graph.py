@@ -39,11 +39,24 @@ class GraphBuilder:
     An order says which axis of the file's tensor stands at each place: NCHW is (0, 3, 1, 2).
     """
 
-    def __init__(self, name: str) -> None:
-        self._editor = GraphEditor.empty(name)
+    def __init__(self, name: str, editor: GraphEditor | None = None) -> None:
+        self._editor = editor or GraphEditor.empty(name)
         self._edges: dict[tuple[int, Order], EdgeId] = {}
         self._written: dict[int, Order] = {}
         self.variables = Variables()
+
+    def beside(self) -> GraphBuilder:
+        """Builds the same graph with the tensors of another subgraph, which it numbers anew."""
+        return GraphBuilder("", self._editor)
+
+    def bind(self, tensor: TfliteTensor, edge: EdgeId) -> None:
+        """Lets a tensor be an edge that is there, in the file's order."""
+        self._edges[tensor.index, _natural(tensor)] = edge
+        self._written[tensor.index] = _natural(tensor)
+
+    def add_edge_input(self, name: str, type_: TensorType) -> None:
+        """An input of the graph that is no tensor of the file."""
+        self._editor.inputs.append(self._editor.add_edge(name, type_))
 
     def add_input(self, tensor: TfliteTensor) -> None:
         """An input of the network, in the file's order."""
@@ -141,6 +154,8 @@ class GraphBuilder:
         attributes: Mapping[str, Any] | None = None,
         domain: str = "",
         order: Order | None = None,
+        extra_inputs: Sequence[EdgeId] = (),
+        subgraphs: Mapping[str, Graph] | None = None,
     ) -> None:
         """A node that writes tensors of the file (in an order of axes), or edges of `edge`."""
         written: list[EdgeId] = []
@@ -155,7 +170,9 @@ class GraphBuilder:
                 written.append(self._new_edge(tensor, order or _natural(tensor)))
         if domain == _EXACT:
             self._require_factors(operation, op, inputs, written, attributes or {})
-        self._editor.add_node(op, inputs, written, operation.name, attributes, domain)
+        self._editor.add_node(
+            op, inputs, written, operation.name, attributes, domain, extra_inputs, subgraphs
+        )
 
     def _require_factors(
         self, operation: Operation, op: str, inputs: Sequence[EdgeId | None],
@@ -213,6 +230,16 @@ class GraphBuilder:
                 self._editor.inputs.append(self._new_edge(tensor, _natural(tensor)))
         read = [t for t in operation.inputs if t is not None and t.index in self._written]
         return tuple(read)
+
+    def finish_inner(self, operation: Operation, outputs: Sequence[EdgeId]) -> Graph:
+        """The graph that an operator holds, with these outputs, each written by a node of it."""
+        for edge in outputs:
+            if self._editor.producer(edge) is None or edge in self._editor.outputs:
+                copy = self.edge(self._editor.edge_name(edge), self._editor.types[edge])
+                self.add(operation, "Identity", [edge], copy)
+                edge = copy
+            self._editor.outputs.append(edge)
+        return self._editor.finish(opset=OPSET)
 
     def finish(self, outputs: Sequence[TfliteTensor]) -> tuple[Graph, tuple[OwnState, ...]]:
         """The graph with these outputs, in the file's order of axes, and its states."""

@@ -9,6 +9,7 @@ import struct
 import numpy as np
 from fuzz.compiling import read as read  # the target's own
 from fuzz.harness import change_bytes
+from tflite_control_files import branches, loop, quantized
 from tflite_models import Operator, Subgraph, Tensor, constant, small_model, write
 
 SUFFIX = ".tflite"
@@ -17,7 +18,7 @@ _EDGES = (0, 1, 2, 3, 4, 8, 255, 65536, 1 << 20, (1 << 31) - 1, -1, -2, -(1 << 3
 
 @functools.cache
 def SEEDS() -> list[bytes]:
-    return [small_model(), _floats(), _variables()]
+    return [small_model(), _floats(), _variables(), branches(), loop(), quantized()]
 
 
 def _variables() -> bytes:
