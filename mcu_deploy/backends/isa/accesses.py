@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from mcu_deploy.backends.isa.instruction import Instruction
@@ -33,8 +32,7 @@ class Span(NamedTuple):
     bytes: int
 
 
-@dataclass(frozen=True)
-class Accesses:
+class Accesses(NamedTuple):
     """reads, writes: words of registers in the order of the operands. flags_read, flags_written:
     those of the core, of the FPU, and the predicate of vectors. region: of memory, as `Register`
     has it. span: what it touches of memory, where that is known. moved: a register that goes on by
@@ -54,13 +52,13 @@ class Accesses:
 @functools.lru_cache(1 << 14)
 def accesses_of(instruction: Instruction) -> Accesses:
     """ValueError, a sentence: the instruction has no meaning."""
-    flags_read, flags_written = _flags(instruction)
+    flags_read, flags_written = _flags(instruction.mnemonic, instruction.meaning.statement)
     name = instruction.name
     return Accesses(
-        tuple(w for r in instruction.read for w in resources_of(r)),
-        tuple(w for r in instruction.written for w in resources_of(r)),
-        tuple(flags_read),
-        tuple(flags_written),
+        tuple([w for r in instruction.read for w in resources_of(r)]),
+        tuple([w for r in instruction.written for w in resources_of(r)]),
+        flags_read,
+        flags_written,
         name.startswith(("ld", "vld", "pop", "vpop")),
         name.startswith(("st", "vst", "push", "vpush")),
         _region(instruction),
@@ -69,11 +67,16 @@ def accesses_of(instruction: Instruction) -> Accesses:
     )
 
 
-def resources_of(register: Register) -> list[Resource]:
+def resources_of(register: Register) -> tuple[Resource, ...]:
     """The words of its file that a register is made of."""
     assert register.place is not None, register
-    file = Kind.CORE if register.kind is Kind.CORE else Kind.SINGLE
-    return [(file, word) for word in words_of(register.kind, register.place)]
+    return _resources(register.kind, register.place)
+
+
+@functools.cache
+def _resources(kind: Kind, place: int) -> tuple[Resource, ...]:
+    file = Kind.CORE if kind is Kind.CORE else Kind.SINGLE
+    return tuple([(file, word) for word in words_of(kind, place)])
 
 
 def _region(instruction: Instruction) -> str:
@@ -95,11 +98,11 @@ _ACCESS = re.compile(r"v?(?:ldr|str)s?([bhwd]?)$")
 
 def _span(instruction: Instruction) -> Span | None:
     memory = instruction.operands[-1] if instruction.operands else None
+    if not isinstance(memory, Memory) or not isinstance(memory.offset, int):
+        return None
     base, _, types = instruction.name.partition(".")
     found = _ACCESS.match(base)
-    if found is None or not isinstance(memory, Memory) or not isinstance(memory.offset, int):
-        return None
-    if memory.base.kind is not Kind.CORE:
+    if found is None or memory.base.kind is not Kind.CORE:
         return None
     size = _BYTES[found[1] or "w"]
     if instruction.is_vector:
@@ -126,9 +129,10 @@ def _moved(instruction: Instruction) -> tuple[Resource, int] | None:
     return None
 
 
-def _flags(instruction: Instruction) -> tuple[list[Resource], list[Resource]]:
+@functools.cache
+def _flags(mnemonic: str, statement: str) -> tuple[tuple[Resource, ...], tuple[Resource, ...]]:
     """Those that it reads and writes. Who writes some of N, Z, C and V only reads the others."""
-    statement = instruction.meaning.statement
+    instruction = Instruction(mnemonic)
     name = instruction.name
     read: list[Resource] = []
     written: list[Resource] = []
@@ -148,4 +152,4 @@ def _flags(instruction: Instruction) -> tuple[list[Resource], list[Resource]]:
         written.append(PREDICATE)
     if instruction.is_predicated or name.startswith("vpst"):
         read.append(PREDICATE)
-    return read, written
+    return tuple(read), tuple(written)

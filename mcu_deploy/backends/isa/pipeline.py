@@ -41,6 +41,7 @@ _DSP = re.compile(
     r"[su]xt|pkh|[su]sat|bf[ic]|[su]bfx|rbit|rev|clz|q(add|sub|dadd|dsub)|sel|usad"
     r"|(s|q|sh|u|uq|uh)(add|sub|asx|sax)(8|16)?$"
 )
+_LONG, _FUSED = re.compile(r"[us]mlal|umaal|smlald"), re.compile(r"vf?n?m[als]")
 _QUICK = ("add", "adds", "sub", "subs", "mov", "movs", "movw", "movt")
 _LARGEST_PLAIN, _LARGEST_ADDED = 255, 4096
 
@@ -50,18 +51,17 @@ def issue_of(instruction: Instruction) -> Issue:
     """ValueError, a sentence: the instruction has no meaning."""
     name = instruction.name
     kind = _class(instruction)
-    early, addends, stored = _early(instruction), _addends(instruction, kind), _stored(instruction)
+    early, addends = _early(instruction), _addends(instruction, kind)
+    stored = _stored(instruction, early)
     reads = []
     for register in instruction.read:
-        need = Need.LATE
-        if register in stored:
+        need = Need.FACTOR if kind is Class.MAC else Need.LATE
+        if register in addends:
+            need = Need.ADDEND
+        elif register in stored:
             need = Need.STORED
         elif register in early:
             need = Need.EARLY
-        elif kind is Class.MAC:
-            need = Need.FACTOR
-        if register in addends:
-            need = Need.ADDEND
         reads += [(word, need) for word in resources_of(register)]
     found = accesses_of(instruction)
     shifted = any(isinstance(o, Shifted) for o in instruction.operands)
@@ -69,11 +69,11 @@ def issue_of(instruction: Instruction) -> Issue:
                        for r in o.registers) or 2 * (name in ("ldrd", "strd")))  # fmt: skip
     return Issue(
         kind,
-        (*reads, *((flag, Need.LATE) for flag in found.flags_read)),
+        (*reads, *[(flag, Need.LATE) for flag in found.flags_read]),
         frozenset((*found.writes, *found.flags_written)),
-        frozenset(w for r in _moved(instruction) for w in resources_of(r)),
+        frozenset([w for r in _moved(instruction) for w in resources_of(r)]),
         words,
-        is_shifted=shifted or _is_large(instruction),
+        is_shifted=shifted or _is_large(instruction, kind),
         after=_after(kind, words, name in _QUICK and not shifted),
         bank=_bank(instruction) if kind is Class.LOAD else None,
         loads=found.loads,
@@ -91,14 +91,19 @@ def _class(instruction: Instruction) -> Class:
         return Class.BRANCH
     if name in ("ldrd", "strd") or any(isinstance(o, Registers) for o in instruction.operands):
         return Class.MANY
+    if name == "vmov":
+        return Class.MOVE if len(instruction.operands) == 2 else Class.MOVE_TWO
+    return _class_of(name)
+
+
+@functools.cache
+def _class_of(name: str) -> Class:
     if name in ("ldr", "vldr"):
         return Class.LOAD
     if name.startswith("ldr"):
         return Class.LOAD_PART
     if name.startswith(("str", "vstr")):
         return Class.STORE
-    if name == "vmov":
-        return Class.MOVE if len(instruction.operands) == 2 else Class.MOVE_TWO
     if name.startswith("v"):
         return Class.FLOAT
     if _MACS.match(name):
@@ -120,34 +125,40 @@ def _early(instruction: Instruction) -> set[Register]:
     name = instruction.name
     if name in ("ldmia", "stmia", "ldmdb", "stmdb", "vldmia", "vstmia"):
         found |= {o for o in instruction.operands[:1] if isinstance(o, Register)}
-    last = instruction.operands[-1] if instruction.operands else None
-    sources = [o for o in instruction.operands[1:] if isinstance(o, Register)]
-    if re.match(r"[su]xt", name) and sources:
-        found.add(sources[-1])
-    elif re.match(r"[su]sat|[su]bfx|rbit|rev|bf[ic]", name) and sources:
-        found.add(sources[0])
-    elif name == "pkhtb" and isinstance(last, Register):
-        found |= set(sources)
+    source = _source(name)
+    if source is not None:
+        last = instruction.operands[-1]
+        sources = [o for o in instruction.operands[1:] if isinstance(o, Register)]
+        found.update(sources[source] if name != "pkhtb" or isinstance(last, Register) else ())
     return found
+
+
+@functools.cache
+def _source(name: str) -> slice | None:
+    """Which of the registers that an instruction works on it needs early by its name."""
+    if re.match(r"[su]xt", name):
+        return slice(-1, None)
+    if re.match(r"[su]sat|[su]bfx|rbit|rev|bf[ic]", name):
+        return slice(1)
+    return slice(None) if name == "pkhtb" else None
 
 
 def _addends(instruction: Instruction, kind: Class) -> set[Register]:
     operands, name = instruction.operands, instruction.name
     if kind is Class.MAC:
-        if re.match(r"[us]mlal|umaal|smlald", name):
-            return {o for o in operands[:2] if isinstance(o, Register)}
-        return {o for o in operands[3:4] if isinstance(o, Register)}
-    if re.match(r"vf?n?m[als]", name):
+        added = operands[:2] if _LONG.match(name) else operands[3:4]
+        return {o for o in added if isinstance(o, Register)}
+    if kind is Class.FLOAT and _FUSED.match(name):
         return {o for o in operands[:1] if isinstance(o, Register)} & set(instruction.read)
     return set()
 
 
-def _stored(instruction: Instruction) -> set[Register]:
+def _stored(instruction: Instruction, early: set[Register]) -> set[Register]:
     """What a store of one word or less writes, where it is no address as well."""
     if not instruction.name.startswith(("str", "vstr")):
         return set()
     data = {o for o in instruction.operands if isinstance(o, Register)}
-    return data - _early(instruction)
+    return data - early
 
 
 def _moved(instruction: Instruction) -> list[Register]:
@@ -157,7 +168,7 @@ def _moved(instruction: Instruction) -> list[Register]:
     ]  # fmt: skip
 
 
-def _is_large(instruction: Instruction) -> bool:
+def _is_large(instruction: Instruction, kind: Class) -> bool:
     """Whether it has a number that is no byte, which takes the shifter."""
     last = instruction.operands[-1] if instruction.operands else None
     name = instruction.name.rstrip("s")
@@ -173,7 +184,7 @@ def _is_large(instruction: Instruction) -> bool:
     ):
         return False
     is_added = name in ("add", "ub", "sub") and abs(last) < _LARGEST_ADDED
-    return _class(instruction) is Class.ALU and abs(last) > _LARGEST_PLAIN and not is_added
+    return kind is Class.ALU and abs(last) > _LARGEST_PLAIN and not is_added
 
 
 def _bank(instruction: Instruction) -> tuple[Resource, int] | None:
@@ -249,10 +260,13 @@ class Pipeline:
 
     def has_room(self, issue: Issue) -> bool:
         """Whether the present cycle can issue it if it has what it reads."""
-        if self.is_full:
-            return False
         older = self._older
-        return older is None or (may_pair(older, issue) and issue.writes.isdisjoint(older.writes))
+        if older is None:
+            return True
+        return (
+            not self.is_full and _PARTNERS[older.kind][issue.kind]
+            and may_pair(older, issue) and issue.writes.isdisjoint(older.writes)
+        )  # fmt: skip
 
     def prefers(self, issue: Issue, other: Issue, pairing: int) -> bool:
         """What can only be the older one goes first, then a product, of which there is one a

@@ -178,6 +178,7 @@ class Whereabouts:
         self._crowd = [*values.crowd]
         self._is_issued = [False] * self._count
         self._oldest = 0  # of what is not issued
+        self._asked: tuple[int, list[int] | None] = -1, None  # the last, and what was found for it
 
     def may(self, n: int) -> bool:
         """Whether what an instruction makes has places now."""
@@ -189,12 +190,13 @@ class Whereabouts:
         most = len(self._values.places) - moving
         if moving and n > self._oldest and max(self._crowd[self._oldest : n]) > most:
             return False
-        return self._found(n, made) is not None
+        self._asked = n, self._found(n, made)
+        return self._asked[1] is not None
 
     def issue(self, n: int) -> bool:
         """Whether what it makes has places."""
         oldest, made = self._oldest, self._values.made[n]
-        found = self._found(n, made) if made else []
+        found = self._asked[1] if self._asked[0] == n else self._found(n, made) if made else []
         if found is None:
             return False
         for value in self._values.read[n].values():
