@@ -106,9 +106,10 @@ def open_samples(
     they are not the graph's.
 
     An .npz holds an array an input, named in0, in1, ... or by the inputs' names; an .npy the only
-    input. The first axis counts samples, unless an array has the input's own shape. What else an
-    .npz may hold are answers to compare with: a word with a number (out0, ort0), a name of one of
-    the graph's tensors, and `labels`. Raises UsageError with a sentence where the file does not fit
+    input. The first axis counts samples, beside the input's own axes or in the place of a first
+    one of size 1; an array of the input's own shape is one sample. What else an .npz may hold are
+    answers to compare with: a word with a number (out0, ort0), a name of one of the graph's
+    tensors, and `labels`. Raises UsageError with a sentence where the file does not fit
     the graph, as where it has an array that is none of these.
     """
     file, arrays = _file(path)
