@@ -93,7 +93,7 @@ def _rewrite(net: Net, decompose: bool) -> None:
     folding = (_hand_on, _batch_norm, _scale_or_shift, _gemm, _matmul, affine.into_gemms)
     _until_stable(net, folding)
     if decompose:
-        _until_stable(net, (*folding, decomposing.square))
+        _until_stable(net, (*folding, decomposing.square, decomposing.slopes))
 
 
 def _until_stable(net: Net, steps: Sequence[Rewrite]) -> None:

@@ -20,11 +20,13 @@ from quantizing_nets import (
     trials,
 )
 
-from mcu_deploy import formats, passes
+from mcu_deploy import compiler, formats, passes
 from mcu_deploy.api.quantizing import quantize
+from mcu_deploy.boards import load_board
 from mcu_deploy.quantizing import judging
 from mcu_deploy.quantizing.choosing import Recipe
 from mcu_deploy.quantizing.statistics import SampleShare
+from mcu_deploy.report.floats import require_integers
 
 
 def test_what_can_be_folded_is_and_the_model_computes_the_same(tmp_path: Path) -> None:
@@ -238,3 +240,28 @@ def test_a_swish_of_a_clip_is_one_table(tmp_path: Path) -> None:
     for name, output in between.items():
         readers = {n.op_type for n in written if output in n.input}
         assert readers and "QuantizeLinear" not in readers, name
+
+
+@pytest.mark.parametrize("slopes", [1, 4])
+def test_slopes_become_integers(slopes: int, tmp_path: Path) -> None:
+    """A PRelu of one slope, and of one a channel, leaves nothing in float."""
+    random = np.random.default_rng(6)
+    constants = {
+        "w": random.normal(size=(4, 3, 3, 3)) / 5, "a": random.uniform(0.05, 0.5, (slopes, 1, 1)),
+        "d": random.normal(size=(4 * 36, 5)) / 12,
+    }  # fmt: skip
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"]),
+        helper.make_node("PRelu", ["c", "a"], ["p"]),
+        helper.make_node("Flatten", ["p"], ["f"]),
+        helper.make_node("Gemm", ["f", "d"], ["y"]),
+    ]
+    model = model_of(nodes, constants, {"x": [1, 3, 8, 8]}, {"y": [1, 5]})
+    net = prepared(model, tmp_path)
+    (given,) = samples(1)
+    (found,), (wanted,) = results(net.model(), given), results(model, given)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+    np.savez(tmp_path / "s.npz", in0=samples(60))
+    made = quantize(tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx")
+    require_integers(compiler.compile_model(tmp_path / "q.onnx", load_board("mps2-an386")))
+    assert made.accuracy[-1].judged.mean_sqnr > 30
