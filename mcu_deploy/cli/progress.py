@@ -32,13 +32,13 @@ def working(what: str) -> Iterator[None]:
         TextColumn("{task.fields[far]}"), console=err, transient=True,
     )  # fmt: skip
     shown = bar.add_task(f"{escape(what)} ...", total=None, far="")
-    step = bar.add_task("", visible=False)  # keeps the rate
+    step = bar.add_task("", total=None, visible=False)  # keeps the rate
 
     def tell(detail: str, done: int, total: int | None) -> None:
         nonlocal step
         if bar.tasks[-1].description != detail:
             bar.remove_task(step)
-            step = bar.add_task(detail, visible=False)
+            step = bar.add_task(detail, total=None, visible=False)
         bar.update(step, completed=done, total=total)
         bar.update(shown, description=f"{escape(what)}: {escape(detail)}", far=_far(bar.tasks[-1]))
 

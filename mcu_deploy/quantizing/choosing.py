@@ -178,17 +178,19 @@ def choose(trials: Trials) -> Recipe:
 
     Another than SAFE only where the samples tell them apart.
     """
+    kinds = [kind for kind in equalizing.KINDS if kind != equalizing.NONE]
+    kinds = kinds if equalizing.has_pairs(trials.net) else []
+    most = len(METHODS) + 2 * len(kinds) + 1
 
     def best(recipes: Sequence[Recipe]) -> Recipe:
         for recipe in (SAFE, *recipes):
-            tell(str(recipe))
+            tell("trying recipes", len(trials.samples), most)
             trials.score(recipe)
         return max(trials.samples, key=lambda r: _surplus(trials, r))
 
     best([replace(SAFE, method=method) for method in METHODS])
     order = sorted(METHODS, key=lambda m: -trials.scores[replace(SAFE, method=m)])
-    if equalizing.has_pairs(trials.net):
-        kinds = [kind for kind in equalizing.KINDS if kind != equalizing.NONE]
+    if kinds:
         methods = dict.fromkeys((SAFE.method, order[0]))
         best([replace(SAFE, method=m, equalised=kind) for kind in kinds for m in methods])
     winner = best([])

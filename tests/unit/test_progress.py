@@ -31,14 +31,16 @@ def test_listeners_hear_what_is_told_inside_alone() -> None:
     assert inner == [("letters", 0, 2), ("letters", 1, 2), ("letters", 2, 2)]
 
 
-def shown(monkeypatch: pytest.MonkeyPatch, is_terminal: bool) -> str:
+def shown(
+    monkeypatch: pytest.MonkeyPatch, is_terminal: bool, told: tuple[int, int | None] = (12, 100)
+) -> str:
     """What a command writes to standard error that tells how far it is."""
     written = io.StringIO()
     monkeypatch.setattr(
         progress, "err", Console(file=written, force_terminal=is_terminal, width=99)
     )
     with progress.working("measuring [red]a[/]"):
-        tell("networks", 12, 100)
+        tell("networks", *told)
     return written.getvalue()
 
 
@@ -47,6 +49,11 @@ def test_a_terminal_shows_what_is_done_and_how_far(monkeypatch: pytest.MonkeyPat
     assert "measuring [red]a[/]: networks" in text and "12/100" in text
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[3" not in shown(monkeypatch, is_terminal=True)
+
+
+def test_of_what_is_not_counted_no_count_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = shown(monkeypatch, is_terminal=True, told=(0, None))
+    assert "networks" in text and "/100" not in text
 
 
 def test_nothing_moves_where_standard_error_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from mcu_deploy import formats, passes
 from mcu_deploy.api.quantizing import quantize
 from mcu_deploy.errors import McuDeployError, RequestError, UsageError
 from mcu_deploy.options.quantizing import Quantizing
+from mcu_deploy.output.progress import listening
 from mcu_deploy.quantizing.names import FLOAT_TENSORS
 from mcu_deploy.quantizing.oracle import Oracle
 
@@ -231,3 +232,17 @@ def test_a_damaged_model_gets_the_sentence_of_a_build(tmp_path: Path) -> None:
         quantize(tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx")
     assert "nowhere" in str(caught.value)
     assert str(caught.value) == str(built.value)
+
+
+def test_recipes_that_are_tried_are_counted(tmp_path: Path) -> None:
+    onnx.save(depthwise_net(), tmp_path / "m.onnx")
+    np.savez(tmp_path / "s.npz", in0=samples(6))
+    told: list[tuple[int, int | None]] = []
+    with listening(
+        lambda what, done, total: told.append((done, total)) if what == "trying recipes" else None
+    ):
+        made = quantize(tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx")
+    (most,) = {total for _, total in told}
+    counts = [done for done, _ in told]
+    assert counts[0] == 0 and counts == sorted(counts)
+    assert most is not None and len(made.trials) - 1 <= counts[-1] < most
