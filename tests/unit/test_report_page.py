@@ -269,6 +269,26 @@ def test_a_label_leaves_the_point_beside_it_to_be_seen() -> None:
     assert {label.text: label.is_left for label in far.labels} == {"speed": True, "size": False}
 
 
+def test_labels_of_goals_do_not_lie_on_each_other_on_a_phone() -> None:
+    """Those of a depthwise network: to the right of one point, to the left of the next."""
+    figures = [("speed", 202192, 35180), ("balanced", 210489, 28292), ("size", 648675, 22324)]
+    builds = [*(goal(name, cycles, flash, 1) for name, cycles, flash in figures),
+              goal("ram", 244387, 34776, 1)]  # fmt: skip
+    picture = scatter(Front("modelled", compared(builds)))
+    assert picture is not None
+    labels = {label.text: label for label in picture.labels}
+    left, right = labels["balanced"], labels["speed, ram"]
+    assert right.is_left and not left.is_left
+    letters = 7 * (len(left.text) + len(right.text)) + 2 * 14
+    assert (right.x - left.x) / 100 * 288 < letters, "they do not fit beside each other"
+    assert abs(right.y - left.y) >= 15
+    wide = [builds[0], builds[2]]
+    picture = scatter(Front("modelled", compared(wide)))
+    assert picture is not None
+    points = [(p.x, p.y) for p in picture.points]
+    assert all((label.x, label.y) in points for label in picture.labels), "none is moved in vain"
+
+
 def test_the_goals_are_real_builds(folder: Path, reported: reporting.Reported) -> None:
     found = {b.goal: b for b in reported.front.builds}
     size = json.loads((folder / "size" / "report.json").read_text(encoding="utf-8"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from mcu_deploy.report.front import Front, GoalBuild
 
@@ -45,6 +46,8 @@ class Scatter:
 
 
 _HEIGHT = 200  # in pixels
+_NARROW = 288  # the least that the picture is wide, on a phone
+_LETTER, _LINE, _GAP = 7, 15, 14  # of labels, and from a point to its label
 
 
 def scatter(front: Front) -> Scatter | None:
@@ -78,10 +81,10 @@ def scatter(front: Front) -> Scatter | None:
         else:
             clusters.append([build])
     places = [place(c[0]) for c in clusters]
-    labels = [
-        PointLabel(", ".join(b.goal for b in c), *here, is_left=_is_left(here, places))
-        for c, here in zip(clusters, places, strict=True)
-    ]
+    labels: list[PointLabel] = []
+    for cluster, here in zip(clusters, places, strict=True):
+        text = ", ".join(b.goal for b in cluster)
+        labels.append(_label(PointLabel(text, *here, is_left=_is_left(here, places)), labels))
     points = [Point(*place(b), b.on_front, b.is_asked) for b in builds]
     return Scatter(
         _HEIGHT, tuple(points), tuple(labels),
@@ -97,3 +100,20 @@ def _is_left(here: tuple[float, float], places: list[tuple[float, float]]) -> bo
     left = any(-_LABEL_WIDTH < by < 0 for by in level)
     right = any(0 < by < _LABEL_WIDTH for by in level)
     return right if left != right else here[0] > 50
+
+
+def _label(beside: PointLabel, others: Sequence[PointLabel]) -> PointLabel:
+    """Beside its point, or somewhat above or below it where two would lie on each other."""
+    tried = (replace(beside, y=beside.y + lift * _LINE) for lift in (0, -1, 1, -2, 2))
+    return next((at for at in tried if not any(_meet(at, other) for other in others)), beside)
+
+
+def _meet(one: PointLabel, other: PointLabel) -> bool:
+    """Whether two labels lie on each other where the picture is narrow."""
+    (a, b), (c, d) = _ends(one), _ends(other)
+    return a < d and c < b and abs(one.y - other.y) < _LINE
+
+
+def _ends(label: PointLabel) -> tuple[float, float]:
+    point, wide = label.x / 100 * _NARROW, len(label.text) * _LETTER + _GAP
+    return (point - wide, point) if label.is_left else (point, point + wide)
