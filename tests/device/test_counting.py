@@ -185,7 +185,7 @@ def test_counts_that_a_full_disk_cuts_are_an_error(full: str, tmp_path: Path) ->
         assert lines[-1] == f"end {len(lines) - 1}\n"
         file.unlink()
     (tmp_path / full).symlink_to("/dev/full")  # each write fails with ENOSPC
-    said = rf"QEMU cannot count .*: {full} ends in its middle, as on a full disk; make room in"
+    said = rf"QEMU cannot count .*: {full} ends in its middle, as on a full disk\. Make room in"
     with pytest.raises(ToolError, match=said):
         emulator.trace(job, bench.marks, 60)
 

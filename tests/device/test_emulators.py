@@ -234,7 +234,7 @@ def test_renode_names_what_it_cannot_load(tmp_path: Path) -> None:
 
 def test_a_firmware_that_is_not_there(tmp_path: Path) -> None:
     with (
-        pytest.raises(UsageError, match=r"absent\.elf is no file; build the firmware"),
+        pytest.raises(UsageError, match=r"absent\.elf is no file\. Build the firmware"),
         open_emulator(load_board("mps2-an386"), tmp_path / "absent.elf"),
     ):
         pytest.fail("it started")

@@ -35,7 +35,7 @@ def test_without_a_cache_it_is_compiled_each_time(
 def test_without_a_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ToolError, match=r"needs gcc for this machine; install it with `apt-get"):
+    with pytest.raises(ToolError, match=r"needs gcc for this machine\. Install it with `apt-get"):
         plugin(tmp_path)
 
 
