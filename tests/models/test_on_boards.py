@@ -36,7 +36,7 @@ _CORES = [board for board in BOARDS if board in one_of_each_core(BOARDS)]
 # Of these boards the sample has two models; each is on two cores or more, beside the host.
 _TWO = {
     "mps2-an385": (INT8[0], INT8[3]), "mps2-an500": (INT8[0], INT8[2]),
-    "mps2-an505": (INT8[1], INT8[3]), "mps3-an547": (INT8[0], INT8[3]),
+    "mps2-an505": (INT8[2], INT8[3]), "mps3-an547": (INT8[1], INT8[3]),
 }  # fmt: skip
 
 
