@@ -1,9 +1,9 @@
 """Real models on every board: the device against the oracle, and against onnxruntime.
 
-The fixed sample: the int8 models, in one firmware, with two samples, on the host and on a Cortex-M4
-(with every layer), other two of them on one board of each other core, and one on each other board;
-the float models with one sample on an FPU, and one of them without. The whole matrix: each model in
-a firmware of its own, all ten samples on all boards.
+The fixed sample: the int8 models, in one firmware, with two samples on one board of each core
+(with every layer on the host and on a Cortex-M4), and one of them on each other board; the float
+models with one sample on an FPU, and one of them without. The whole matrix: each model in a
+firmware of its own, all ten samples on all boards.
 """
 
 from __future__ import annotations
@@ -31,13 +31,6 @@ _IN_QEMU = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 # which run the code of CpuRef and of ArmDsp.
 _WITH_LAYERS = ("host", "mps2-an386")
 _CORES = [board for board in BOARDS if board in one_of_each_core(BOARDS)]
-
-
-# Of these boards the sample has two models; each is on two cores or more, beside the host.
-_TWO = {
-    "mps2-an385": (INT8[0], INT8[3]), "mps2-an500": (INT8[0], INT8[2]),
-    "mps2-an505": (INT8[2], INT8[3]), "mps3-an547": (INT8[1], INT8[3]),
-}  # fmt: skip
 
 
 def _on(boards: Sequence[str]) -> list[object]:
@@ -91,8 +84,7 @@ def test_int8_models_are_bit_exact_on_each_core(
     board: str, models_dir: Path, tmp_path: Path
 ) -> None:
     layers = board in _WITH_LAYERS
-    models = _TWO.get(board, INT8)
-    for model, result in _validate(board, models, models_dir, tmp_path, 2, layers=layers):
+    for model, result in _validate(board, INT8, models_dir, tmp_path, 2, layers=layers):
         _assert_exact(model, result, layers)
 
 
