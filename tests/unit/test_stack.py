@@ -371,6 +371,8 @@ def instruction(text: str) -> Disassembled:
         ("stmdb sp!, {r4, r5, r6, r7, r8, lr}", 24),
         ("pop {r4, pc}", -8),
         ("ldmia.w sp!, {r4, r5, pc}", -12),
+        ("ldmia.w sp, {r1, r2, r3}", 0),
+        ("stmia.w sp, {r1, r2, r3}", 0),
         ("vpush {d8-d15}", 64),
         ("vpush {s16}", 4),
         ("vpop {s16-s19}", -16),

@@ -172,7 +172,9 @@ def stack_effect(instruction: Disassembled) -> int:
         raise UnknownEffect(f"`{instruction}` moves SP")
     if moved := _PRE_INDEXED.search(operands) or _POST_INDEXED.search(operands):
         return -int(moved["bytes"])
-    if operands.startswith("sp,") and not _READS_FIRST.match(mnemonic):
+    # A list that SP is the address of, without "!", leaves it where it is.
+    reads = operands.startswith("sp, {") or _READS_FIRST.match(mnemonic)
+    if operands.startswith("sp,") and not reads:
         immediate = _IMMEDIATE.match(operands)
         if immediate and base in {"sub", "subs", "subw"}:
             return int(immediate["bytes"])
