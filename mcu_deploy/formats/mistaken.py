@@ -35,8 +35,8 @@ _BEGINNINGS: Mapping[re.Pattern[bytes], tuple[str, str]] = {
 
 def other_kind(content: bytes) -> str:
     """What a file that cannot be read is by its first bytes, and what to do: two sentences, of
-    which the first lacks its subject. "" where nothing is known of such bytes."""
+    which the first begins behind "is". "" where nothing is known of such bytes."""
     for beginning, (what, remedy) in _BEGINNINGS.items():
         if beginning.match(content):
-            return f"is {what}, whatever its ending says. {remedy}"
+            return f"{what}, whatever its ending says. {remedy}"
     return ""

@@ -208,10 +208,10 @@ def _parse(path: Path, raw: bytes) -> onnx.ModelProto:
         model = onnx.load_model_from_string(raw)
     except (DecodeError, RuntimeError, ValueError) as error:
         what = other_kind(raw) or (
-            f"is not a readable ONNX file ({reason(error)}). It is damaged or cut short; copy or "
+            f"not a readable ONNX file ({reason(error)}). It is damaged or cut short; copy or "
             "export it again."
         )
-        raise ModelError(f"{path} {what}") from error
+        raise ModelError(f"{path} is {what}") from error
     if not model.graph.node and not model.graph.output:
         raise ModelError(
             f"{path} holds no network: it is empty or no ONNX file. Export the model again."

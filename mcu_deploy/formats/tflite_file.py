@@ -84,10 +84,10 @@ def parse(raw: bytes, where: str) -> File:
     """
     if len(raw) < 8 or raw[4:8] != _IDENTIFIER:
         what = other_kind(raw) or (
-            "is no TFLite file: it lacks the identifier TFL3. It is damaged or of another format; "
+            "no TFLite file: it lacks the identifier TFL3. It is damaged or of another format; "
             "copy or convert it again."
         )
-        raise ModelError(f"{where} {what}")
+        raise ModelError(f"{where} is {what}")
     return _Reader(raw, where).read()
 
 

@@ -37,7 +37,10 @@ def registers(chip: str) -> dict[int, str]:
 
 def chip_of(board: Board) -> str | None:
     text = (resources.boards() / board.name / "board.toml").read_text()
-    return tomllib.loads(text).get("inherits")
+    inherits = tomllib.loads(text).get("inherits")
+    if inherits and inherits.endswith("/board.toml"):  # of another board
+        return chip_of(load_board(Path(inherits).parent.name))
+    return inherits
 
 
 def sources() -> list[tuple[str, Path]]:

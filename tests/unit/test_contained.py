@@ -163,7 +163,7 @@ finally:
 def test_what_ends_us_in_a_fork_is_not_lost(name: str, code: int, says: str) -> None:
     """Python prints what is raised in its hooks around a fork, and goes on."""
     done = subprocess.run(
-        [sys.executable, "-c", _INTERRUPTED, name], capture_output=True, text=True, timeout=60,
+        [sys.executable, "-c", _INTERRUPTED, name], capture_output=True, text=True, timeout=600,
         check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (code, says, "")

@@ -111,7 +111,9 @@ def _require_alike(
 ) -> None:
     """What goes in and out of a subgraph is copied as it is."""
     if len(ours) != len(theirs):
-        raise operation.damaged(f"{len(theirs)} tensors of what it runs stand for {len(ours)}")
+        raise operation.damaged(
+            f"it hands {len(ours)} tensors to and from what it runs, which has {len(theirs)}"
+        )
     for one, other in zip(ours, theirs, strict=True):
         operation.require_alike(one, other)
         if one.type.shape != other.type.shape:
