@@ -58,6 +58,8 @@ TAKEN = (
     Sum(31, (0.0123127, 0.0321547, 0.0411337), (127, -128, -128), op="Mul"),
     Sum(38, (0.2003413, 0.0100371, 0.0192311), (-128, 127, 9), op="Mul"),
     Sum(61, (0.0301241, 0.0401339, 0.0702713), (0, 255, 128), op="Mul", dtype="uint8"),
+    # All of whose elements are at one end of the range.
+    Sum(42, (0.8113923, 0.7215928, 1.1058921), (127, 127, -128)),
 )
 # Channels, planes and numbers, in either order; loops of no, one and two kinds around the runs.
 # The first is as in squeeze-and-excite.

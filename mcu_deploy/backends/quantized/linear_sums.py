@@ -7,6 +7,7 @@ there is one: each pair bounds it from both sides, but where the element is at a
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -50,15 +51,17 @@ def solve(domain: str, call: Call) -> LinearSum | None:
     reals = ratios[0] * a + ratios[1] * b + middle
     decides = np.abs(reals - np.rint(reals)) < 2.0**-9
     near = a[decides], b[decides], wanted[decides]
+    # Where hardly any element is within the range, pairs alone would let it lie anywhere.
+    limits = math.ceil((middle - 0.25) * 2.0**shift), math.floor((middle + 0.25) * 2.0**shift)
     for n in range(_TRIES):
         # Points that fill a square around the nearest integers, wider and wider.
         moves = [
             round(((n * step) % 257 - 128) / 128 * _FARTHEST * n / _TRIES) for step in (101, 163)
         ]
         scales = nearest[0] + moves[0], nearest[1] + moves[1]
-        if _offset(*scales, shift, *near, y.dtype.range) is None:
+        if _offset(*scales, shift, *near, y.dtype.range, limits) is None:
             continue
-        offset = _offset(*scales, shift, a, b, wanted, y.dtype.range)
+        offset = _offset(*scales, shift, a, b, wanted, y.dtype.range, limits)
         if offset is not None:
             return LinearSum(*scales, offset, shift)
     return None
@@ -66,11 +69,11 @@ def solve(domain: str, call: Call) -> LinearSum | None:
 
 def _offset(
     a_scale: int, b_scale: int, shift: int, a: Array, b: Array, wanted: Array,
-    ends: tuple[int, int],
+    ends: tuple[int, int], limits: tuple[int, int],
 ) -> int | None:  # fmt: skip
-    """The middle one of those that give what is wanted of all pairs."""
+    """The middle one of those within limits that give what is wanted of all pairs."""
     parts = a_scale * a + b_scale * b
     low = (wanted << shift) - parts
-    lowest = low[wanted > ends[0]].max(initial=-(2**31))
-    highest = (low + (1 << shift) - 1)[wanted < ends[1]].min(initial=2**31 - 1)
+    lowest = low[wanted > ends[0]].max(initial=limits[0])
+    highest = (low + (1 << shift) - 1)[wanted < ends[1]].min(initial=limits[1])
     return int(lowest + highest) >> 1 if lowest <= highest else None
