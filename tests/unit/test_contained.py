@@ -142,6 +142,7 @@ def wait_for_ever():
         signal.pause()
 
 signal.signal(signal.SIGTERM, end)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
 os.register_at_fork(after_in_parent=interrupted)
 try:
     contained.call(wait_for_ever)
