@@ -103,15 +103,16 @@ def _missing(keys: Keys, given: Mapping[str, Any], place: str) -> Iterator[str]:
 
 
 def _unknown(keys: Keys, given: Mapping[str, Any], place: str) -> Iterator[str]:
-    """The keys that are there and mean nothing, each with those that could stand there."""
+    """The keys that are there and mean nothing, each with the nearest that could stand there, or
+    the first with all of them."""
+    all_known = f" (known here: {', '.join(keys.hints)})"
     for key in given:
         if key not in keys.hints:
             absent = [name for name in keys.hints if name not in given]
             near = difflib.get_close_matches(str(key), absent, n=1)
-            # Where nothing is near, all that could stand there.
-            known = f"known here: {', '.join(keys.hints)}"
-            hint = f"did you mean {near[0]!r}?" if near else known
-            yield f"{_named(one_line(str(key), 60), place)} ({hint})"
+            hint = f" (did you mean {near[0]!r}?)" if near else all_known
+            all_known = all_known if near else ""
+            yield f"{_named(one_line(str(key), 60), place)}{hint}"
     for table in _inner(keys, given, place):
         yield from _unknown(*table)
 

@@ -332,6 +332,10 @@ def test_all_keys_that_are_missing_or_unknown_are_named_at_once(tmp_path: Path) 
     assert "'core'" in _message(tmp_path)
     path = _own(tmp_path, ("[memories.sram]", "[[roms]]\n[memories.sram]"))
     assert "the unknown key 'roms'" in _message(path)
+    path = _own(tmp_path, ('name = "mine"', 'name = "mine"\nxx = 1\nqqq = 2\nzzz = 3'))
+    message = _message(path)
+    assert "'xx' (known here: name, title," in message and "'qqq', 'zzz'." in message
+    assert message.count("known here") == 1
 
 
 def test_missing_and_unknown_boards(tmp_path: Path) -> None:
