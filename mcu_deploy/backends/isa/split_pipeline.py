@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from mcu_deploy.backends.isa import vector_pipeline
-from mcu_deploy.backends.isa.accesses import Resource, Span
+from mcu_deploy.backends.isa.accesses import Resource
 from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.isa.model import Model, Ordering
 from mcu_deploy.backends.isa.vector_pipeline import M55, BusyUnit, cycles
@@ -38,24 +38,10 @@ class VectorUnit(StrEnum):
 
 
 @dataclass(frozen=True)
-class Issue:
-    """An instruction as the core sees it. units: of which it keeps all of a row busy, of the first
-    row that is free, for so many cycles (held); latency: cycles until its results can be used;
-    waits: whether the core waits until it is done."""
+class Issue(vector_pipeline.Issue):
+    """units: of which it keeps all of a row busy, of the first row that is free."""
 
-    units: tuple[tuple[VectorUnit, ...], ...]
-    held: int
-    latency: int
-    reads: tuple[tuple[Resource, None], ...]
-    writes: frozenset[Resource]
-    loads: bool
-    stores: bool
-    region: str
-    span: Span | None
-    advance: tuple[Resource, int] | None
-    is_vector: bool
-    waits: bool
-    is_product: bool
+    units: tuple[tuple[VectorUnit, ...], ...] = ()
 
 
 _A, _B, _C = ((VectorUnit.A,),), ((VectorUnit.B,),), ((VectorUnit.C,),)
@@ -109,10 +95,7 @@ def issue_of(instruction: Instruction) -> Issue:
         units = _B
     elif re.match(r"(mul|mla|mls|smul|umul|sml)", base):
         latency = 2
-    return Issue(
-        units, held, latency, found.reads, found.writes, found.loads, found.stores, found.region,
-        found.span, found.advance, found.is_vector, found.waits, found.is_product,
-    )  # fmt: skip
+    return Issue(**{**vars(found), "held": held, "latency": latency, "units": units})
 
 
 def delay(one: Issue, other: Issue, resource: Resource, _: None) -> int:
