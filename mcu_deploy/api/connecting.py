@@ -16,6 +16,7 @@ from mcu_deploy.api.tensors import Batch, Tensor, join
 from mcu_deploy.device import Device, DeviceFault
 from mcu_deploy.errors import RequestError
 from mcu_deploy.files.arrays import Array
+from mcu_deploy.files.samples import extent
 from mcu_deploy.report import NetworkReport
 from mcu_deploy.report.tables import Table, Tabled
 
@@ -76,9 +77,10 @@ class RunningNetwork:
         if model.size is None:
             return self.inputs
         self._device.make_ready()
-        shape, rank = np.shape(given[model.size.input]), len(model.inputs[model.size.input].shape)
-        if len(shape) in (rank, rank + 1):  # one sample, or several behind one another
-            model = self._device.line.resize(self.name, shape[model.size.axis - rank])
+        rank = len(model.inputs[model.size.input].shape)
+        size = extent(np.shape(given[model.size.input]), rank, model.size.axis)
+        if size is not None:
+            model = self._device.line.resize(self.name, size)
         pairs = zip(self.inputs, model.inputs, strict=True)
         return [replace(tensor, shape=info.shape) for tensor, info in pairs]
 

@@ -10,7 +10,14 @@ from mcu_deploy.api.folder import ObjectFolder
 from mcu_deploy.compiled import Network
 from mcu_deploy.errors import RequestError
 from mcu_deploy.files.arrays import Array
-from mcu_deploy.files.samples import Samples, load_samples, random_samples, random_values, shape_in
+from mcu_deploy.files.samples import (
+    Samples,
+    extent,
+    load_samples,
+    random_samples,
+    random_values,
+    shape_in,
+)
 from mcu_deploy.ir import TensorType
 from mcu_deploy.selection.formulas import Size
 from mcu_deploy.session import Session
@@ -24,9 +31,8 @@ def samples_in(path: str | Path, network: Network) -> Samples:
         return load_samples(path, network.graph, network.inputs)
     shape = shape_in(path, network.graph, network.inputs, size.tensor)
     rank = network.graph.type(network.inputs[size.tensor]).rank
-    found = size.most
-    if len(shape) in (rank, rank + 1):  # of one sample, or of several behind one another
-        found = shape[size.axis - rank]
+    found = extent(shape, rank, size.axis)
+    found = size.most if found is None else found
     _require(network, size, found)
     return load_samples(path, network.graph, network.inputs, _types(network, size, found))
 

@@ -89,6 +89,12 @@ def shape_in(path: str | Path, graph: Graph, edges: Sequence[EdgeId], number: in
     return arrays.header(names[number]).shape
 
 
+def extent(shape: Sequence[int], rank: int, axis: int) -> int | None:
+    """Along an axis of a tensor of so many axes, in the array of one sample, or of several behind
+    one another; None of another array."""
+    return shape[axis - rank] if len(shape) in (rank, rank + 1) else None
+
+
 def _file(path: str | Path) -> tuple[Path, ArrayFile]:
     file = Path(path)
     if not is_file(file):

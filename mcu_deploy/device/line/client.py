@@ -134,9 +134,13 @@ class Device:
         """Sets the size of the next runs of a model that lets each decide one; what it is then.
 
         `inputs` and `outputs` of the result, and of `models`, are those of this size. What the
-        last run left can be read no more. UsageError where the model has no such size.
+        last run left can be read no more, where it was another. UsageError where the model has no
+        such size.
         """
-        info = self.model(model).at(size, self._ask)
+        info = self.model(model)
+        if size == info.size_of(info.inputs):
+            return info
+        info = info.at(size, self._ask)
         self.models = tuple(info if m.index == info.index else m for m in self.models)
         self._crcs.pop((info.index, None), None)
         return info
@@ -305,9 +309,9 @@ class Device:
         return self._link.request(kind, data, reply_bytes=256)
 
     def _fit(self, info: ModelInfo, inputs: Sequence[Array]) -> None:
-        """Sets the size that these inputs have, where they have another one than is set."""
+        """Sets the size that these inputs have."""
         wanted = info.size_of(inputs)
-        if wanted is not None and wanted != info.size_of(info.inputs):
+        if wanted is not None:
             self.resize(info.index, wanted)
         if Capability.RESIZE not in self.hello.capabilities:
             info.refuse_sizes(inputs, self.hello.board)
