@@ -19,6 +19,9 @@ from mcu_deploy.boards import load_board, platform_defines, startup_sources
 
 NETWORKS = Path(__file__).parents[1] / "crt" / "protocol" / "firmware_models.c"
 
+MODELS = ["mini", "tiny", "failing", "slow", "parts", "sized"]
+SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
 X = np.random.default_rng(1).integers(-128, 128, (1, 3000), np.int8)
 Y = np.array([1.5, -2.0, 0.0, 3e38], np.float32)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from device.protocol_lab import NETWORKS, X, Y, mini_layers
+from device.protocol_lab import MODELS, NETWORKS, X, Y, mini_layers
 
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.device import (
@@ -73,14 +73,7 @@ def test_hello_names_the_board(device: Device, board: Board) -> None:
     assert (device.hello.board, device.hello.core) == (board.name, board.core)
     assert (device.hello.clock_hz, device.hello.baud) == (board.clock_hz, board.serial.baud)
     assert device.hello.stack_bytes == board.stack_bytes
-    assert [model.name for model in device.models] == [
-        "mini",
-        "tiny",
-        "failing",
-        "slow",
-        "parts",
-        "sized",
-    ]
+    assert [model.name for model in device.models] == MODELS
 
 
 def test_infer_and_layers(device: Device) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from device.protocol_lab import build_host_firmware, running
+from device.protocol_lab import SANITIZED, build_host_firmware, running
 
 from mcu_deploy.device import Device, connect
 from mcu_deploy.device.line.codes import TensorKind, Type
@@ -23,8 +23,7 @@ def byte(value: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
 
 @pytest.fixture(scope="module")
 def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    return build_host_firmware(tmp_path_factory.mktemp("firmware"), *flags)
+    return build_host_firmware(tmp_path_factory.mktemp("firmware"), *SANITIZED)
 
 
 @pytest.fixture

@@ -11,7 +11,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from device.protocol_lab import X, Y, build_host_firmware, mini_layers, noisy_line, running
+from device.protocol_lab import (
+    MODELS,
+    SANITIZED,
+    X,
+    Y,
+    build_host_firmware,
+    mini_layers,
+    noisy_line,
+    running,
+)
 
 from mcu_deploy.device import (
     Device,
@@ -51,9 +60,8 @@ LONG_NAME = "0123456789abcdef" * 4  # a byte more than is told of a name
 
 @pytest.fixture(scope="module")
 def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    flags += (f'-DFAILING_OUTPUT="{LONG_NAME}"',)
-    return build_host_firmware(tmp_path_factory.mktemp("firmware"), *flags)
+    named = f'-DFAILING_OUTPUT="{LONG_NAME}"'
+    return build_host_firmware(tmp_path_factory.mktemp("firmware"), *SANITIZED, named)
 
 
 @pytest.fixture
@@ -107,14 +115,7 @@ def test_hello_and_description(device: Device) -> None:
     assert (device.hello.board, device.hello.core) == ("host", "host")
     assert device.hello.mtu == 1024 and Capability.TEST_COMMANDS in device.hello.capabilities
     mini = device.models[0]
-    assert [model.name for model in device.models] == [
-        "mini",
-        "tiny",
-        "failing",
-        "slow",
-        "parts",
-        "sized",
-    ]
+    assert [model.name for model in device.models] == MODELS
     assert mini.source_sha256 == "010203" + "00" * 29
     assert mini.object_sha256 == "040506" + "00" * 29
     assert (mini.num_layers, mini.workspace_bytes, mini.stack_bytes) == (3, 9036, 512)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from device.protocol_lab import build_host_firmware, noisy_line, running
+from device.protocol_lab import SANITIZED, build_host_firmware, noisy_line, running
 
 from mcu_deploy.device import Device, ProtocolError, connect
 from mcu_deploy.device.line.codes import Capability, Code, TensorKind, Type
@@ -22,8 +22,7 @@ LEAST, MOST = 2, 9
 
 @pytest.fixture(scope="module")
 def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    return build_host_firmware(tmp_path_factory.mktemp("firmware"), *flags)
+    return build_host_firmware(tmp_path_factory.mktemp("firmware"), *SANITIZED)
 
 
 @pytest.fixture
