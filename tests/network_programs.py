@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sanitizers import SANITIZED
 
 from mcu_deploy import interpreter, resources
 from mcu_deploy.boards import load_board
@@ -29,7 +30,7 @@ MEMBERS = ("error", "exposed", "instance", "memory_block", "memory_page", "resiz
            "tensor")  # fmt: skip
 RUNTIME = [CRT / "src" / f"{name}.c" for name in MEMBERS]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Werror"]
-SANITIZERS = ["-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SANITIZERS = ["-O0", "-g", *SANITIZED]
 TARGET = resources.root() / "tests" / "crt" / "target"  # start-up with semihosting, linker script
 
 # Runs all models in turn: inputs from standard input, outputs to standard output.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from network_programs import Array, host_program, run
+from sanitizers import SANITIZED
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiled import Network
@@ -185,8 +186,7 @@ def run_parts(
     networks: Sequence[Network], inputs: Sequence[Sequence[Array]], folder: Path
 ) -> list[tuple[list[Array], list[Array], list[Array], list[Array]]]:
     """Of each network: outputs of the whole, kept tensors, outputs of the parts twice."""
-    flags = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    program = host_program(networks, folder, RUN_PARTS, flags)
+    program = host_program(networks, folder, RUN_PARTS, ("-O1", *SANITIZED))
     given = b"".join(np.ascontiguousarray(v).tobytes() for values in inputs for v in values)
     raw = run([program], given=given)
     found, at = [], 0

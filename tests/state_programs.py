@@ -11,6 +11,7 @@ import onnxruntime as ort
 from network_programs import Array, host_program, run
 from onnx import helper
 from operators.lab import make_model
+from sanitizers import SANITIZED
 
 from mcu_deploy.compiled import Network
 
@@ -192,8 +193,7 @@ def run_steps(
     """The outputs of all steps and of the two at the end; the states after the steps."""
     assert len(inputs) == STEPS + 2
     text = RUN_STEPS.replace("@STEPS@", str(STEPS))
-    flags = ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    program = host_program([network], folder, text, flags)
+    program = host_program([network], folder, text, ("-O1", *SANITIZED))
     raw = run([program], given=b"".join(v.tobytes() for values in inputs for v in values))
     at = 0
 

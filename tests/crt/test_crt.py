@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from sampling import chosen
+from sanitizers import SANITIZED
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
@@ -29,7 +30,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wund
 C_FLAGS = ["-std=c99", "-Wstrict-prototypes", "-Wmissing-prototypes", *WARNINGS]
 INCLUDES = [f"-I{CRT / 'include'}", f"-I{HERE}", f"-I{NETWORKS}"]
 # Without optimisation: nothing that the sanitizers look for is optimised away.
-SANITIZERS = ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SANITIZERS = ["-O0", *SANITIZED]
 
 CORTEX_M4F = ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]
 CORES = {

@@ -22,6 +22,7 @@ from operators.lab import (
     run_built,
     run_onnxruntime,
 )
+from sanitizers import SANITIZED
 
 from mcu_deploy.api.building import build
 from mcu_deploy.api.validating import validate
@@ -32,7 +33,6 @@ from mcu_deploy.ir import DType
 # Each family of operators is drawn by its share, and then one of its rules.
 _FAMILIES = (*[numbers.RULES] * 4, *[places.RULES] * 3, *[windows.RULES] * 3)
 _TRIES = 60
-SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 # Of float32 and float64, and of float16: relative to the tensor's largest magnitude.
 _NEAR, _NEAR_OF_HALVES = 1e-5, 2e-3
 
@@ -64,7 +64,7 @@ def draw(number: int) -> Case:
     return Case(str(number), model, tuple(inputs))
 
 
-def findings(given: Iterable[int], flags: Sequence[str] = SANITIZERS) -> Iterator[Finding]:
+def findings(given: Iterable[int], flags: Sequence[str] = SANITIZED) -> Iterator[Finding]:
     """What is wrong with the graphs of some numbers, which are built as one program."""
     compiled: list[Compiled] = []
     with tempfile.TemporaryDirectory(prefix="drawn-") as name:

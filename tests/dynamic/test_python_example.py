@@ -12,6 +12,7 @@ import pytest
 from dynamic.package_cases import Installs
 from operators import lab
 from operators.sandwich import Q, quantized_conv
+from sanitizers import SANITIZED
 
 from mcu_deploy import interpreter
 from mcu_deploy.api.building import build
@@ -82,8 +83,7 @@ def test_layers_are_the_oracles(session: Session, tmp_path: Path) -> None:
         )  # fmt: skip
         assert ID in {s.choice.workload.backend for s in network.plan.steps}, case.name
         compiled.append(lab.Compiled(case, network))
-    flags = ("-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    for item, device in zip(compiled, lab.run_on_host(compiled, tmp_path, flags), strict=True):
+    for item, device in zip(compiled, lab.run_on_host(compiled, tmp_path, SANITIZED), strict=True):
         (expected,) = interpreter.run(item.graph, list(item.case.inputs))
         np.testing.assert_array_equal(device[0], expected, item.case.name)
         assert np.unique(expected).size > 3, f"{item.case.name} computes next to nothing"

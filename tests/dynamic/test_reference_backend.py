@@ -19,6 +19,7 @@ from operators.sandwich import (
     quantized_gemm,
     random_integers,
 )
+from sanitizers import SANITIZED
 
 from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.api.building import build
@@ -220,8 +221,7 @@ def test_layers_are_the_oracles(only_reference: CreationOptions, tmp_path: Path)
                 options=Options(weights="array"),
             )  # fmt: skip
             compiled.append(lab.Compiled(case, network))
-    flags = ("-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    for item, device in zip(compiled, lab.run_on_host(compiled, tmp_path, flags), strict=True):
+    for item, device in zip(compiled, lab.run_on_host(compiled, tmp_path, SANITIZED), strict=True):
         (expected,) = interpreter.run(item.graph, list(item.case.inputs))
         np.testing.assert_array_equal(device[0], expected, item.case.name)
         assert np.unique(expected).size > 3, f"{item.case.name} computes next to nothing"

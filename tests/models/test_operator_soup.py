@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 import pytest
 from operators.lab import Array, Case, build_on_host, compile_case, relative_error, run_built
+from sanitizers import SANITIZED
 
 from mcu_deploy import interpreter
 from mcu_deploy.boards import load_board
@@ -30,8 +31,7 @@ def test_oracle_and_host_agree_with_onnxruntime(models_dir: Path, tmp_path: Path
     data = np.load(models_dir / MODEL / "io.npz")
     samples = [(data["in0"][k], data["in1"][k]) for k in range(SAMPLES)]
     network = compile_case(Case("soup", model, samples[0]), tmp_path, 0)
-    flags = ("-O1", "-fsanitize=undefined,address", "-fno-sanitize-recover=all")
-    program = build_on_host([network], tmp_path, flags)
+    program = build_on_host([network], tmp_path, ("-O1", *SANITIZED))
     for k, inputs in enumerate(samples):
         ((status, device),) = run_built(program, [network], [inputs])
         assert status == 0

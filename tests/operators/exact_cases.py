@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from onnx import helper, numpy_helper
 from operators.lab import Array, Case, check_device, compile_case, run_on_host
+from sanitizers import SANITIZED
 
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 FLOATS = ("float32", "float64")
 # What C leaves open must not happen: no overflow, no shift or index beyond an end.
-FLAGS = ("-fsanitize=undefined,address", "-fno-sanitize-recover=all")
 
 
 def one_node(
@@ -94,7 +94,7 @@ def examples(strategy: st.SearchStrategy[Case], count: int) -> list[Case]:
 def check_on_host(cases: Sequence[Case], folder: Path) -> None:
     """All cases compile, without a warning; the host gives the oracle's bits (floats: nearly)."""
     compiled = [compile_case(case, folder, index) for index, case in enumerate(cases)]
-    for item, outputs in zip(compiled, run_on_host(compiled, folder, FLAGS), strict=True):
+    for item, outputs in zip(compiled, run_on_host(compiled, folder, SANITIZED), strict=True):
         try:
             check_device(item, outputs)
         except AssertionError as error:
@@ -104,7 +104,7 @@ def check_on_host(cases: Sequence[Case], folder: Path) -> None:
 def check_values(rows: Sequence[tuple[Case, Array]], folder: Path) -> None:
     """The oracle and the host give these values."""
     compiled = [compile_case(case, folder, index) for index, (case, _) in enumerate(rows)]
-    found = run_on_host(compiled, folder, FLAGS)
+    found = run_on_host(compiled, folder, SANITIZED)
     for item, outputs, (case, wanted) in zip(compiled, found, rows, strict=True):
         for who, values in (("oracle", item.expected), ("host", outputs)):
             assert values[0].dtype == wanted.dtype, f"{case.name}: {who}"

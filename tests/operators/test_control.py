@@ -9,14 +9,13 @@ import pytest
 from control_nests import inputs_of, nest_of
 from operators.control_models import all_cases
 from operators.lab import Case, check_cases
-
-SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+from sanitizers import SANITIZED
 
 
 @pytest.mark.needs_host_gcc
 def test_control_flow_gives_the_oracle_s_and_onnxruntime_s_values(tmp_path: Path) -> None:
     """With AddressSanitizer and UBSan, the workspace of exactly its size."""
-    check_cases(all_cases(), tmp_path, SANITIZERS)
+    check_cases(all_cases(), tmp_path, SANITIZED)
 
 
 @pytest.mark.needs_host_gcc
@@ -26,4 +25,4 @@ def test_random_nests_give_the_oracle_s_and_onnxruntime_s_values(tmp_path: Path)
         Case(f"nest {seed}", model, inputs_of([i.name for i in model.graph.input]))
         for seed, model in enumerate(models)
     ]
-    check_cases(cases, tmp_path, SANITIZERS)
+    check_cases(cases, tmp_path, SANITIZED)

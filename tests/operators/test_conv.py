@@ -11,6 +11,7 @@ import pytest
 from onnx import helper
 from operators.lab import Case, check_cases, make_model
 from operators.sandwich import Q, quantized_conv
+from sanitizers import SANITIZED
 
 SHAPE = (1, 4, 9, 8)
 
@@ -112,5 +113,4 @@ def test_conv(tmp_path: Path) -> None:
 @pytest.mark.matrix
 @pytest.mark.needs_host_gcc
 def test_conv_reads_and_writes_only_its_tensors(tmp_path: Path) -> None:
-    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    check_cases([*_quantized(), *_floats()], tmp_path, flags)
+    check_cases([*_quantized(), *_floats()], tmp_path, SANITIZED)

@@ -12,6 +12,7 @@ from onnx import helper
 from operators.lab import Case, check_cases, make_model
 from operators.sandwich import Q, quantized_conv
 from operators.test_lowering import lowered
+from sanitizers import SANITIZED
 
 SHAPE = (1, 4, 5, 6)
 
@@ -111,5 +112,4 @@ def test_a_sandwich_becomes_one_node_of_integers(tmp_path: Path) -> None:
 @pytest.mark.matrix
 @pytest.mark.needs_host_gcc
 def test_conv_transpose_reads_and_writes_only_its_tensors(tmp_path: Path) -> None:
-    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    check_cases([*_cases(), *_quantized()], tmp_path, flags)
+    check_cases([*_cases(), *_quantized()], tmp_path, SANITIZED)

@@ -10,6 +10,7 @@ import pytest
 from onnx import helper
 from operators.lab import Case, check_cases, make_model
 from operators.sandwich import Q, Sandwich, quantized_gemm, random_integers
+from sanitizers import SANITIZED
 
 
 def _product_of_two(
@@ -138,5 +139,4 @@ def test_gemm(tmp_path: Path) -> None:
 @pytest.mark.matrix
 @pytest.mark.needs_host_gcc
 def test_gemm_reads_and_writes_only_its_tensors(tmp_path: Path) -> None:
-    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    check_cases([*_quantized(), *_floats()], tmp_path, flags)
+    check_cases([*_quantized(), *_floats()], tmp_path, SANITIZED)

@@ -13,11 +13,11 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from operators.lab import Array, Case, Compiled, compile_case, run_on_host
+from sanitizers import SANITIZED
 
 from mcu_deploy.ir import DType, TensorType
 
 NARROW = tuple(d for d in DType if d.is_narrow)
-SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 FLOATS = tuple(d for d in NARROW if d.wide is DType.FLOAT32)
 ONNX = {
     DType.FLOAT16: "FLOAT16", DType.BFLOAT16: "BFLOAT16", DType.FLOAT8_E4M3FN: "FLOAT8E4M3FN",

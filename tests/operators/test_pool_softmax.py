@@ -18,6 +18,7 @@ from operators.lab import (
     run_on_host,
 )
 from operators.sandwich import Q, Sandwich, random_integers
+from sanitizers import SANITIZED
 
 SHAPE = (2, 3, 9, 8)
 GEOMETRY: Mapping[str, tuple[tuple[int, ...], Mapping[str, Any]]] = {
@@ -91,8 +92,7 @@ def test_a_window_of_one_tap_may_lie_outside(tmp_path: Path) -> None:
 @pytest.mark.matrix
 @pytest.mark.needs_host_gcc
 def test_pools_read_and_write_only_their_tensors(tmp_path: Path) -> None:
-    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    check_cases([_quantized(*p, "int8") for p in _pools()], tmp_path, flags)
+    check_cases([_quantized(*p, "int8") for p in _pools()], tmp_path, SANITIZED)
 
 
 # label: shape, axis, opset

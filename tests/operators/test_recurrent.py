@@ -23,6 +23,7 @@ from operators.lab import (
 )
 from operators.overlap_checks import check_facts, check_runs
 from operators.overlap_lab import choices
+from sanitizers import SANITIZED
 
 from mcu_deploy.errors import McuDeployError
 from mcu_deploy.operators.recurrent import GATES
@@ -146,8 +147,7 @@ def test_recurrent(tmp_path: Path) -> None:
 @pytest.mark.matrix
 @pytest.mark.needs_host_gcc
 def test_recurrent_reads_and_writes_only_its_tensors(tmp_path: Path) -> None:
-    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    check_cases([*_of_each(), *_of_one()], tmp_path, flags)
+    check_cases([*_of_each(), *_of_one()], tmp_path, SANITIZED)
 
 
 @pytest.mark.needs_host_gcc
@@ -210,8 +210,7 @@ def test_a_length_beyond_the_ends_reads_no_further(tmp_path: Path) -> None:
     within = recurrent("n", "LSTM", given="XWRBL", computed="XL", lengths=(5, 0, 5))
     beyond = replace(within, inputs=(within.inputs[0], np.array([6, -1, 2**31 - 1], np.int32)))
     compiled = [compile_case(case, tmp_path, k) for k, case in enumerate((within, beyond))]
-    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    wanted, found = run_on_host(compiled, tmp_path, flags)
+    wanted, found = run_on_host(compiled, tmp_path, SANITIZED)
     assert all(map(np.array_equal, wanted, found))
 
 

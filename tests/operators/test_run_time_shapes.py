@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from onnx import helper
 from operators.lab import Array, Case, build_on_host, compile_case, make_model, run_built
+from sanitizers import SANITIZED
 
 from mcu_deploy import interpreter
 from mcu_deploy.errors import McuDeployError, ModelError
@@ -98,8 +99,7 @@ def _cases() -> Iterator[tuple[Case, list[tuple[Array, ...]]]]:
 def test_the_device_refuses_what_the_oracle_refuses(tmp_path: Path) -> None:
     cases = list(_cases())
     compiled = [compile_case(case, tmp_path, i) for i, (case, _) in enumerate(cases)]
-    flags = ("-fsanitize=undefined,address", "-fno-sanitize-recover=all")
-    executable = build_on_host(compiled, tmp_path, flags)
+    executable = build_on_host(compiled, tmp_path, SANITIZED)
     failures, right, wrong = [], 0, 0
     for turn in range(max(len(inputs) for _, inputs in cases)):
         given = [inputs[turn % len(inputs)] for _, inputs in cases]

@@ -20,6 +20,7 @@ from operators.lab import (
     run_on_host,
     run_onnxruntime,
 )
+from sanitizers import SANITIZED
 
 NAN, INF = np.nan, np.inf
 SPECIALS = np.array(
@@ -169,7 +170,7 @@ def _misfits(actual: Array, wanted: Array) -> str:
 def test_special_numbers(tmp_path: Path) -> None:
     entries = [*_functions(), *_clips(), *_pairs(), *_rows()]
     compiled = [compile_case(case, tmp_path, i) for i, (_, case) in enumerate(entries)]
-    device = run_on_host(compiled, tmp_path, ("-fsanitize=undefined", "-fno-sanitize-recover=all"))
+    device = run_on_host(compiled, tmp_path, SANITIZED)
     failures = []
     for (why, case), item, (on_device,) in zip(entries, compiled, device, strict=True):
         (oracle,) = item.expected

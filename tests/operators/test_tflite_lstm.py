@@ -17,6 +17,7 @@ from operators.lab import Array, Case, Compiled, check_device, run_on_host
 from operators.overlap_checks import check_facts, check_runs
 from operators.overlap_lab import choices_of
 from operators.tflite_lstm_file import Lstm, write
+from sanitizers import SANITIZED
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
@@ -76,8 +77,7 @@ def test_the_outputs_are_tflite_micros(tmp_path: Path) -> None:
 @pytest.mark.matrix
 @pytest.mark.needs_host_gcc
 def test_lstms_read_and_write_only_their_tensors(tmp_path: Path) -> None:
-    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    check({lstm: compiled(lstm, tmp_path) for lstm in (*QUANTIZED, *FLOAT)}, tmp_path, flags)
+    check({lstm: compiled(lstm, tmp_path) for lstm in (*QUANTIZED, *FLOAT)}, tmp_path, SANITIZED)
 
 
 @pytest.mark.needs_host_gcc

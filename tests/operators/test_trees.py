@@ -15,11 +15,11 @@ from onnx import helper
 from onnx.reference import ReferenceEvaluator
 from operators import tree_models as trees
 from operators.lab import Array, Case, compile_case, relative_error, run_on_host
+from sanitizers import SANITIZED
 
 from mcu_deploy.errors import McuDeployError
 
 ROWS = 24
-SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover")
 
 
 def _theirs(case: Case) -> list[Array]:

@@ -23,6 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from operators.lab import Case, Compiled, check_device, run_on_host
 from sampling import dear, first
+from sanitizers import SANITIZED
 
 from mcu_deploy import choose, codegen, formats, interpreter, passes
 from mcu_deploy.boards import load_board
@@ -157,7 +158,7 @@ def test_compiled_random_networks_are_the_interpreter(networks: int, tmp_path: P
         compiled_net(random_net(random.Random(seed).randint), f"r{seed}")
         for seed in range(networks)
     ]
-    results = run_on_host(compiled, tmp_path, ("-O1", "-fsanitize=address,undefined"))
+    results = run_on_host(compiled, tmp_path, ("-O1", *SANITIZED))
     for item, device in zip(compiled, results, strict=True):
         check_device(item, device)
 

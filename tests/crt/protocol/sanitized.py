@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+from sanitizers import SANITIZED
+
 HERE = Path(__file__).parent
 CRT = HERE.parents[2] / "crt"
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Werror"]
@@ -20,7 +22,7 @@ def fuzzer(program: Path, mtu: int) -> Path:
     subprocess.run(
         [
             *("gcc", "-std=c99", "-g", "-O1", *WARNINGS),
-            *("-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
+            *SANITIZED,
             *("-DMCU_TEST_COMMANDS=0", f"-DMCU_PROTOCOL_MTU={mtu}U", f"-I{CRT / 'include'}"),
             *FIRMWARE,
             *runtime,
