@@ -20,7 +20,7 @@ from mcu_deploy.boards import load_board, platform_defines, startup_sources
 NETWORKS = Path(__file__).parents[1] / "crt" / "protocol" / "firmware_models.c"
 
 MODELS = ["mini", "tiny", "failing", "slow", "parts", "sized"]
-SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+LONG_NAME = "0123456789abcdef" * 4  # a byte more than is told of a name
 
 X = np.random.default_rng(1).integers(-128, 128, (1, 3000), np.int8)
 Y = np.array([1.5, -2.0, 0.0, 3e38], np.float32)

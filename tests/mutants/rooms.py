@@ -33,6 +33,10 @@ def _unit(*names: str) -> tuple[str, ...]:
     return tuple(f"tests/unit/test_{name}.py" for name in names)
 
 
+def _protocol(*names: str) -> tuple[str, ...]:
+    return tuple(f"tests/device/protocol/test_{name}.py" for name in names)
+
+
 ROOMS = {
     "rounding": Room(
         ("mcu_deploy/arithmetic",),
@@ -70,14 +74,14 @@ ROOMS = {
         ),
         (
             *_unit("protocol_framing", "protocol_messages"),
-            "tests/device/test_protocol_host.py", "tests/device/test_protocol_diagnosis.py",
-            "tests/device/test_protocol_damage.py",
+            *_protocol("client", "requests", "faults"),
+            "tests/device/test_protocol_diagnosis.py", "tests/device/test_protocol_damage.py",
         ),
         30,
     ),
     "c-runtime": Room(
         ("crt/src/",), ("tests/crt/test_crt.py::test_c_tests_on_host_under_sanitizers",)
     ),
-    "c-protocol": Room(("crt/firmware/",), ("tests/device/test_protocol_host.py",)),
+    "c-protocol": Room(("crt/firmware/",), _protocol("client", "requests", "faults")),
     "c-faults": Room(("boards/common/",), ("tests/device/test_protocol_emulated.py",)),
 }  # fmt: skip

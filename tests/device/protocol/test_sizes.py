@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
-from device.protocol_lab import SANITIZED, build_host_firmware, noisy_line, running
+from device.protocol_lab import noisy_line
 
 from mcu_deploy.device import Device, ProtocolError, connect
 from mcu_deploy.device.line.codes import Capability, Code, TensorKind, Type
@@ -18,23 +16,6 @@ from mcu_deploy.errors import DeviceError, UsageError
 pytestmark = pytest.mark.needs_host_gcc
 
 LEAST, MOST = 2, 9
-
-
-@pytest.fixture(scope="module")
-def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_host_firmware(tmp_path_factory.mktemp("firmware"), *SANITIZED)
-
-
-@pytest.fixture
-def url(elf: Path, tmp_path: Path) -> Iterator[str]:
-    with running(elf, tmp_path / "stderr") as url:
-        yield url
-
-
-@pytest.fixture
-def device(url: str) -> Iterator[Device]:
-    with connect(url) as device:
-        yield device
 
 
 def _given(size: int) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
-from device.protocol_lab import SANITIZED, build_host_firmware, running
 
-from mcu_deploy.device import Device, connect
+from mcu_deploy.device import Device
 from mcu_deploy.device.line.codes import TensorKind, Type
 from mcu_deploy.device.line.messages import pack_tensor
 from mcu_deploy.errors import UsageError
@@ -19,17 +15,6 @@ pytestmark = pytest.mark.needs_host_gcc
 
 def byte(value: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
     return np.array([value], np.uint8)
-
-
-@pytest.fixture(scope="module")
-def elf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_host_firmware(tmp_path_factory.mktemp("firmware"), *SANITIZED)
-
-
-@pytest.fixture
-def device(elf: Path, tmp_path: Path) -> Iterator[Device]:
-    with running(elf, tmp_path / "stderr") as url, connect(url) as device:
-        yield device
 
 
 def test_the_description_lists_partitions_kept_tensors_and_states(device: Device) -> None:
