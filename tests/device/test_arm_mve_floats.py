@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import float_mve_cases
+import float_cases
 import pytest
-from float_mve_cases import BLOCK, FAMILIES, POINTWISE, ROW, SPEECH, STRIPS
+from float_cases import BLOCK, FAMILIES, POINTWISE, ROW, SPEECH, STRIPS
 from sampling import chosen, part
 
 from mcu_deploy.api.building import build
@@ -24,11 +24,11 @@ _OPTIONS = Options(backends=("ArmMve", "CpuRef"), optimize_for="speed")
 @pytest.mark.parametrize("family", chosen(sorted(FAMILIES), ("convolutions",)))
 def test_layers_agree_with_the_oracle(family: str, tmp_path: Path) -> None:
     cases = part(FAMILIES[family], 3)
-    path = float_mve_cases.model(cases, tmp_path / "shapes.onnx")
+    path = float_cases.model(cases, tmp_path / "shapes.onnx")
     built = build(path, "mps3-an547", tmp_path / "build", options=_OPTIONS)
     backends = [layer.backend for layer in built.report.layers if layer.name.startswith("layer")]
     assert backends == ["ArmMve"] * len(cases)
-    found = validate(built, float_mve_cases.sample(path))
+    found = validate(built, float_cases.sample(path))
     assert found.passed
     assert found.oracle[0].relative <= 1e-5
 
@@ -39,7 +39,7 @@ _CYCLES = ((POINTWISE, 0.56), (SPEECH, 0.61), (BLOCK, 0.53), (ROW, 0.55), (STRIP
 
 def test_layers_take_their_cycles(tmp_path: Path) -> None:
     cases = [case for case, _ in _CYCLES]
-    path = float_mve_cases.model(cases, tmp_path / "shapes.onnx")
+    path = float_cases.model(cases, tmp_path / "shapes.onnx")
     built = build(path, "mps3-an547", tmp_path / "build", options=_OPTIONS)
     costs = {layer.name: layer.cost for layer in built.report.layers}
     found = {layer.name: layer for layer in profile(built.directory).layers}

@@ -40,7 +40,7 @@ import arm_mve_pool_cases
 import arm_mve_sum_cases
 import arm_mve_table_cases
 import arm_mve_tflite
-import float_mve_cases
+import float_cases
 import numpy as np
 import onnx
 import transposed_cases
@@ -205,6 +205,7 @@ NETS = (
     _of_arm_dsp("pools", arm_dsp_pool_cases, [arm_dsp_pool_cases.LARGEST, arm_dsp_pool_cases.EVEN]),
     _of_arm_dsp("softmax", arm_dsp_softmax_cases, [arm_dsp_softmax_cases.TAKEN[1]]),
     _of_arm_dsp("sum", arm_dsp_sum_cases, [arm_dsp_sum_cases.TAKEN[1]]),
+    _of_arm_dsp("float_depthwise", float_cases, float_cases.GOLDEN["depthwise"]),
     _of_arm_dsp("table", arm_dsp_table_cases, [arm_dsp_table_cases.TAKEN[1]]),
     _of_arm_mve("pointwise", arm_mve_cases, [arm_mve_cases.GOLDEN]),
     _of_arm_mve("convolution", arm_mve_conv_cases, [arm_mve_conv_cases.GOLDEN]),
@@ -218,7 +219,7 @@ NETS = (
     _of_arm_mve("sum", arm_mve_sum_cases, [arm_mve_sum_cases.GOLDEN]),
     _of_arm_mve("broadcast", arm_mve_broadcast_cases, [arm_mve_broadcast_cases.GOLDEN]),
     _of_arm_mve("table", arm_mve_table_cases, [arm_mve_table_cases.GOLDEN]),
-    *(_of_arm_mve(f"float_{f}", float_mve_cases, c) for f, c in float_mve_cases.GOLDEN.items()),
+    *(_of_arm_mve(f"float_{f}", float_cases, c) for f, c in float_cases.GOLDEN.items()),
 )
 
 

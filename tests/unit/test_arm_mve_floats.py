@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import float_mve_cases
+import float_cases
 import numpy as np
 import pytest
-from float_mve_cases import INF, RELU, RELU6, Case, conv
+from float_cases import INF, RELU, RELU6, Case, conv
 from kernel_runs import Run, runs
 
 from mcu_deploy.agreement.rules import Rule
@@ -24,9 +24,9 @@ _CLOSE = Rule("share", 1e-5)
 
 
 def _layers(cases: list[Case], tmp_path: Path, inputs: np.ndarray | None = None) -> list[Run]:
-    path = float_mve_cases.model(cases, tmp_path / "cases.onnx")
+    path = float_cases.model(cases, tmp_path / "cases.onnx")
     if inputs is None:
-        inputs = np.load(float_mve_cases.sample(path))["x"][0]
+        inputs = np.load(float_cases.sample(path))["x"][0]
     found = [
         run for run in runs(path, [inputs], board="mps3-an547", options=_OPTIONS)
         if run.choice.workload.backend == "ArmMve" and run.choice.layer.op != "Reorder"
@@ -35,11 +35,11 @@ def _layers(cases: list[Case], tmp_path: Path, inputs: np.ndarray | None = None)
     return found
 
 
-@pytest.mark.parametrize("family", sorted(float_mve_cases.FAMILIES))
+@pytest.mark.parametrize("family", sorted(float_cases.FAMILIES))
 def test_kernels_agree_with_the_oracle(
     family: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    cases = list(float_mve_cases.FAMILIES[family])
+    cases = list(float_cases.FAMILIES[family])
     if not request.config.getoption("--all"):
         cases = cases[_LATER.get(family, 0) :: _EVERY]
     tight = 0
@@ -67,15 +67,15 @@ _OF_NAN = (
     Case("Add", (3, 5, 7), (None,), clamp=RELU),
     Case("Mul", (3, 5, 7), (None,), clamp=RELU6),
     Case("Add", (5, 3, 7), ((5, 1, 1),), clamp=RELU),
-    *float_mve_cases.ACTIVATIONS,
+    *float_cases.ACTIVATIONS,
 )
 
 
 @pytest.mark.parametrize("odd", [_NAN, -_NAN, INF, -INF])
 def test_nan_and_infinity_go_where_the_oracle_has_them(odd: float, tmp_path: Path) -> None:
     """Through clamps and maxima too, whatever their sign."""
-    path = float_mve_cases.model(_OF_NAN, tmp_path / "cases.onnx")
-    inputs = np.load(float_mve_cases.sample(path))["x"][0]
+    path = float_cases.model(_OF_NAN, tmp_path / "cases.onnx")
+    inputs = np.load(float_cases.sample(path))["x"][0]
     inputs[::11] = odd
     for run in _layers(list(_OF_NAN), tmp_path, inputs):
         values, oracle = (np.frombuffer(of, np.float32) for of in (run.result(), run.output))

@@ -13,8 +13,8 @@ from mcu_deploy.backends.floats.layers import Product, read
 from mcu_deploy.backends.floats.tiles import packed
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly
-from mcu_deploy.backends.isa.mve.float_rows import LONGEST_SIDE, SCRATCH_BYTES, description
 from mcu_deploy.backends.isa.mve.float_tiles import LANES, TilePlan, Tiles
+from mcu_deploy.backends.isa.window_rows import LONGEST_SIDE, SCRATCH_BYTES, description
 from mcu_deploy.backends.kit import overlap
 
 OPERATORS = ("Conv", "Gemm", "MatMul")

@@ -12,7 +12,7 @@ from mcu_deploy.backends.floats.tiles import packed_by_channels
 from mcu_deploy.backends.interface import Constant, Layer, LayoutRule, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.mve.float_channels import LANES, Depthwise, sizes_of
-from mcu_deploy.backends.isa.mve.float_rows import LONGEST_SIDE, SCRATCH_BYTES, description
+from mcu_deploy.backends.isa.window_rows import LONGEST_SIDE, SCRATCH_BYTES, description
 from mcu_deploy.backends.kit import overlap
 
 OPERATORS = ("Conv",)

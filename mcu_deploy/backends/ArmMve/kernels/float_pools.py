@@ -17,7 +17,7 @@ from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphVie
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.mve.float_channels import Channels, sizes_of
 from mcu_deploy.backends.isa.mve.float_pools import Average, Maximum
-from mcu_deploy.backends.isa.mve.float_rows import LONGEST_SIDE, SCRATCH_BYTES, description
+from mcu_deploy.backends.isa.window_rows import LONGEST_SIDE, SCRATCH_BYTES, description
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.quantized.layers import of_rows
 from mcu_deploy.operators.pool import average_counts, pool_window

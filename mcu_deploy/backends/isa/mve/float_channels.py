@@ -17,7 +17,7 @@ from mcu_deploy.backends.floats.layers import BYTES
 from mcu_deploy.backends.floats.tiles import Tile, demand, divided, tiles
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.mve.float_clamp import clamp
-from mcu_deploy.backends.isa.mve.float_rows import (
+from mcu_deploy.backends.isa.window_rows import (
     BEHIND,
     IMAGE,
     INSIDE,

@@ -8,7 +8,7 @@ from mcu_deploy.backends.floats.layers import BYTES
 from mcu_deploy.backends.floats.tiles import Tile
 from mcu_deploy.backends.isa import Assembly, Register
 from mcu_deploy.backends.isa.mve.float_channels import Channels
-from mcu_deploy.backends.isa.mve.float_rows import INSIDE
+from mcu_deploy.backends.isa.window_rows import INSIDE
 from mcu_deploy.operators.windows import Window
 
 _INFINITY = 0xFF80_0000  # below zero, a float32

@@ -18,7 +18,7 @@ from mcu_deploy.backends.floats.layers import BYTES, Product
 from mcu_deploy.backends.floats.tiles import Tile, TileRun, demand, divided, tiles
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.mve.float_clamp import clamp
-from mcu_deploy.backends.isa.mve.float_rows import (
+from mcu_deploy.backends.isa.window_rows import (
     BACK,
     BEHIND,
     FILTERS,

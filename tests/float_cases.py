@@ -1,4 +1,4 @@
-"""Layers of float32 for ArmMve in one model: convolutions, products of matrices, sums, pools."""
+"""Layers of float32 for kernels in assembler in one model: convolutions, products, sums, pools."""
 
 from __future__ import annotations
 

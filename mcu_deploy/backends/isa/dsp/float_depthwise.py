@@ -1,0 +1,281 @@
+"""Windows of one channel each in floats of a scalar FPU: depthwise convolutions.
+
+A tile is some pixels of a row of the output, of two channels, whose sums are S registers. Each
+column of the image that their windows have is loaded once, and taken for all of these; so are the
+weights of some columns of the kernel. Loops go over the channels, and within them over the rows of
+the windows. Of an odd number of channels the last two are computed together with the ones before,
+so the last but one twice.
+
+A product is rounded before it is added, as in C, or it is fused with the sum (VFMA): cores differ
+in what takes longer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.floats.layers import BYTES, Product
+from mcu_deploy.backends.floats.tiles import Tile, demand, divided, tiles
+from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.window_rows import (
+    BEHIND,
+    IMAGE,
+    INSIDE,
+    OUTPUT,
+    SKIPPED,
+    STREAM,
+    TILES,
+    Rows,
+)
+from mcu_deploy.operators.windows import Window
+
+LANES = 2  # channels of a tile
+_STEP = LANES * BYTES
+_REACH = 1020  # bytes from a base
+_MOST_PIXELS = 9
+_MOST_COLUMNS = 12  # of sums and weights together
+_IMAGES, _PRODUCTS = 2, 4  # columns of the image, and products that are not added yet
+# Cycles, about, of a tile beside its windows' rows, and of one of these beside loads and products.
+_TILE, _PIXEL, _ROW = 20, 10, 7
+
+
+def firsts(channels: int) -> list[int]:
+    """The first channel of each two."""
+    return [*range(0, channels - 1, LANES), *([channels - LANES] if channels % LANES else [])]
+
+
+def packed(product: Product) -> Array:
+    """The stream: float32, of each two channels the biases, and the weights of each row and column
+    of the window."""
+    taps = product.weights.reshape(product.channels, -1)
+    lines = np.concatenate([product.bias[:, None], taps], 1)
+    found = [lines[n : n + LANES].T.reshape(-1) for n in firsts(product.channels)]
+    return np.concatenate(found).astype(np.float32)
+
+
+class FloatDepthwise:
+    """The kernel of such a convolution. is_fused: whether products are not rounded."""
+
+    def __init__(self, code: Assembly, product: Product, *, is_fused: bool) -> None:
+        self.code, self._window, self._channels = code, product.window, product.channels
+        self._bounds, self._is_fused = product.clamp, is_fused
+        self._sizes = _sizes(product.window, is_fused)
+        self._rows = Rows(code, product.window, self._channels, product.window.kernel[1] * _STEP)
+        self._stream = code.register("stream_at", region="weights")
+        self._block, self._at, self._out, self._out_at = code.registers("block at out out_at")
+        self._left, self._count = code.registers("rows_left pairs_left")
+        self._inside, self._skipped, self._behind = code.registers("inside skipped behind")
+        pixels = max(self._sizes)
+        self._held = _together(product.window, pixels)
+        self._sums = self._singles("sum", pixels)
+        self._weights = self._singles("weight", self._held)
+        self._images = self._singles("column", _IMAGES)
+        names = " ".join(f"product{n}" for n in range(_PRODUCTS))
+        self._products = code.registers(names, kind=Kind.SINGLE)
+        self._next = self._ahead = 0
+
+    def _singles(self, name: str, count: int) -> list[tuple[Register, ...]]:
+        """S registers for so many columns or pixels, one of each channel."""
+        names = " ".join(f"{name}{n}_{lane}" for n in range(count) for lane in "cd")
+        flat = self.code.registers(names, kind=Kind.SINGLE)
+        return [tuple(flat[LANES * n : LANES * (n + 1)]) for n in range(count)]
+
+    @property
+    def demand(self) -> int:
+        """How far behind the image the output may follow (`InPlace`)."""
+        steps = [(first + LANES, first) for first in firsts(self._channels)]
+        return demand(self._window, self._channels, self._sizes, steps)
+
+    def assemble(self) -> None:
+        x, y, constants, scratch = self.code.arguments("x y constants scratch")
+        with self._rows.each(x, y, constants, scratch):
+            for tile, count in tiles(self._window, self._channels, self._sizes, joins=False):
+                with self._rows.counted(TILES, count):
+                    self._tile(tile)
+
+    def _tile(self, tile: Tile) -> None:
+        code, frame, free, rows = self.code, self._rows.frame, self._rows.free, self._rows
+        code.note(f"{tile.pixels} pixels, two channels at a time.")
+        code.ldr(self._block, frame[IMAGE])
+        code.offset(free, tile.pixels * rows.step, self._count, self._block)
+        code.str(free, frame[IMAGE])
+        code.ldr(self._out, frame[OUTPUT])
+        code.offset(free, tile.pixels * self._channels * BYTES, self._count, self._out)
+        code.str(free, frame[OUTPUT])
+        code.ldr(self._stream, frame[STREAM])
+        if rows.is_cut:
+            for register, place in (
+                (self._inside, INSIDE), (self._skipped, SKIPPED), (self._behind, BEHIND),
+            ):  # fmt: skip
+                code.ldr(register, frame[place])
+        pairs = len(firsts(self._channels))
+        code.number(self._count, pairs)
+        with code.repeat(pairs):
+            self._channels_of(tile)
+            if self._channels % LANES:
+                code.cmp(self._count, 2)
+                code.itt("eq")
+                code.subeq(self._block, self._block, BYTES)
+                code.subeq(self._out, self._out, BYTES)
+            code.subs(self._count, self._count, 1)
+
+    def _channels_of(self, tile: Tile) -> None:
+        code, rows, kernel = self.code, self._rows, self._window.kernel[0]
+        first, *others = self._sums[: tile.pixels]
+        code.vldmia(self._stream.moving, [*first])
+        for other in others:
+            for sum_, bias in zip(other, first, strict=True):
+                code.vmov(sum_, bias)
+        code.mov(self._at, self._block)
+        self._ahead, done = 0, code.label()
+        if rows.is_cut:
+            code.add(self._stream, self._stream, self._skipped)
+            code.mov(self._left, self._inside)
+            if rows.may_be_none:
+                code.cmp(self._left, 0)
+                code.beq(done)
+        elif kernel > 1:
+            code.number(self._left, kernel)
+        with code.repeat(rows.average) if kernel > 1 else nullcontext():
+            self._row(tile, is_last=kernel == 1)
+            if kernel > 1:
+                code.subs(self._left, self._left, 1)
+        if rows.may_be_none:
+            code.place(done)
+        if rows.is_cut:
+            code.add(self._stream, self._stream, self._behind)
+        self._clamp(tile)
+        self._store(tile)
+        code.add(self._block, self._block, _STEP)
+        code.add(self._out, self._out, _STEP)
+
+    def _row(self, tile: Tile, *, is_last: bool) -> None:
+        """A row of the windows, behind which the next one begins, but behind the last."""
+        code, taps = self.code, self._window.kernel[1]
+        of = {run.tap: run.pixels for run in tile.runs}
+        for begin in range(0, taps, self._held):
+            chunk = range(begin, min(begin + self._held, taps))
+            if not any(tap in of for tap in chunk):
+                code.offset(self._stream, len(chunk) * _STEP, self._rows.free)
+                continue
+            weights = dict(zip(chunk, self._weights, strict=False))
+            code.vldmia(self._stream.moving, [w for one in weights.values() for w in one])
+            columns: dict[int, list[tuple[int, int]]] = {}
+            for tap in chunk:
+                for pixel in of.get(tap, ()):
+                    columns.setdefault(_column(self._window, pixel, tap), []).append((pixel, tap))
+            self._columns(columns, weights)
+        if not is_last:
+            self._go(self._rows.down)
+            self._ahead = 0
+
+    def _columns(
+        self, columns: dict[int, list[tuple[int, int]]], weights: dict[int, tuple[Register, ...]]
+    ) -> None:
+        """Each is loaded before the products of the one in front of it are."""
+        order = sorted(columns)
+        images = [self._images[n % _IMAGES] for n in range(len(order))]
+        self._load(order[0], images[0])
+        for n, (column, image) in enumerate(zip(order, images, strict=True)):
+            if n + 1 < len(order):
+                self._load(order[n + 1], images[n + 1])
+            self._add([
+                (self._sums[pixel][lane], image[lane], weights[tap][lane])
+                for pixel, tap in columns[column] for lane in range(LANES)
+            ])  # fmt: skip
+
+    def _load(self, column: int, image: Sequence[Register]) -> None:
+        at = column * self._channels * BYTES
+        if not -_REACH <= at - self._ahead <= _REACH - _STEP:
+            self._go(at)
+        for lane, register in enumerate(image):
+            self.code.vldr(register, self._at[at - self._ahead + BYTES * lane])
+
+    def _go(self, to: int) -> None:
+        self.code.offset(self._at, to - self._ahead, self._rows.free)
+        self._ahead = to
+
+    def _add(self, terms: Sequence[tuple[Register, Register, Register]]) -> None:
+        """Sums get the product of two numbers each: what is multiplied is added two instructions
+        later, as a result is waited for by the very next one."""
+        code = self.code
+        if self._is_fused:
+            for sum_, a, b in terms:
+                code.vfma_f32(sum_, a, b)
+            return
+        waiting: tuple[Register, Register] | None = None
+        for sum_, a, b in terms:
+            product = self._products[self._next % _PRODUCTS]
+            self._next += 1
+            code.vmul_f32(product, a, b)
+            if waiting is not None:
+                code.vadd_f32(waiting[0], waiting[0], waiting[1])
+            waiting = sum_, product
+        if waiting is not None:
+            code.vadd_f32(waiting[0], waiting[0], waiting[1])
+
+    def _clamp(self, tile: Tile) -> None:
+        """NaN is compared as neither less nor more. The upper bound comes last, as it holds where
+        bounds cross."""
+        code, free = self.code, self._rows.free
+        low, high = self._bounds
+        for bound, condition, name in ((low, "mi", "least"), (high, "gt", "most")):
+            if not math.isfinite(bound):
+                continue
+            limit = code.register(name, kind=Kind.SINGLE)
+            code.number(free, int(np.float32(bound).view(np.uint32)))
+            code.vmov(limit, free)
+            for sums in self._sums[: tile.pixels]:
+                for one in sums:
+                    code.vcmp_f32(one, limit)
+                    code.vmrs("APSR_nzcv", "fpscr")
+                    code.it(condition)
+                    getattr(code, f"vmov{condition}")(one, limit)
+
+    def _store(self, tile: Tile) -> None:
+        code, pixel = self.code, self._channels * BYTES
+        if (tile.pixels - 1) * pixel <= _REACH - _STEP:
+            for at, register in self._outputs(tile):
+                code.vstr(register, self._out[at])
+            return
+        code.mov(self._out_at, self._out)
+        for n, sums in enumerate(self._sums[: tile.pixels]):
+            for lane, register in enumerate(sums):
+                code.vstr(register, self._out_at[BYTES * lane])
+            if n + 1 < tile.pixels:
+                code.offset(self._out_at, pixel, self._rows.free)
+
+    def _outputs(self, tile: Tile) -> Iterator[tuple[int, Register]]:
+        for n, sums in enumerate(self._sums[: tile.pixels]):
+            for lane, register in enumerate(sums):
+                yield (n * self._channels + lane) * BYTES, register
+
+
+def _sizes(window: Window, is_fused: bool) -> list[int]:
+    """The tiles of a row, so that it takes least, about."""
+    cost, each = [0.0], 1 if is_fused else 2
+    for pixels in range(1, _MOST_PIXELS + 1):
+        row = float(_ROW)
+        taps, held = window.kernel[1], _together(window, pixels)
+        for begin in range(0, taps, held):
+            chunk = range(begin, min(begin + held, taps))
+            columns = {_column(window, n, tap) for n in range(pixels) for tap in chunk}
+            row += 2 * LANES * len(columns) + LANES * len(chunk) + 1
+            row += LANES * each * pixels * len(chunk)
+        cost.append(row * window.kernel[0] + _TILE + _PIXEL * pixels)
+    return divided(window.output[1], _MOST_PIXELS, cost)
+
+
+def _column(window: Window, pixel: int, tap: int) -> int:
+    return pixel * window.strides[1] + tap * window.dilations[1]
+
+
+def _together(window: Window, pixels: int) -> int:
+    """Columns of a kernel whose weights find registers: of several loads about as many each."""
+    most, taps = _MOST_COLUMNS - pixels, window.kernel[1]
+    return -(-taps // -(-taps // most))

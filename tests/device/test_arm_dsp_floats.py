@@ -1,0 +1,49 @@
+"""ArmDsp's depthwise convolutions of float32 on the cores: within what the contract allows of the
+oracle, and the cycles that they may take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import float_cases
+import pytest
+from float_cases import DEPTHWISE, STRIPS
+from kernel_builds import MARKS
+from sampling import first, part
+
+from mcu_deploy.api.building import build
+from mcu_deploy.api.profiling import profile
+from mcu_deploy.api.validating import validate
+from mcu_deploy.options import Options
+
+pytestmark = MARKS
+_OPTIONS = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
+# Of STRIPS the cycles for a multiply-accumulate; 85 % of its taps are inside.
+_CYCLES = {"mps2-an386": 3.74, "mps2-an500": 2.12, "mps2-an505": 3.34}
+
+
+@pytest.mark.parametrize("board", first(list(_CYCLES)))
+def test_layers_agree_with_the_oracle_in_their_cycles(board: str, tmp_path: Path) -> None:
+    cases = [STRIPS, *part([case for case in DEPTHWISE if case != STRIPS], 3)]
+    path = float_cases.model(cases, tmp_path / "shapes.onnx")
+    built = build(path, board, tmp_path / "build", options=_OPTIONS)
+    costs = {layer.name: layer.cost for layer in built.report.layers if layer.name[:5] == "layer"}
+    backends = [layer.backend for layer in built.report.layers if layer.name in costs]
+    assert backends == ["ArmDsp"] * len(cases)
+    found = validate(built, float_cases.sample(path))
+    assert found.passed
+    assert found.oracle[0].relative <= 1e-5
+    layer = next(one for one in profile(built.directory).layers if one.name == "layer0")
+    cost = costs["layer0"]
+    assert layer.cycles is not None and cost is not None
+    assert layer.cycles < _CYCLES[board] * layer.macs
+    # The price lacks the call, and orders less thoroughly.
+    assert abs(cost.value - layer.cycles) < 0.04 * layer.cycles
+
+
+def test_dynamic_range_is_within_one_and_a_half_of_int8(models_dir: Path, tmp_path: Path) -> None:
+    """Keyword spotting in int8 takes 3,230,098 modelled cycles."""
+    path = models_dir / "mlperf_kws_dynrange" / "model.tflite"
+    built = build(path, "mps2-an386", tmp_path / "build")
+    found = profile(built.directory)
+    assert found.cycles is not None and found.cycles < 4_710_000 < 1.5 * 3_230_098
