@@ -64,11 +64,13 @@ def _renamed(node: onnx.NodeProto, branch: onnx.GraphProto) -> Inlined:
     )
 
 
-def take_shapes(graph: onnx.GraphProto, constants: Mapping[str, TensorProto]) -> None:
-    """Gives a subgraph copies of the small integer constants that it reads from outside.
+def take_shapes(graph: onnx.GraphProto, constants: Mapping[str, TensorProto]) -> bool:
+    """Gives a subgraph copies of the small integer constants that it reads from outside; whether
+    there were any.
 
     ONNX's inference knows the values of constants only in the graph where they are.
     """
+    changed = False
     for name in free_names(graph):
         tensor = constants.get(name)
         if tensor is None or tensor.data_type not in (TensorProto.INT64, TensorProto.INT32):
@@ -79,3 +81,5 @@ def take_shapes(graph: onnx.GraphProto, constants: Mapping[str, TensorProto]) ->
             copy.CopyFrom(tensor)
             copy.name = f"{graph.name}/{name}"
             graph.initializer.append(copy)
+            changed = True
+    return changed

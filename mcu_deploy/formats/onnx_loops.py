@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import onnx
 from onnx import numpy_helper
 
-from mcu_deploy.formats.onnx_subgraphs import static_shapes, subgraphs_of
+from mcu_deploy.formats.onnx_subgraphs import state_shape, static_shapes, subgraphs_of
 
 # A damaged count must not make a huge tensor of a small one; the reader checks the bytes.
 _MOST_TRIPS = 1 << 24
@@ -36,7 +36,7 @@ def complete_loops(
             behind = _behind(node, body, shapes, _trips(node, body, constants))
             found = [(values[name], shape) for name, shape in behind.items() if name in values]
             for value_info, shape in (*_inside(node, body, shapes), *found):
-                changed = _state(value_info, shape) or changed
+                changed = state_shape(value_info, shape) or changed
     return changed
 
 
@@ -98,15 +98,3 @@ def _constant(
 def _number(tensor: onnx.TensorProto) -> int | None:
     value = numpy_helper.to_array(tensor)
     return int(value.reshape(-1)[0]) if value.size == 1 else None
-
-
-def _state(value_info: onnx.ValueInfoProto, shape: list[int]) -> bool:
-    """Gives a tensor a shape if it has no static one; whether it did."""
-    tensor = value_info.type.tensor_type
-    if tensor.HasField("shape") and all(d.HasField("dim_value") for d in tensor.shape.dim):
-        return False
-    tensor.shape.Clear()
-    tensor.shape.SetInParent()
-    for size in shape:
-        tensor.shape.dim.add().dim_value = size
-    return True

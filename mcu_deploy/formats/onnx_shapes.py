@@ -18,6 +18,7 @@ from mcu_deploy.formats.onnx_loops import complete_loops
 from mcu_deploy.formats.onnx_operators import domain_of, draws_values, opset_of
 from mcu_deploy.formats.onnx_reasons import reason
 from mcu_deploy.formats.onnx_sequences import expand_sequences
+from mcu_deploy.formats.onnx_slices import size_windows
 from mcu_deploy.formats.onnx_subgraphs import put, static_shapes, subgraphs_below, subgraphs_of
 
 # Folding must not turn a small model into a large one (ConstantOfShape, Expand, Tile).
@@ -134,6 +135,7 @@ def _to_fixpoint(model: onnx.ModelProto, strict: bool) -> None:
             or type_outputs(model.graph)
             or type_scalars(model.graph)
             or complete_loops(model.graph)
+            or size_windows(model.graph)
         ):
             return
 
@@ -156,7 +158,8 @@ def _fold(
     outer_shapes: Mapping[str, list[int]],
     model: onnx.ModelProto,
 ) -> bool:
-    """Evaluates the constant nodes of a graph and of those inside of it; whether there were any."""
+    """Evaluates the constant nodes of a graph and of those inside of it, which get what they need
+    of its constants; whether there was anything."""
     constants = {**outer_constants, **{t.name: t for t in graph.initializer}}
     shapes = {**outer_shapes, **static_shapes(graph)}
     kept: list[onnx.NodeProto] = []
@@ -170,7 +173,7 @@ def _fold(
             changed = True
             continue
         for inner in subgraphs_of(node).values():
-            take_shapes(inner, constants)
+            folded = take_shapes(inner, constants) or folded
             folded = _fold(inner, constants, shapes, model) or folded
         values = _evaluate(node, constants, shapes, model)
         if values is None:

@@ -132,3 +132,15 @@ def static_shapes(graph: onnx.GraphProto) -> dict[str, list[int]]:
     for tensor_proto in graph.initializer:
         found[tensor_proto.name] = list(tensor_proto.dims)
     return found
+
+
+def state_shape(value_info: onnx.ValueInfoProto, shape: list[int]) -> bool:
+    """Gives a tensor a shape if it has no static one; whether it did."""
+    tensor = value_info.type.tensor_type
+    if tensor.HasField("shape") and all(d.HasField("dim_value") for d in tensor.shape.dim):
+        return False
+    tensor.shape.Clear()
+    tensor.shape.SetInParent()
+    for size in shape:
+        tensor.shape.dim.add().dim_value = size
+    return True

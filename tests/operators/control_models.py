@@ -179,6 +179,35 @@ def exchanged() -> Case:
     )  # fmt: skip
 
 
+def windows() -> Case:
+    """Each round reads rows from where it is: three on, and two back from the third."""
+    body = graph_of(
+        [
+            node("Identity", "go", "more"),
+            node("Mul", "i two", "at"),
+            node("Unsqueeze", "at zero", "from"),
+            node("Add", "at three", "last"),
+            node("Unsqueeze", "last zero", "to"),
+            node("Slice", "x from to", "window"),
+            node("Sub", "to one", "back"),
+            node("Slice", "x back from zero down", "reversed"),
+            node("Concat", "window reversed", "rows", axis=0),
+        ],
+        CONTROL,
+        {"more": (BOOL, []), "rows": (FLOAT, [5, 2])},
+    )
+    ends = {"zero": [0], "one": [1], "down": [-1]}
+    constants = {name: np.array(value, np.int64) for name, value in ends.items()}
+    return case(
+        "windows",
+        [loop(body, "four", "", "", "all")],
+        {"x": (FLOAT, [9, 2])},
+        {"all": (FLOAT, [4, 5, 2])},
+        {**constants, "two": number(2), "three": number(3), "four": number(4)},
+        random(11, 9, 2),
+    )
+
+
 def loop_in_loop() -> Case:
     """The inner loop goes on with the outer one's state and reads the outer round's number."""
     inner = graph_of(
@@ -331,6 +360,7 @@ def quantized_loop() -> Case:
 def all_cases() -> list[Case]:
     return [
         lstm_by_loop(), lstm_by_scan(0), lstm_by_scan(1), counted(4), counted(0), counted(1000),
-        never(), exchanged(), loop_in_loop(), if_in_loop(), scan_of_two(), if_of_images(True),
-        if_of_images(False), if_of_twins(True), if_of_twins(False), quantized_loop(),
+        never(), exchanged(), windows(), loop_in_loop(), if_in_loop(), scan_of_two(),
+        if_of_images(True), if_of_images(False), if_of_twins(True), if_of_twins(False),
+        quantized_loop(),
     ]  # fmt: skip

@@ -98,12 +98,17 @@ def shape_operands(test: NodeTest) -> set[str]:
 def _with_constants(
     test: NodeTest, bound: Collection[str]
 ) -> tuple[onnx.ModelProto, tuple[Array, ...]]:
-    """The model with these inputs as constants, and the values of the others."""
+    """The model with these inputs as constants, and the values of the others. An optional that is
+    not given is no input."""
     model = onnx.ModelProto()
     model.CopyFrom(test.model)
     given = []
     for place, value in zip(test.model.graph.input, test.inputs, strict=True):
-        if place.name in bound:
+        if value is None:
+            del model.graph.input[[i.name for i in model.graph.input].index(place.name)]
+            for node in model.graph.node:
+                node.input[:] = ["" if name == place.name else name for name in node.input]
+        elif place.name in bound:
             model.graph.initializer.append(numpy_helper.from_array(value, place.name))
             del model.graph.input[[i.name for i in model.graph.input].index(place.name)]
         else:
