@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from mcu_deploy.agreement.metrics import Metrics
 from mcu_deploy.api import flashing, profiling
 from mcu_deploy.api.folder import BuildFolder
-from mcu_deploy.api.profiling import Profile
 from mcu_deploy.api.running import Connection, open_device, port_of
 from mcu_deploy.api.validating import Validation, validate
 from mcu_deploy.device.line.messages import Hello
 from mcu_deploy.errors import DeviceError, McuDeployError
 from mcu_deploy.options.means import Flasher
 from mcu_deploy.output.json_text import picked
+from mcu_deploy.report.profile import Profile
 from mcu_deploy.resources import page
 from mcu_deploy.version import VERSION
 

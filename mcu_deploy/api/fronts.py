@@ -10,7 +10,6 @@ from pathlib import Path
 from mcu_deploy import formats
 from mcu_deploy.api import building, profiling
 from mcu_deploy.api.folder import BuildFolder, ObjectFolder
-from mcu_deploy.api.profiling import Profile
 from mcu_deploy.api.running import Connection
 from mcu_deploy.backends.cost import Unit
 from mcu_deploy.compiled import Network
@@ -18,6 +17,7 @@ from mcu_deploy.errors import McuDeployError, one_line
 from mcu_deploy.output.progress import tell
 from mcu_deploy.report import Report
 from mcu_deploy.report.front import Front, GoalBuild, compared
+from mcu_deploy.report.profile import Profile
 from mcu_deploy.session import Session
 
 # From the one end to the other.

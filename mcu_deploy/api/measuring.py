@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from mcu_deploy import formats
 from mcu_deploy.api.building import Build, build
 from mcu_deploy.api.folder import BuildFolder, open_folder
-from mcu_deploy.api.profiling import Profile, profile
+from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.sending import SentBoard, write
 from mcu_deploy.api.validating import validate
 from mcu_deploy.backends import measured
@@ -26,6 +26,7 @@ from mcu_deploy.options import Options
 from mcu_deploy.output import MARKER, locked
 from mcu_deploy.pipelines.configuration import BuildJob
 from mcu_deploy.pipelines.table import CostRow
+from mcu_deploy.report.profile import Profile
 from mcu_deploy.tasks.machine import digest
 from mcu_deploy.toolchain import gcc_number
 from mcu_deploy.version import VERSION

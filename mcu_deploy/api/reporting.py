@@ -10,7 +10,6 @@ from pathlib import Path
 from mcu_deploy import formats, report
 from mcu_deploy.api import fronts, profiling
 from mcu_deploy.api.folder import BuildFolder, ObjectFolder, open_objects
-from mcu_deploy.api.profiling import LayerCost, Profile
 from mcu_deploy.api.running import Connection
 from mcu_deploy.boards import Board
 from mcu_deploy.compiled import Network
@@ -23,11 +22,11 @@ from mcu_deploy.report.front import Front
 from mcu_deploy.report.page.arena import arenas
 from mcu_deploy.report.page.builds import Side, bars
 from mcu_deploy.report.page.comparing import Comparison, compare
-from mcu_deploy.report.page.layers import Figures, LayerFigures
 from mcu_deploy.report.page.networks import NetworkPage, network_page
 from mcu_deploy.report.page.rendering import Page, render
 from mcu_deploy.report.page.scatter import scatter
 from mcu_deploy.report.page.texts import drawing
+from mcu_deploy.report.profile import Profile
 from mcu_deploy.session import Session
 
 _FIRST_ONLY = "bench.elf runs the first network of a firmware."
@@ -138,8 +137,8 @@ def _side(
         with drawing():
             page = network_page(
                 entry, folder.report.options.optimize_for,
-                figures=_figures(profile) if profile is not None and is_counted else None,
-                no_figures="" if is_counted else reason or _FIRST_ONLY,
+                profile=profile if is_counted else None,
+                no_profile="" if is_counted else reason or _FIRST_ONLY,
                 model=network, source=_source(folder, entry), explained=report.explain(network),
             )  # fmt: skip
         pages.append(page)
@@ -193,30 +192,3 @@ def _facts(folder: ObjectFolder) -> tuple[str, ...]:
         f"built for {saved.options.optimize_for}", f"memory {saved.options.memory}",
     )  # fmt: skip
     return tuple(fact for fact in facts if fact)
-
-
-def _figures(profile: Profile) -> Figures:
-    time = profile.time
-    notes = []
-    if profile.no_cycles:
-        notes.append(f"No cycles are modelled: {profile.no_cycles}.")
-    elif profile.no_time:
-        notes.append(f"No time on the board is modelled: {profile.no_time}.")
-    if profile.assumed:
-        names = " and ".join(profile.assumed)
-        notes.append(f"{names}: taken to answer at once, as the board's file does not say.")
-    return Figures(
-        profile.unit, profile.source, profile.timings, time.clock_hz if time else None,
-        profile.total, profile.cycles, time.cycles if time else None,
-        time.milliseconds if time else None, profile.stack_bytes, profile.outside,
-        tuple(map(_layer, profile.layers)), tuple(notes),
-    )  # fmt: skip
-
-
-def _layer(layer: LayerCost) -> LayerFigures:
-    time = layer.time
-    return LayerFigures(
-        layer.cost, layer.cycles, time.cycles if time else None,
-        time.milliseconds if time else None, time.code_share if time else None,
-        time.data_share if time else None, layer.floor or None, layer.above_floor, layer.share,
-    )  # fmt: skip

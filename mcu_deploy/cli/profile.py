@@ -19,10 +19,10 @@ from mcu_deploy.options.means import Connection
 from mcu_deploy.output.json_text import picked
 
 if TYPE_CHECKING:
-    from mcu_deploy.api.profiling import Profile
     from mcu_deploy.boards import Board
     from mcu_deploy.device.modelling import BoardTime
     from mcu_deploy.report import Report
+    from mcu_deploy.report.profile import Profile
 
 
 @with_connection
@@ -105,13 +105,7 @@ def _print(board: Board, result: Profile, wide: bool) -> None:
             "on board: modelled with wait states at "
             f"{result.time.clock_hz / 1e6:g} MHz{rated}; code, data: waiting for them"
         )
-    if result.time is not None and result.assumed:
-        names = " and ".join(result.assumed)
-        say(f"{names}: taken to answer at once, as the board's file does not say")
-    if result.no_time and not result.no_cycles:
-        say(f"no modelled time on the board: {result.no_time}")
-    if result.no_cycles:
-        say(f"no modelled cycles: {result.no_cycles}")
+    say(*result.notes)
     table = result.table(wide)
     head, *lines = layer_lines(table.columns, table.rows, table.numbers, wide)
     say(head, before="[bold]")

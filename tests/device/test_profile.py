@@ -15,12 +15,13 @@ from sampling import first
 
 from mcu_deploy.api.building import build
 from mcu_deploy.api.folder import BuildFolder, open_folder
-from mcu_deploy.api.profiling import LayerCost, profile
+from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.running import Connection
 from mcu_deploy.device.counting import count_instructions
 from mcu_deploy.device.emulators import open_emulator
 from mcu_deploy.device.modelling import model_cycles
 from mcu_deploy.options import Options
+from mcu_deploy.report.profile import LayerCost
 
 pytestmark = [pytest.mark.needs_arm_gcc]
 

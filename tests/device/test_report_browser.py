@@ -128,11 +128,11 @@ def test_a_layer_that_is_clicked_opens(page: Chrome, made: tuple[Path, reporting
     assert button.text == "conv_2" and not more.is_displayed()
     button.click()
     assert button.get_attribute("aria-expanded") == "true" and more.is_displayed()
-    figures = view.figures
-    assert figures is not None and figures.cycles and view.kernels and view.offers
-    assert f"{figures.count:,} instructions for {view.layer.macs:,} MACs" in more.text
-    assert f"{figures.cycles:,} cycles without wait states" in more.text
-    assert f"{figures.floor:,} cycles for its MACs" in more.text
+    counted = view.counted
+    assert counted is not None and counted.cycles and view.kernels and view.offers
+    assert f"{counted.cost:,} instructions for {view.layer.macs:,} MACs" in more.text
+    assert f"{counted.cycles:,} cycles without wait states" in more.text
+    assert f"{counted.floor:,} cycles for its MACs" in more.text
     for piece in (*view.kernels, *view.constants):
         assert f"{piece.symbol}, {piece.bytes:,} bytes" in more.text
     lost = [row.text for row in more.find_elements("css selector", ".offers tbody tr")]
@@ -151,14 +151,14 @@ def test_the_rows_are_what_was_counted(page: Chrome, made: tuple[Path, reporting
     ]  # fmt: skip
     for view in views:
         cells = _all(page, f"#layer-0-{view.layer.index} > *")
-        figures = view.figures
-        assert figures is not None and figures.cycles is not None
-        assert _number(cells[3].text) == figures.count and _number(cells[4].text) == figures.cycles
+        counted = view.counted
+        assert counted is not None and counted.cycles is not None
+        assert _number(cells[3].text) == counted.cost and _number(cells[4].text) == counted.cycles
         assert _number(cells[8].text) == view.flash and cells[9].text == view.layer.backend
         assert cells[10].text == view.why
-        if figures.floor:
-            assert _number(cells[5].text) == figures.floor == (view.layer.macs + 1) // 2
-            assert _number(cells[6].text) == figures.cycles - figures.floor
+        if counted.floor:
+            assert _number(cells[5].text) == counted.floor == (view.layer.macs + 1) // 2
+            assert _number(cells[6].text) == counted.cycles - counted.floor
 
 
 def test_buffers_are_named_under_the_pointer_and_by_keys(page: Chrome) -> None:

@@ -24,4 +24,4 @@ def test_the_goals_are_those_of_all_networks(repository: Path, tmp_path: Path) -
     times = [n.priced_time for n in built.report.networks]
     assert asked.cycles == sum(t.cycles for t in times if t is not None) > 0
     assert "prices" in made.front.basis
-    assert [n.figures is not None for n in made.side.networks] == [True, False], "one is counted"
+    assert [n.profile is not None for n in made.side.networks] == [True, False], "one is counted"

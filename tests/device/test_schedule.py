@@ -16,7 +16,7 @@ from sampling import first
 from mcu_deploy import interpreter
 from mcu_deploy.api.building import build
 from mcu_deploy.api.folder import BuildFolder, as_folder
-from mcu_deploy.api.profiling import Profile, profile
+from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.running import open_device
 from mcu_deploy.api.validating import validate
 from mcu_deploy.boards import Board, load_board
@@ -25,6 +25,7 @@ from mcu_deploy.device.counting import count_instructions
 from mcu_deploy.errors import FitError
 from mcu_deploy.files.samples import Samples
 from mcu_deploy.options import Options
+from mcu_deploy.report.profile import Profile
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 

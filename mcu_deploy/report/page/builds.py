@@ -49,10 +49,8 @@ class Side:
     @property
     def cycles(self) -> int | None:
         """Of a run of the first network, with those that the board waits, where these are known."""
-        figures = self.networks[0].figures
-        if figures is None:
-            return None
-        return figures.cycles if figures.board_cycles is None else figures.board_cycles
+        profile = self.networks[0].profile
+        return None if profile is None else profile.on_board
 
 
 def bars(report: Report, board: Processor) -> tuple[Bar, ...]:

@@ -104,11 +104,11 @@ def _pairs(
 
 def _totals(this: Side, other: Side) -> tuple[Difference, ...]:
     a, b = this.report, other.report
-    figures = this.networks[0].figures, other.networks[0].figures
-    counts = [None if f is None else f.count for f in figures]
-    cycles = [None if f is None else f.cycles for f in figures]
-    times = [None if f is None else f.milliseconds for f in figures]
-    unit = next((f.unit for f in figures if f is not None), "instructions")
+    profiles = this.networks[0].profile, other.networks[0].profile
+    counts = [None if p is None else p.total for p in profiles]
+    cycles = [None if p is None else p.cycles for p in profiles]
+    times = [p.time.milliseconds if p is not None and p.time else None for p in profiles]
+    unit = next((p.unit for p in profiles if p is not None), "instructions")
     found = (
         Difference("flash", a.flash_bytes, b.flash_bytes, "bytes, measured"),
         Difference("RAM", a.ram_bytes, b.ram_bytes, "bytes, measured"),
@@ -146,10 +146,7 @@ def _layer(short: str, this: LayerView | None, other: LayerView | None) -> Layer
 
 
 def _cycles(view: LayerView | None) -> int | None:
-    if view is None or view.figures is None:
-        return None
-    figures = view.figures
-    return figures.cycles if figures.board_cycles is None else figures.board_cycles
+    return None if view is None or view.counted is None else view.counted.on_board
 
 
 def _kernels(view: LayerView | None) -> str:

@@ -7,50 +7,7 @@ from dataclasses import dataclass
 
 from mcu_deploy.report.explain import CandidateRow, Explanation
 from mcu_deploy.report.model import LayerReport, NetworkReport, SymbolReport
-
-
-@dataclass(frozen=True)
-class LayerFigures:
-    """What an inference spends in a layer.
-
-    count: in the unit of the `Figures`. cycles: modelled without wait states; board_cycles,
-    milliseconds: modelled with those of the board's memories; code_share, data_share: of these
-    cycles what the core waits. floor: the cycles that its MACs take at least; above_floor: the
-    distance of `cycles`. None where something is not known. share: of the inference.
-    """
-
-    count: int
-    cycles: int | None
-    board_cycles: int | None
-    milliseconds: float | None
-    code_share: float | None
-    data_share: float | None
-    floor: int | None
-    above_floor: int | None
-    share: float
-
-
-@dataclass(frozen=True)
-class Figures:
-    """What an inference was counted to take, and what is modelled of that.
-
-    unit: "instructions", "cycles" or "ticks"; source: what counted; timings: the core by whose
-    timings cycles are modelled. notes: sentences on what is missing or taken for granted. outside:
-    what is in no layer.
-    """
-
-    unit: str
-    source: str
-    timings: str
-    clock_hz: int | None
-    count: int
-    cycles: int | None
-    board_cycles: int | None
-    milliseconds: float | None
-    stack_bytes: int | None
-    outside: int
-    layers: tuple[LayerFigures, ...]
-    notes: tuple[str, ...]
+from mcu_deploy.report.profile import LayerCost, Profile
 
 
 @dataclass(frozen=True)
@@ -82,7 +39,7 @@ class LayerView:
     clause. offers: those that lost."""
 
     layer: LayerReport
-    figures: LayerFigures | None
+    counted: LayerCost | None
     kernels: tuple[LayerPiece, ...]
     constants: tuple[LayerPiece, ...]
     flash: int
@@ -93,15 +50,15 @@ class LayerView:
 
 
 def views(
-    network: NetworkReport, figures: Figures | None, explained: Sequence[Explanation], goal: str
+    network: NetworkReport, profile: Profile | None, explained: Sequence[Explanation], goal: str
 ) -> tuple[LayerView, ...]:
-    """The layers of a network. figures, explained: as far as they are known."""
+    """The layers of a network. profile, explained: as far as they are known."""
     by_step = {row.step: row for row in explained if row.step is not None}
     shorts = {layer.index: layer.short for layer in network.layers}
     return tuple(
         _view(
             layer,
-            None if figures is None else figures.layers[at],
+            None if profile is None else profile.layers[at],
             _pieces(layer, network.kernels, shorts),
             _pieces(layer, network.constants, shorts),
             by_step.get(layer.index),
@@ -112,14 +69,14 @@ def views(
 
 
 def _view(
-    layer: LayerReport, figures: LayerFigures | None, kernels: tuple[LayerPiece, ...],
+    layer: LayerReport, counted: LayerCost | None, kernels: tuple[LayerPiece, ...],
     constants: tuple[LayerPiece, ...], row: Explanation | None, goal: str,
 ) -> LayerView:  # fmt: skip
     flash = sum(piece.bytes for piece in (*kernels, *constants) if piece.is_first)
     taken = row.candidates[0] if row is not None and row.candidates else None
     lost = () if row is None else row.candidates[1:]
     return LayerView(
-        layer, figures, kernels, constants, flash,
+        layer, counted, kernels, constants, flash,
         "" if row is None else _why(row, goal),
         "" if taken is None else taken.title,
         tuple(_offer(c, taken) for c in lost),
