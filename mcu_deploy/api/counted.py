@@ -82,7 +82,7 @@ def _no_time(folder: BuildFolder) -> str:
 @contextmanager
 def _image(folder: BuildFolder, emulator: str | None) -> Iterator[_Image]:
     board, elf = folder.board, folder.bench
-    own = choose_emulator(board, emulator).name if launchers_for(board) else None
+    own = choose_emulator(board, emulator).launcher.name if launchers_for(board) else None
     if own == _QEMU or emulator not in (None, _QEMU) or not (own is None or _is_installed()):
         yield _Image(board, elf, own)
         return

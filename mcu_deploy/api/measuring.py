@@ -17,7 +17,7 @@ from mcu_deploy.api.sending import SentBoard, write
 from mcu_deploy.api.validating import validate
 from mcu_deploy.backends import measured
 from mcu_deploy.boards import Board
-from mcu_deploy.device.emulators import choose_emulator, launcher_named, launchers_for
+from mcu_deploy.device.emulators import choose_emulator, launchers_for
 from mcu_deploy.errors import InternalError, McuDeployError, RequestError
 from mcu_deploy.files.given import is_file
 from mcu_deploy.files.samples import Samples, load_samples, random_samples
@@ -171,7 +171,7 @@ def _validate(task: BuildTask, board: Board, built: BuildFolder, folder: Path) -
     result = validate(built, _samples(task, built, folder))
     if not result.passed:
         raise RequestError(" ".join(result.problems))
-    emulator = launcher_named(choose_emulator(board).name)
+    emulator = choose_emulator(board).launcher
     samples = "sample" if result.samples == 1 else "samples"
     beside = f" beside {result.reference.split()[0]}" if result.onnxruntime else ""
     return f"validated in {emulator.title} with {result.samples} {samples}{beside}"

@@ -56,9 +56,7 @@ def emulated(folder: BuildFolder, entry: NetworkReport, chosen: Connection) -> P
         )
     counted = count(folder, chosen)
     counts, cycles, time = counted.counts, counted.cycles, counted.time
-    made = _profile(
-        folder, entry, counts.layers, counts.total, counts.unit, counted.source, counts.stack_bytes
-    )
+    made = _profile(folder, entry, counts.layers, counts.total, counted.source, counts.stack_bytes)
     made = replace(made, cores=counts.cores)
     if isinstance(cycles, str):
         return replace(made, no_cycles=cycles, no_time=cycles)
@@ -108,8 +106,8 @@ def on_board(folder: BuildFolder, network: Network, connection: Connection) -> P
     total = plain.counter_least
     unit = result.counter_kind.name.lower()
     return _profile(
-        folder, folder.network(name), result.layers, total, unit,
-        f"the counter of {folder.board.name}", result.run.stack_used,
+        folder, folder.network(name), result.layers, total,
+        f"the counter of {folder.board.name}", result.run.stack_used, unit,
     )  # fmt: skip
 
 
@@ -118,9 +116,9 @@ def _profile(
     entry: NetworkReport,
     costs: tuple[int, ...],
     total: int,
-    unit: str,
     source: str,
     stack_bytes: int | None,
+    unit: str = "instructions",
 ) -> Profile:
     board = folder.board
     has_smlad = board.dsp and not board.mve

@@ -64,7 +64,7 @@ def open_device(build: AnyFolder, connection: Connection | None = None) -> Itera
                 folder.board, folder.firmware, emulator=chosen.emulator,
                 extra_args=chosen.arguments,
             ) as emulator,
-            reach(emulator.url, emulator=emulator.title) as device,
+            reach(emulator.url, emulator=emulator.launcher.title) as device,
         ):  # fmt: skip
             yield device
 

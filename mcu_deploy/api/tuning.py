@@ -353,7 +353,7 @@ def _counter(board: Board, emulator: str | None) -> Launcher:
     """The emulator that counts for a board; QEMU does so on a machine of its core, too."""
     if emulator is None and stand_in_machine(board) is not None:
         return launcher_named("qemu")
-    return launcher_named(choose_emulator(board, emulator).name)
+    return choose_emulator(board, emulator).launcher
 
 
 def _require_cycles(board: Board, connection: Connection, load: Load | None) -> None:

@@ -1,7 +1,6 @@
 """Counts the instructions of one inference, and of each layer, on `bench.elf`.
 
-crt/firmware/bench_main.c says where its marks are and what lies between them. Instructions are not
-cycles: `Counts.unit` says so wherever they are printed.
+crt/firmware/bench_main.c says where its marks are and what lies between them.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from mcu_deploy.boards import Board
-from mcu_deploy.device.emulators import choose_emulator, launcher_named
+from mcu_deploy.device.emulators import choose_emulator
 from mcu_deploy.device.emulators.interface import EmulatorJob
 from mcu_deploy.device.emulators.trace import Event, Trace, WatchedAddresses
 from mcu_deploy.elf.reader import Elf, load_elf
@@ -62,10 +61,10 @@ class Counts:
     largest is how long the run takes. layers: of each layer by its index, over all its calls; 0
     where there was none, and layers behind the last one that ran are not there;
     stack_bytes: the deepest use of the stack in a run, from the start-up's paint; emulator,
-    version: what counted; exact: whether every instruction was counted once. by_address: how often
-    each address was executed in the run without a hook; layers_by_address: the same of each layer.
-    Both are empty where it was not asked for, or the emulator does not count so. waiting: of the
-    run without a hook, None where it was not asked for; layers_waiting: the same of each layer.
+    version: what counted. by_address: how often each address was executed in the run without a
+    hook; layers_by_address: the same of each layer. Both are empty where it was not asked for, or
+    the emulator does not count so. waiting: of the run without a hook, None where it was not asked
+    for; layers_waiting: the same of each layer.
     """
 
     total: int
@@ -73,8 +72,6 @@ class Counts:
     stack_bytes: int
     emulator: str
     version: str
-    exact: bool
-    unit: str = "instructions"
     cores: tuple[int, ...] = ()
     by_address: Mapping[int, int] = field(default_factory=dict)
     layers_by_address: tuple[Mapping[int, int], ...] = ()
@@ -100,7 +97,7 @@ def count_instructions(
     bench.elf), ToolError (the emulator is missing or fails), DeviceError (the network fails, faults
     or does not end in time).
     """
-    launcher = launcher_named(choose_emulator(board, emulator).name)
+    launcher = choose_emulator(board, emulator).launcher
     able = launcher.counts_addresses
     bench = read_bench(bench_elf, by_address=by_address and able, memories=memories if able else "")
     program = launcher.find()
@@ -135,7 +132,6 @@ class Bench:
             stack_bytes=run.ticks * _WORD_BYTES,
             emulator=emulator,
             version=trace.version,
-            exact=True,
             cores=run.cores,
             by_address=run.by_address,
             layers_by_address=(

@@ -57,7 +57,7 @@ class RobotTarget:
         with ExitStack() as opened:
             if renode is None:
                 emulator = opened.enter_context(open_emulator(folder.board, folder.firmware))
-                self._line, self.emulator = emulator.url, emulator.name
+                self._line, self.emulator = emulator.url, emulator.launcher.name
             else:
                 files = Path(opened.enter_context(temporary_folder()))
                 self._machine = renode.load(folder.board, folder.firmware, files)

@@ -61,7 +61,7 @@ def _greets_and_echoes(emulator: Emulator) -> None:
 @pytest.mark.parametrize("board", first(QEMU_BOARDS))  # other tests run firmware of each core
 def test_qemu_runs_a_firmware(board: str, tmp_path: Path) -> None:
     with open_emulator(load_board(board), link(board, tmp_path, ECHO), emulator="qemu") as emulator:
-        assert emulator.name == "qemu"
+        assert emulator.launcher.name == "qemu"
         assert emulator.version.split(".")[0].isdigit()
         _greets_and_echoes(emulator)
         pid = emulator.process.pid
@@ -75,7 +75,7 @@ def test_qemu_runs_a_firmware(board: str, tmp_path: Path) -> None:
 def test_renode_runs_a_firmware(board: str, tmp_path: Path) -> None:
     elf = link(board, tmp_path, ECHO)
     with open_emulator(load_board(board), elf, emulator="renode") as emulator:
-        assert emulator.name == "renode"
+        assert emulator.launcher.name == "renode"
         assert emulator.version.split(".")[0].isdigit()
         _greets_and_echoes(emulator)
         pid = emulator.process.pid
@@ -86,7 +86,7 @@ def test_renode_runs_a_firmware(board: str, tmp_path: Path) -> None:
 @pytest.mark.needs_host_gcc
 def test_the_host_runs_a_firmware(tmp_path: Path) -> None:
     with open_emulator(load_board("host"), link("host", tmp_path, ECHO)) as emulator:
-        assert emulator.name == "host"
+        assert emulator.launcher.name == "host"
         line = Line(emulator)
         assert line.receive(6) == b"hello\n"
         assert line.echo(b"abc") == b"abc"

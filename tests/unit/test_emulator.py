@@ -60,24 +60,27 @@ def test_every_emulator_is_found_by_its_file() -> None:
 )
 def test_boards_that_one_emulator_has(board: str, name: str) -> None:
     choice = choose_emulator(load_board(board))
-    assert choice.name == name
+    assert choice.launcher.name == name
     assert "the only one that has" in choice.reason
 
 
 def test_a_board_that_both_have(bare_machine: Path) -> None:
     board = load_board("netduinoplus2")
-    assert choose_emulator(board).name == "qemu"
+    assert choose_emulator(board).launcher.name == "qemu"
     assert "although it is not installed" in choose_emulator(board).reason
 
     _program(bare_machine / "renode")
     choice = choose_emulator(board)
-    assert (choice.name, choice.reason) == ("renode", "Renode, because QEMU is not installed")
+    assert (choice.launcher.name, choice.reason) == (
+        "renode",
+        "Renode, because QEMU is not installed",
+    )
 
     _program(bare_machine / "qemu-system-arm")
     choice = choose_emulator(board)
-    assert choice.name == "qemu"
+    assert choice.launcher.name == "qemu"
     assert choice.reason.startswith("QEMU (netduinoplus2) rather than Renode: it faults where")
-    assert choose_emulator(board, "renode").name == "renode"
+    assert choose_emulator(board, "renode").launcher.name == "renode"
 
 
 def test_an_emulator_that_lacks_the_board() -> None:

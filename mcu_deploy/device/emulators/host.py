@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mcu_deploy.boards import Board
-from mcu_deploy.device.emulators.interface import EmulatorJob, EmulatorProgram, Launcher, Started
+from mcu_deploy.device.emulators.interface import Emulator, EmulatorJob, EmulatorProgram, Launcher
 from mcu_deploy.device.emulators.trace import Trace, WatchedAddresses
 from mcu_deploy.errors import RequestError, ToolError
 from mcu_deploy.processes.background import ChildProcess
@@ -35,7 +35,7 @@ class HostProcess(Launcher):
         return VERSION
 
     @contextlib.contextmanager
-    def start(self, job: EmulatorJob) -> Iterator[Started]:
+    def start(self, job: EmulatorJob) -> Iterator[Emulator]:
         """Starts the firmware and waits for the line with its port."""
         with ChildProcess(
             "the host firmware", [job.elf, "--port", "0", *job.extra_args], folder=job.folder
@@ -48,7 +48,7 @@ class HostProcess(Launcher):
                 )
             match = _PORT_LINE.search(process.stdout())
             assert match is not None
-            yield Started(f"socket://127.0.0.1:{match.group(1)}", "", process)
+            yield Emulator(self, f"socket://127.0.0.1:{match.group(1)}", "", process)
 
     def trace(self, job: EmulatorJob, marks: WatchedAddresses, seconds: float) -> Trace:
         """The machine's own instructions say nothing of a microcontroller: UsageError."""

@@ -34,15 +34,6 @@ class EmulatorProgram:
 
 
 @dataclass(frozen=True)
-class Started:
-    """A started emulator: the URL of its serial line for pyserial, its version, its process."""
-
-    url: str
-    version: str
-    process: ChildProcess
-
-
-@dataclass(frozen=True)
 class EmulatorJob:
     """What an emulator is to run: its program, the firmware of a board, more arguments for its
     command line, and a folder for temporary files."""
@@ -85,7 +76,7 @@ class Launcher(ABC):
         or does not end in time."""
 
     @abstractmethod
-    def start(self, job: EmulatorJob) -> AbstractContextManager[Started]:
+    def start(self, job: EmulatorJob) -> AbstractContextManager[Emulator]:
         """Runs the firmware until the context ends. The serial line waits at `url` for one client;
         no byte that the firmware sends before that is lost."""
 
@@ -97,9 +88,9 @@ class Launcher(ABC):
 
 @dataclass(frozen=True)
 class EmulatorChoice:
-    """Which emulator runs a board (its name), and why, in one sentence."""
+    """Which emulator runs a board, and why, in one sentence."""
 
-    name: str
+    launcher: Launcher
     reason: str
 
 
@@ -107,14 +98,12 @@ class EmulatorChoice:
 class Emulator:
     """A firmware at work in an emulator.
 
-    url: for pyserial (`socket://127.0.0.1:PORT`); takes one client. name, title, version: of the
-    emulator; reason: why this one was taken; process: what runs."""
+    url: for pyserial (`socket://127.0.0.1:PORT`); takes one client. version: the emulator's;
+    process: what runs."""
 
+    launcher: Launcher
     url: str
-    name: str
-    title: str
     version: str
-    reason: str
     process: ChildProcess
 
 
@@ -154,7 +143,7 @@ def choose_emulator(board: Board, requested: str | None = None) -> EmulatorChoic
             others = ", ".join(other.name for other in able)
             remedy = f"Use --emulator {others}" if able else "Connect a board and use --port"
             raise RequestError(f"{launcher.title} has no machine for board {board.name}. {remedy}.")
-        return EmulatorChoice(launcher.name, f"{launcher.title}, as asked for")
+        return EmulatorChoice(launcher, f"{launcher.title}, as asked for")
     if not able:
         raise RequestError(
             f"No emulator has a machine for board {board.name}. Connect a board and use --port."
@@ -162,9 +151,7 @@ def choose_emulator(board: Board, requested: str | None = None) -> EmulatorChoic
     best = able[0]
     machine = best.machine(board)
     if len(able) == 1:
-        return EmulatorChoice(
-            best.name, f"{best.title} ({machine}), the only one that has {board.name}"
-        )
+        return EmulatorChoice(best, f"{best.title} ({machine}), the only one that has {board.name}")
     for launcher in able:
         try:
             launcher.find()
@@ -173,12 +160,10 @@ def choose_emulator(board: Board, requested: str | None = None) -> EmulatorChoic
         if launcher is best:
             others = " and ".join(other.title for other in able[1:])
             return EmulatorChoice(
-                best.name, f"{best.title} ({machine}) rather than {others}: it {best.merit}"
+                best, f"{best.title} ({machine}) rather than {others}: it {best.merit}"
             )
-        return EmulatorChoice(
-            launcher.name, f"{launcher.title}, because {best.title} is not installed"
-        )
-    return EmulatorChoice(best.name, f"{best.title} ({machine}), although it is not installed")
+        return EmulatorChoice(launcher, f"{launcher.title}, because {best.title} is not installed")
+    return EmulatorChoice(best, f"{best.title} ({machine}), although it is not installed")
 
 
 @contextlib.contextmanager
@@ -197,8 +182,7 @@ def open_emulator(
     Errors: UsageError (no such emulator, not for this board, the firmware is no file), ToolError
     (not installed, does not start, ended by itself while in use).
     """
-    choice = choose_emulator(board, emulator)
-    launcher = launcher_named(choice.name)
+    launcher = choose_emulator(board, emulator).launcher
     elf = elf.resolve()
     if not elf.is_file():
         raise RequestError(f"{elf} is no file. Build the firmware with `mcu-deploy build` first.")
@@ -207,22 +191,15 @@ def open_emulator(
         tempfile.TemporaryDirectory(prefix="mcu-deploy-", ignore_cleanup_errors=True) as folder,
         launcher.start(
             EmulatorJob(board, elf, program, tuple(extra_args), Path(folder))
-        ) as started,
+        ) as running,
     ):
         try:
-            yield Emulator(
-                url=started.url,
-                name=launcher.name,
-                title=launcher.title,
-                version=started.version,
-                reason=choice.reason,
-                process=started.process,
-            )
+            yield running
         except DeviceError as error:
             # The device's silence has a better explanation where the emulator is gone.
-            started.process.wait(0.05)
-            if started.process.is_running:
+            running.process.wait(0.05)
+            if running.process.is_running:
                 raise
             raise ToolError(
-                f"{launcher.title} {started.process.failure()} while it ran {elf.name}"
+                f"{launcher.title} {running.process.failure()} while it ran {elf.name}"
             ) from error

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mcu_deploy.boards import Board
-from mcu_deploy.device.emulators.interface import EmulatorJob, EmulatorProgram, Launcher, Started
+from mcu_deploy.device.emulators.interface import Emulator, EmulatorJob, EmulatorProgram, Launcher
 from mcu_deploy.device.emulators.qemu_plugin import plugin
 from mcu_deploy.device.emulators.trace import (
     Trace,
@@ -57,7 +57,7 @@ class Qemu(Launcher):
         return program_version(program)
 
     @contextlib.contextmanager
-    def start(self, job: EmulatorJob) -> Iterator[Started]:
+    def start(self, job: EmulatorJob) -> Iterator[Emulator]:
         """Starts QEMU; its machine stands still until the serial line has a client.
 
         The port is opened here and handed over as a file descriptor: nobody else can take it
@@ -86,7 +86,7 @@ class Qemu(Launcher):
                 raise ToolError(
                     f"QEMU did not start {job.elf.name} for {job.board.name}: it {_why(process)}"
                 )
-            yield Started(f"socket://127.0.0.1:{port}", version, process)
+            yield Emulator(self, f"socket://127.0.0.1:{port}", version, process)
 
     def trace(self, job: EmulatorJob, marks: WatchedAddresses, seconds: float) -> Trace:
         """Runs `elf` with the counting plugin, without a serial line, until the marks end it."""

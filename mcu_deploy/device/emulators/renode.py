@@ -21,7 +21,7 @@ from pathlib import Path
 
 from mcu_deploy import resources
 from mcu_deploy.boards import Board
-from mcu_deploy.device.emulators.interface import EmulatorJob, EmulatorProgram, Launcher, Started
+from mcu_deploy.device.emulators.interface import Emulator, EmulatorJob, EmulatorProgram, Launcher
 from mcu_deploy.device.emulators.renode_machine import (
     ORIGIN,
     note_marks,
@@ -83,7 +83,7 @@ class Renode(Launcher):
             return asked_version(program.path, _START_SECONDS, {**os.environ, **ours})
 
     @contextlib.contextmanager
-    def start(self, job: EmulatorJob) -> Iterator[Started]:
+    def start(self, job: EmulatorJob) -> Iterator[Emulator]:
         """Starts Renode with the board. What the firmware sends before there is a client is kept.
 
         Renode opens the port itself, so it is chosen here and may be taken by somebody else
@@ -101,7 +101,7 @@ class Renode(Launcher):
                         f"Renode did not start {job.elf.name} for {job.board.name}: {problem}"
                     )
                 version = _version(process.stdout())
-                yield Started(f"socket://127.0.0.1:{port}", version, process)
+                yield Emulator(self, f"socket://127.0.0.1:{port}", version, process)
                 return
 
     def trace(self, job: EmulatorJob, marks: WatchedAddresses, seconds: float) -> Trace:
