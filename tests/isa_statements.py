@@ -43,9 +43,15 @@ smmla r0, r1, r2, r3|smmlar r0, r1, r2, r3|umull r0, r1, r2, r3|smull r0, r1, r2
 umull r2, r3, r2, r3|umlal r0, r1, r2, r3|smlal r0, r1, r2, r3
 qadd r0, r1, r2|qsub r0, r1, r2|ssat r0, #8, r1|ssat r0, #8, r1, asr #4|ssat r0, #32, r1
 ssat r0, #16, r1, lsl #5|usat r0, #8, r1|usat r0, #0, r1|usat r0, #8, r1, asr #12|usat16 r0, #8, r1
-ssat16 r0, #8, r1|sadd16 r0, r1, r2|ssub16 r0, r1, r2|ssub8 r0, r1, r2|usub8 r0, r1, r2
-ssub16 r0, r0, r0|uqadd8 r0, r1, r2|uqsub8 r0, r1, r2|sel r0, r1, r2|nop
+ssat16 r0, #8, r1|ssub16 r0, r0, r0|sel r0, r1, r2|nop
 """
+
+# Sums and differences of halves and bytes.
+_PARALLEL = "|".join(
+    f"{how}{what} r0, r1, r2"
+    for how in ("s", "u", "q", "uq", "sh", "uh")
+    for what in ("add8", "sub8", "add16", "sub16", "asx", "sax")
+)
 
 _MEMORY = """
 ldr r0, [r12]|ldr r0, [r9, #3]|ldr r0, [r12, #-8]|ldr r0, [r12, r11]|ldr r0, [r12, r11, lsl #2]
@@ -93,7 +99,9 @@ def _split(text: str) -> tuple[str, ...]:
     return tuple(s.strip() for line in text.strip().splitlines() for s in line.split("|"))
 
 
-STATEMENTS: tuple[str, ...] = (*_split(_PLAIN), *_split(_MEMORY), *_split(_FLOATS), *_PARTS)
+STATEMENTS: tuple[str, ...] = (
+    *_split(_PLAIN), *_split(_PARALLEL), *_split(_MEMORY), *_split(_FLOATS), *_PARTS
+)  # fmt: skip
 
 
 def written(code: Assembly, *statements: str) -> None:

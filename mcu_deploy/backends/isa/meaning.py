@@ -16,6 +16,7 @@ Source: the pseudocode of the Armv7-M Architecture Reference Manual (DDI 0403), 
 from __future__ import annotations
 
 import functools
+from itertools import product
 from typing import NamedTuple
 
 _NZ = "n = w >> 31 & 1; z = w & M == 0"
@@ -32,13 +33,6 @@ def _halves(low: str, high: str) -> str:
     return f"{{0}} = ({low}) & 0xFFFF | (({high}) & 0xFFFF) << 16"
 
 
-def _bytes(each: str) -> str:
-    """each: of the bytes at bit k."""
-    return f"{{0}} = sum((({each}) & 0xFF) << k for k in (0, 8, 16, 24))"
-
-
-_U1, _U2 = "({1} >> k & 0xFF)", "({2} >> k & 0xFF)"
-_S1, _S2 = "(({1} >> k & 0xFF ^ 0x80) - 0x80)", "(({2} >> k & 0xFF ^ 0x80) - 0x80)"
 _CARRY_ADD = "c = w >> 32 & 1; v = (({1} ^ w) & ({2} ^ w)) >> 31 & 1"
 _CARRY_SUB = "c = {1} >= {2}; v = (({1} ^ {2}) & ({1} ^ w)) >> 31 & 1"
 _WORD, _LONG = "{0} = w & M", "{0} = w & M; {1} = w >> 32 & M"
@@ -47,14 +41,42 @@ _EXTEND8 = "(({1} & 0xFF) ^ 0x80) - 0x80"
 _SXTB16 = ("(({N} & 0xFF) ^ 0x80) - 0x80", "(({N} >> 16 & 0xFF) ^ 0x80) - 0x80")
 
 
-def _with_ge8(is_enough: str, each: str) -> Meaning:
-    flags = f"w = sum(({is_enough}) << k // 8 for k in (0, 8, 16, 24)); "
-    return Meaning("duu", f"{flags}{_bytes(each)}; ge = w")
+def _parallel() -> dict[str, Meaning]:
+    """Sums and differences in halves or bytes: as they are, halved or saturated."""
+    rows = {}
+    for sign, (bits, op, signs, swaps) in product("su", _PARALLEL):
+        mask, half = (1 << bits) - 1, 1 << bits - 1
+        low, high = (-half, half - 1) if sign == "s" else (0, mask)
+        lanes, flags = [], []
+        for n, plus in enumerate(signs):
+            at = bits * n
+            first, second = _lane(1, at, bits, sign), _lane(2, at ^ 16 * swaps, bits, sign)
+            lanes.append(f"{first} {plus} {second}")
+            # Without a sign, a sum that carries sets GE, and a difference that does not borrow.
+            least = mask + 1 if (sign, plus) == ("u", "+") else 0
+            flags.append(f"(w[{n}] >= {least}) * {(1 << bits // 8) - 1 << at // 8}")
+        for prefix, each in (
+            (sign, "x"), (f"{sign}h", "x >> 1"),
+            ("q" if sign == "s" else "uq", f"min(max(x, {low}), {high})"),
+        ):  # fmt: skip
+            ge = f"ge = {' | '.join(flags)}; " if prefix == sign else ""
+            value = f"sum((({each}) & {mask}) << {bits} * k for k, x in enumerate(w))"
+            rows[prefix + op] = Meaning("duu", f"w = [{', '.join(lanes)}]; {ge}{{0}} = {value}")
+    return rows
 
 
-def _with_ge16(low: str, high: str) -> Meaning:
-    flags = f"w = {low}; x = {high}; ge = 3 * (w >= 0) + 12 * (x >= 0); "
-    return Meaning("duu", flags + _halves("w", "x"))
+def _lane(operand: int, at: int, bits: int, sign: str) -> str:
+    """A half or byte of an operand, from the bit `at` on."""
+    value, half = f"({{{operand}}} >> {at} & {(1 << bits) - 1})", 1 << bits - 1
+    return f"(({value} ^ {half}) - {half})" if sign == "s" else value
+
+
+# Bits of a lane, name, the sign of each lane, and whether the second operand's halves are swapped.
+_PARALLEL = (
+    (8, "add8", "++++", False), (8, "sub8", "----", False),
+    (16, "add16", "++", False), (16, "sub16", "--", False),
+    (16, "asx", "-+", True), (16, "sax", "+-", True),
+)  # fmt: skip
 
 
 def _alu(name: str, value: str, carry: str = "") -> dict[str, Meaning]:
@@ -166,13 +188,9 @@ _MEANINGS: dict[str, Meaning] = {
     "ssat16": Meaning("diu", "y = 1 << {1} - 1; w = min(max({2.lo}, -y), y - 1); "
                       "x = min(max({2.hi}, -y), y - 1); "
                       "q |= w != {2.lo} or x != {2.hi}; " + _halves("w", "x")),
-    "sadd16": _with_ge16("{1.lo} + {2.lo}", "{1.hi} + {2.hi}"),
-    "ssub16": _with_ge16("{1.lo} - {2.lo}", "{1.hi} - {2.hi}"),
-    "ssub8": _with_ge8(f"{_S1} >= {_S2}", f"{_U1} - {_U2}"),
-    "usub8": _with_ge8(f"{_U1} >= {_U2}", f"{_U1} - {_U2}"),
-    "uqadd8": Meaning("duu", _bytes(f"min({_U1} + {_U2}, 255)")),
-    "uqsub8": Meaning("duu", _bytes(f"max({_U1} - {_U2}, 0)")),
-    "sel": Meaning("duu", _bytes(f"{_U1} if ge >> k // 8 & 1 else {_U2}")),
+    **_parallel(),
+    "sel": Meaning("duu", "w = sum((ge >> k & 1) * 255 << 8 * k for k in range(4)); "
+                   "{0} = {1} & w | {2} & ~w"),
     # Memory.
     "ldr": Meaning("dm", "{0} = m.load({A}, 4)"), "str": Meaning("um", "m.store({A}, 4, {0})"),
     "ldrb": Meaning("dm", "{0} = m.load({A}, 1)"),
