@@ -14,6 +14,7 @@ from __future__ import annotations
 import doctest
 import json
 import os
+import pkgutil
 import re
 import shlex
 import subprocess
@@ -39,6 +40,11 @@ PAGES = sorted(
         *(REPOSITORY / "mcu_deploy" / "examples").glob("*/*.md"),
     )
 )
+NO_PYTHON = {
+    "mcu_deploy.strategies",  # a group of entry points
+    "mcu_deploy.float_factors",  # keys of an ONNX file
+    "mcu_deploy.float_tensors",
+}
 STUBS = Path(__file__).parent / "docs_stubs"
 RUN = {"sh", "python", "pycon", "c", "cpp", "json"}
 HEAVY = {
@@ -221,6 +227,26 @@ def test_every_listing_has_a_language_and_every_mark_a_reason(page: str) -> None
     rest = _FENCE.sub("", text)
     indented = re.findall(r"(?:\A|\n)\n( {4,}(?![-*|]|\d\.).*)", rest)
     assert not indented, f"{page}: a listing without a fence: {indented[0]}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_names_is_there(page: str) -> None:
+    """Of Python what begins with the package's name, and files by their paths."""
+    text = (REPOSITORY / page).read_text(encoding="utf-8")
+    for name in re.findall(r"`(mcu_deploy(?:\.\w+)+)", text):
+        assert name in NO_PYTHON or _exists(name), f"{page}: there is no {name}"
+    for path in re.findall(r"`((?:mcu_deploy|tests|crt|cmake|renode|scripts)/[\w./-]+)`", text):
+        made = f"In\n`{path}`:" in text  # by the page's reader
+        assert made or (REPOSITORY / path).exists(), f"{page}: there is no {path}"
+
+
+def _exists(name: str) -> bool:
+    """Whether there is a module, or something in one, that Python calls so."""
+    try:
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
 
 
 @pytest.mark.needs_arm_gcc
