@@ -47,6 +47,9 @@ class ReadOnly(Mapping[K, V]):
     def __contains__(self, key: object) -> bool:
         return key in self._inner
 
+    def __repr__(self) -> str:
+        return f"ReadOnly({self._inner!r})"
+
 
 def unwrapped(value: object) -> object:
     """What a view shows as a mapping that cannot be changed; anything else as it is."""

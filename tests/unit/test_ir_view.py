@@ -165,3 +165,8 @@ def test_a_view_cannot_change_the_graph() -> None:
             topology.nodes[0] = None
         with pytest.raises(TypeError):
             topology.edges[x] = "z"
+
+
+def test_what_a_view_holds_can_be_printed() -> None:
+    """Whoever writes a backend looks at a layer's attributes."""
+    assert repr(view_of_all(abc()).attributes(A)) == "ReadOnly({'axis': 0, 'num_outputs': 2})"
