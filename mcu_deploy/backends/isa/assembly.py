@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from mcu_deploy.backends.isa.allocation import allocated
 from mcu_deploy.backends.isa.encoding import addresses, size
+from mcu_deploy.backends.isa.framing import framing
 from mcu_deploy.backends.isa.instruction import Instruction, Item, Note, printed
 from mcu_deploy.backends.isa.model import Model
 from mcu_deploy.backends.isa.models import MODELS
@@ -115,9 +116,11 @@ class Assembly:
         self._reads.append(Reads(constant_bytes, self._often))
 
     def time(self, target: Target) -> int:
-        """The cycles of a run on a target, with those that it waits for the memory that code and
+        """The cycles of a call on a target, with those that it waits for the memory that code and
         constants lie in. Where nobody knows the core's time, it is that of `model`."""
-        return round(self._issued(self._model_of(target)) + self._waits_on(target))
+        model = self._model_of(target)
+        called = framing(self.items, model, target.fpu)
+        return round(called + self._issued(model) + self._waits_on(target))
 
     @property
     def cycles(self) -> float:
@@ -148,8 +151,12 @@ class Assembly:
         for loop in self._loops:
             last = self._items[loop.last]
             is_counted = isinstance(last, Instruction) and last.name in ("le", "letp")
-            total += loop.entries * (model.counted_left if is_counted else model.left)
-            total += 0 if is_counted else loop.entries * (loop.times - 1) * model.taken
+            if is_counted:
+                total += loop.entries * model.counted_left
+                continue
+            again = max(0.0, loop.times - 1)
+            # What goes round once is never predicted to go round again.
+            total += loop.entries * (min(1.0, again) * model.left + again * model.taken)
         return total
 
     def _each(self, model: Model) -> list[float]:

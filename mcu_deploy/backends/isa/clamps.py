@@ -24,8 +24,8 @@ from mcu_deploy.backends.kit.arguments import pointer, scalar
 from mcu_deploy.backends.quantized.layers import clamp
 from mcu_deploy.ir import DType
 
-# Of the call, and of what keeps the pointer to the output until then.
-_CALL_CYCLES, _CALL_BYTES = 30, 24
+# Of what keeps the pointer to the output until the call.
+_KEPT_CYCLES, _CALL_BYTES = 10, 24
 
 
 # A pass, of no count of elements: y, their count, then a word for each bound, which has it in each
@@ -70,7 +70,7 @@ def clamped(proposal: Proposal, layer: Layer, pass_: Pass) -> Proposal:
     """The proposal for an opened layer, with the clamp of the layer."""
     made, before = proposal.make, proposal.price
     assert before.costs.cycles is not None
-    cycles = before.costs.cycles + _CALL_CYCLES + pass_.code.time(layer.target)
+    cycles = before.costs.cycles + _KEPT_CYCLES + pass_.code.time(layer.target)
     code = {f"{key}, clamped": size + _CALL_BYTES for key, size in before.code.items()}
     price = replace(
         before,

@@ -16,21 +16,10 @@ from typing import TypeGuard
 from mcu_deploy.backends.interface import CFunction, Fetched, Parameter
 from mcu_deploy.backends.isa.assembly import Assembly
 from mcu_deploy.backends.isa.encoding import size
+from mcu_deploy.backends.isa.framing import framed
 from mcu_deploy.backends.isa.instruction import NOTE, Instruction, Item, Note, direction
 from mcu_deploy.backends.isa.models import MODELS
-from mcu_deploy.backends.isa.operands import (
-    LR,
-    PC,
-    SP,
-    Kind,
-    Label,
-    Memory,
-    Register,
-    Registers,
-    by_name,
-    physical,
-    words_of,
-)  # fmt: skip
+from mcu_deploy.backends.isa.operands import LR, Label, by_name
 from mcu_deploy.backends.isa.schedule import scheduled
 from mcu_deploy.backends.isa.soft import soft
 from mcu_deploy.backends.layer import Target
@@ -39,7 +28,6 @@ _INDENT = len("    __asm__(")
 _WIDTH = 100
 _NAMES_AT = 40  # where the comments with names begin
 _ARGUMENTS = 5  # of which registers hold four
-_FIRST_SAVED, _LAST_SAVED, _FIRST_SAVED_FLOAT = 4, 11, 16
 
 
 def kernel(
@@ -74,44 +62,6 @@ def kernel(
 
 def _is_note(item: Item) -> TypeGuard[Note]:
     return isinstance(item, Note)
-
-
-def framed(items: Sequence[Item], arguments: int = 0) -> list[Item]:
-    """Instructions between a prologue and an epilogue, which returns. A fifth argument is what the
-    caller's stack ends with."""
-    core, floats = _saved([item for item in items if isinstance(item, Instruction)])
-    begin = [Instruction("ldr", (physical("r12"), Memory(SP)))] if arguments > 4 else []
-    if core:
-        begin.append(Instruction("push", (Registers(core),)))
-    end = [Instruction("bx", (LR,))]
-    if LR in core:
-        end = [Instruction("pop", (Registers((*core[:-1], PC)),))]
-    elif core:
-        end = [Instruction("pop", (Registers(core),)), *end]
-    if floats:
-        begin.append(Instruction("vpush", (Registers(floats),)))
-        end.insert(0, Instruction("vpop", (Registers(floats),)))
-    return [*begin, *items, *end]
-
-
-def _saved(code: Sequence[Instruction]) -> tuple[tuple[Register, ...], tuple[Register, ...]]:
-    """What instructions use that a caller wants back: core registers, and D registers."""
-    core: dict[int, Register] = {}
-    last_float = 0
-    for instruction in code:
-        for register in instruction.registers:
-            place = register.place
-            assert place is not None, f"{register} of {instruction} has no place"
-            if register.kind is Kind.CORE:
-                core[place] = physical(f"r{place}") if place < 13 else LR if place == 14 else PC
-            else:
-                last_float = max(last_float, words_of(register.kind, place)[-1])
-    saved = [
-        core[place] for place in sorted(core)
-        if _FIRST_SAVED <= place <= _LAST_SAVED or core[place] is LR
-    ]  # fmt: skip
-    doubles = range(_FIRST_SAVED_FLOAT // 2, last_float // 2 + 1)
-    return tuple(saved), tuple(physical(f"d{n}") for n in doubles)
 
 
 def _strings(items: Sequence[Item]) -> Iterator[str]:

@@ -26,8 +26,8 @@ from mcu_deploy.backends.quantized.layers import Convolution, bytes_refusal, ima
 from mcu_deploy.backends.quantized.transposed import read_rows
 
 OPERATORS = ("ConvTranspose", "tflite::ConvTranspose")
-# Cycles of the driver, of a call, and of what a kernel that is asked for rows begins with.
-_CALL, _BEGINNING = 25, 200
+# Cycles of what a kernel that is asked for rows begins with.
+_BEGINNING = 200
 _DRIVER_BYTES = 60
 
 
@@ -95,7 +95,7 @@ def _of_windows(kernel: Kernel, number: int) -> Rows:
         title, stem = f"{title}, common code", f"conv_rows_{code.digest[:8]}_dsp"
     return Rows(
         layer, title, stem, code, _constant([numbers(kernel), kernel.product.pack()], number),
-        kernel.scratch_bytes, code.time(layer.target) * more + rows * (_CALL + _BEGINNING),
+        kernel.scratch_bytes, code.time(layer.target) * more + rows * _BEGINNING,
         layer.window.begin[0],
     )  # fmt: skip
 
@@ -125,7 +125,7 @@ def _of_pixels(layer: Convolution, number: int) -> list[Rows]:
         Rows(
             layer, title, stem, pixels.code,
             _constant([pixels.numbers, pixels.product.pack()], number), pixels.scratch_bytes,
-            rows * (pixels.code.time(layer.target) + _CALL), None,
+            rows * pixels.code.time(layer.target), None,
         )
         for title, stem, pixels in found
     ]  # fmt: skip

@@ -31,8 +31,8 @@ from mcu_deploy.operators.conv import conv_window
 OPERATORS = ("tflite::HybridConv",)
 _MOST_FILTERS = 510  # whose third row an offset reaches
 _MOST_SUM = 2**23  # that two filters in one word have room for
-# Cycles of the driver: of a call, of a row of a window and what of it is a byte.
-_CALL, _ROW, _BYTE = 25, 60, 0.6
+# Cycles of the driver: of a row of a window and what of it is a byte.
+_ROW, _BYTE = 60, 0.6
 _DRIVER_BYTES = 200
 
 
@@ -107,7 +107,7 @@ def _proposal(view: SubgraphView, node: Layer) -> Proposal:
         whole=whole, rest=rest, symmetric=names[0], rows=names[1],
     )  # fmt: skip
     tiles = whole + (rest > 0)
-    cycles = quantize.time(node.target) + tiles * (multiply.time(node.target) + _CALL)
+    cycles = quantize.time(node.target) + tiles * multiply.time(node.target)
     if not is_direct:
         lines = math.prod(window.output) * window.kernel[0]
         cycles += round(lines * (_ROW + _BYTE * window.kernel[1] * channels))

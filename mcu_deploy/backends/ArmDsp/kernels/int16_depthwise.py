@@ -24,8 +24,8 @@ OPERATORS = ("Conv", "tflite::Conv")
 
 _MOST_TAPS = 32
 _MOST_TOGETHER = 3
-# Cycles of the driver: of a call, of a line that is copied and what of it is a byte.
-_CALL, _LINE, _BYTE = 25, 60, 0.6
+# Cycles of the driver: of a line that is copied and what of it is a byte.
+_LINE, _BYTE = 60, 0.6
 _DRIVER_BYTES = 100
 
 
@@ -74,7 +74,7 @@ def _proposal(
         before=before, copied=copied, is_direct=is_direct, kernel=kernel,
     )  # fmt: skip
     (rows, columns), high = window.output, window.kernel[0]
-    cycles = rows * (code.time(node.target) + _CALL)
+    cycles = rows * code.time(node.target)
     if not is_direct:
         cycles += round(rows * high * (_LINE + _BYTE * 2 * copied))
     name = stem("int16_depthwise", "dsp", channels, window=window)

@@ -35,8 +35,8 @@ OPERATORS = ("Conv", "tflite::Conv", "Gemm", "MatMul", "tflite::FullyConnected")
 
 _ROWS = 3
 _MOST_BYTES = 4092  # from the first row's output to the third's
-# Cycles of the driver: of a call, of a row of a window and what of it is a byte.
-_CALL, _LINE, _BYTE = 25, 60, 0.6
+# Cycles of the driver: of a row of a window and what of it is a byte.
+_LINE, _BYTE = 60, 0.6
 _DRIVER_BYTES = 120
 
 
@@ -106,7 +106,7 @@ def _proposal(
         is_direct=is_direct, gathered=gathered, written=written, kernel=kernel,
     )  # fmt: skip
     tiles = whole + (rest > 0)
-    cycles = tiles * (code.time(node.target) + _CALL)
+    cycles = tiles * code.time(node.target)
     if not is_direct:
         lines = count * window.kernel[0]
         cycles += round(lines * (_LINE + _BYTE * 2 * window.kernel[1] * channels))

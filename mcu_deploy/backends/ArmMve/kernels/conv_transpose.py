@@ -30,8 +30,8 @@ from mcu_deploy.backends.quantized.transposed import of_one_row, rows_of
 OPERATORS = ("ConvTranspose", "tflite::ConvTranspose")
 _KIT = Kit(ID, Path(__file__).resolve().parents[1])
 _FAMILIES = pointwise, convolution, padded_convolution
-# Cycles of the driver: of a call, of a row at the border and of each byte of its image.
-_CALL, _BORDER, _BYTE = 25, 60, 0.4
+# Cycles of the driver: of a row at the border and of each byte of its image.
+_BORDER, _BYTE = 60, 0.4
 _DRIVER_BYTES = 80
 
 
@@ -74,7 +74,7 @@ class Rows:
         costs, image = self.quickest.price.costs, self.row.input(0).type
         assert costs.cycles is not None
         border = self.cut * (_BORDER + _BYTE * image.bytes)
-        return self.count * (costs.cycles + _CALL) + border
+        return self.count * costs.cycles + border
 
     @property
     def stem(self) -> str:

@@ -113,7 +113,9 @@ def _begin(k: _Kernel) -> None:
         code.vmov(k.state, scratch)
     code.mov(stream, weights)
     of_long = of_long[: min(layer.parts - 1, 2)] if layer.is_long else []
-    code.ldmia(stream.moving, [row_bytes, skipped, outputs, *of_long])
+    head = [row_bytes, skipped, outputs, *of_long]
+    code.reads(4 * len(head) + 4 * len(k.common))
+    code.ldmia(stream.moving, head)
     if layer.parts > 2:
         none = code.register("none")
         code.vmov(k.part, of_long[1])
@@ -167,7 +169,9 @@ def _groups(k: _Kernel) -> None:
     """The outputs of a row, four at a time, or the last six."""
     code, product, layer = k.code, k.product, k.layer
     outputs = OUTPUTS * product.groups + bool(product.others) * (OUTPUTS + OUTPUTS // 2)
-    code.reads(outputs * TAPS * layer.blocks)
+    # With what sums start as, and scales and addends of the four that are rounded at a time.
+    rounded = product.groups + 2 * bool(product.others)
+    code.reads(outputs * (TAPS * layer.blocks + 4) + 4 * len(k.own) * rounded)
     if product.groups:
         _fours(k)
     if product.others:

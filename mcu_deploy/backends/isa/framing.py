@@ -1,0 +1,83 @@
+"""What stands around a kernel's instructions: the prologue, the epilogue, and the call.
+
+A prologue saves what the kernel uses of r4-r11, lr and s16-s31; the epilogue returns."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+
+from mcu_deploy.backends.isa.instruction import Instruction, Item
+from mcu_deploy.backends.isa.model import Model
+from mcu_deploy.backends.isa.operands import (
+    LR,
+    PC,
+    SP,
+    Kind,
+    Memory,
+    Register,
+    Registers,
+    physical,
+    words_of,
+)  # fmt: skip
+
+_FIRST_SAVED, _LAST_SAVED, _FIRST_SAVED_FLOAT = 4, 11, 16
+_CALL = 10  # cycles of its arguments and of BL
+
+# Core registers, and D registers.
+_Saved = tuple[tuple[Register, ...], tuple[Register, ...]]
+
+
+def framed(items: Sequence[Item], arguments: int = 0) -> list[Item]:
+    """Instructions between a prologue and an epilogue, which returns. A fifth argument is what the
+    caller's stack ends with."""
+    begin, end = _frame(_saved(items))
+    if arguments > 4:
+        begin = (Instruction("ldr", (physical("r12"), Memory(SP))), *begin)
+    return [*begin, *items, *end]
+
+
+def framing(items: Sequence[Item], model: Model, has_fpu: bool) -> float:
+    """The cycles of a call of a kernel beside those of its own instructions."""
+    core, floats = _saved(items)
+    return _cycles((core, floats if has_fpu else ()), model)
+
+
+@functools.lru_cache(1 << 8)
+def _cycles(saved: _Saved, model: Model) -> float:
+    return _CALL + sum(model.cycles([*map(model.issue_of, part)], False) for part in _frame(saved))
+
+
+def _frame(saved: _Saved) -> tuple[tuple[Instruction, ...], tuple[Instruction, ...]]:
+    core, floats = saved
+    begin: list[Instruction] = []
+    if core:
+        begin.append(Instruction("push", (Registers(core),)))
+    end = [Instruction("bx", (LR,))]
+    if LR in core:
+        end = [Instruction("pop", (Registers((*core[:-1], PC)),))]
+    elif core:
+        end = [Instruction("pop", (Registers(core),)), *end]
+    if floats:
+        begin.append(Instruction("vpush", (Registers(floats),)))
+        end.insert(0, Instruction("vpop", (Registers(floats),)))
+    return tuple(begin), tuple(end)
+
+
+def _saved(items: Iterable[Item]) -> _Saved:
+    """What instructions use that a caller wants back."""
+    core: dict[int, Register] = {}
+    last_float = 0
+    for register in {r for item in items if isinstance(item, Instruction) for r in item.registers}:
+        place = register.place
+        assert place is not None, f"{register} has no place"
+        if register.kind is Kind.CORE:
+            core[place] = physical(f"r{place}") if place < 13 else LR if place == 14 else PC
+        else:
+            last_float = max(last_float, words_of(register.kind, place)[-1])
+    saved = [
+        core[place] for place in sorted(core)
+        if _FIRST_SAVED <= place <= _LAST_SAVED or core[place] is LR
+    ]  # fmt: skip
+    doubles = range(_FIRST_SAVED_FLOAT // 2, last_float // 2 + 1)
+    return tuple(saved), tuple(physical(f"d{n}") for n in doubles)
