@@ -233,6 +233,18 @@ def unforked(_fork: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(contained, "call", _call)
 
 
+@pytest.fixture
+def one_recipe(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the sample `quantize` tries one way to choose ranges, with biases corrected and without:
+    for tests of what layers become, whatever their ranges are."""
+    from mcu_deploy.quantizing import choosing, equalizing
+
+    if not request.config.getoption("--all"):
+        method = choosing.SAFE.method
+        monkeypatch.setattr(choosing, "METHODS", {method: choosing.METHODS[method]})
+        monkeypatch.setattr(equalizing, "KINDS", (equalizing.NONE,))
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The top folder of the repository."""

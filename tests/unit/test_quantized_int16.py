@@ -28,6 +28,8 @@ from mcu_deploy.quantizing.opset import with_more_types
 from mcu_deploy.quantizing.sensitivity import Sensitivity, with_more_bits
 from mcu_deploy.quantizing.sixteen_bits import wide_tensors
 
+pytestmark = pytest.mark.usefixtures("one_recipe")
+
 
 def _quantized(model: onnx.ModelProto, folder: Path, **options: object) -> Quantized:
     onnx.save(model, folder / "m.onnx")

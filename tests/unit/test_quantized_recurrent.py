@@ -25,6 +25,8 @@ from mcu_deploy.quantizing.recurrent_moments import second_moments
 from mcu_deploy.quantizing.weights_only import recurrent_layers, recurrent_weights
 from mcu_deploy.report.floats import float_layers
 
+pytestmark = pytest.mark.usefixtures("one_recipe")
+
 STEPS, INPUTS, HIDDEN = 6, 5, 7
 
 

@@ -21,6 +21,7 @@ from mcu_deploy.quantizing.names import FLOAT_TENSORS
 from mcu_deploy.quantizing.oracle import Oracle
 
 
+@pytest.mark.usefixtures("one_recipe")
 @pytest.mark.parametrize("io", first(["uint8", "int8", "float"]))
 def test_inputs_and_outputs_are_of_the_type_that_is_asked_for(io: str, tmp_path: Path) -> None:
     onnx.save(depthwise_net(), tmp_path / "m.onnx")
@@ -46,6 +47,7 @@ def test_inputs_and_outputs_are_of_the_type_that_is_asked_for(io: str, tmp_path:
     assert FLOAT_TENSORS in {p.key for p in model.metadata_props}
 
 
+@pytest.mark.usefixtures("one_recipe")
 def test_equal_inputs_give_equal_bytes(tmp_path: Path) -> None:
     onnx.save(dense_net(24), tmp_path / "m.onnx")
     np.savez(tmp_path / "s.npz", in0=samples(9, (1, 24)))
@@ -54,6 +56,7 @@ def test_equal_inputs_give_equal_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "a.onnx").read_bytes() == (tmp_path / "b.onnx").read_bytes()
 
 
+@pytest.mark.usefixtures("one_recipe")
 def test_layers_get_more_bits_until_a_budget_is_kept(tmp_path: Path) -> None:
     random = np.random.default_rng(5)
     nodes = [
@@ -138,6 +141,7 @@ def test_dense_layers_may_have_weights_of_4_bits(transposed: bool, tmp_path: Pat
     assert {n.domain for n in graph.nodes if n.name in held} == {"mcu"}
 
 
+@pytest.mark.usefixtures("one_recipe")
 def test_top1_is_that_of_the_classes(tmp_path: Path) -> None:
     model, values = dense_net(4), samples(12, (1, 4))
     onnx.save(model, tmp_path / "m.onnx")
@@ -203,6 +207,7 @@ def test_what_is_no_float_model_gets_a_sentence(tmp_path: Path, kws_dir: Path) -
         )
 
 
+@pytest.mark.usefixtures("one_recipe")
 def test_two_inputs_and_one_of_whole_numbers(tmp_path: Path) -> None:
     """A gather by an int64 input beside a float one: the integers stay as they are."""
     nodes = [

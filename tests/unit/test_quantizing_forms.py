@@ -28,6 +28,8 @@ from mcu_deploy.quantizing.choosing import Recipe
 from mcu_deploy.quantizing.statistics import SampleShare
 from mcu_deploy.report.floats import require_integers
 
+pytestmark = pytest.mark.usefixtures("one_recipe")
+
 
 def test_what_can_be_folded_is_and_the_model_computes_the_same(tmp_path: Path) -> None:
     model, x = depthwise_net(), samples(1)[0]
