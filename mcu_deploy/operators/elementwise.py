@@ -42,8 +42,14 @@ def _sigmoid(x: float, _: Mapping[str, Any]) -> float:
     return 1.0 / (1.0 + math.exp(-x)) if x >= 0 else math.exp(x) / (1.0 + math.exp(x))
 
 
+def _single(x: float) -> float:
+    """Rounded to float32, as ONNX Runtime does after each operation of the hard functions."""
+    return float(np.float32(x))
+
+
 def _hard_sigmoid(x: float, a: Mapping[str, Any]) -> float:
-    return _clamped(float(a.get("alpha", 0.2)) * x + float(a.get("beta", 0.5)), 0.0, 1.0)
+    alpha, beta = _single(a.get("alpha", 0.2)), _single(a.get("beta", 0.5))
+    return _clamped(_single(_single(alpha * x) + beta), 0.0, 1.0)
 
 
 def _clamped(x: float, low: float, high: float) -> float:
@@ -68,7 +74,7 @@ _LARGEST_EXPONENT = 709.78
 # These round once, as IEEE 754 says.
 _EXACT: Mapping[str, Real] = {
     "Relu": lambda x, a: max(x, 0.0),
-    "LeakyRelu": lambda x, a: x if x >= 0 else a.get("alpha", 0.01) * x,
+    "LeakyRelu": lambda x, a: x if x >= 0 else _single(a.get("alpha", 0.01)) * x,
     "Abs": lambda x, a: abs(x),
     "Neg": lambda x, a: -x,
     "Floor": lambda x, a: float(np.floor(x)),
@@ -82,7 +88,7 @@ UNARY: Mapping[str, Real] = {
     "Sigmoid": _sigmoid,
     "Tanh": lambda x, a: math.tanh(x),
     "HardSigmoid": _hard_sigmoid,
-    "HardSwish": lambda x, a: x * _clamped(x / 6 + 0.5, 0.0, 1.0),
+    "HardSwish": lambda x, a: x * _hard_sigmoid(x, {"alpha": 1 / 6}),
     "Elu": lambda x, a: x if x >= 0 else a.get("alpha", 1.0) * math.expm1(x),
     "Softplus": _softplus,
     "Softsign": lambda x, a: x / (1 + abs(x)),
@@ -112,8 +118,9 @@ def unary(name: str) -> Operator:
             return [apply_table(x, unary_table(call))]
         if name in INTEGER_UNARY and x.dtype.kind in "iu":
             return [INTEGER_UNARY[name](x)]
-        result = function(x) if x.size else x
-        return [clip(result.astype(call.results[0].dtype.numpy), call.activation)]
+        with np.errstate(over="ignore"):
+            result = (function(x) if x.size else x).astype(call.results[0].dtype.numpy)
+        return [clip(result, call.activation)]
 
     return Operator(name, evaluate, quantized="native", elementwise=True, exact=name in _EXACT)
 
@@ -123,8 +130,8 @@ def unary_table(call: Call) -> Array:
     x_type, y_type = call.type(0), call.results[0]
     inputs = np.arange(x_type.dtype.range[0], x_type.dtype.range[1] + 1)
     reals = dequantize(inputs, TensorType(x_type.dtype, inputs.shape, x_type.quantization))
-    values = np.array([real_function(call, float(x)) for x in reals], dtype=np.float64)
     with np.errstate(over="ignore"):
+        values = np.array([real_function(call, float(x)) for x in reals], dtype=np.float64)
         rounded = clip(values.astype(np.float32), call.activation)
     table = np.zeros(256, dtype=y_type.dtype.numpy)
     table[inputs & 0xFF] = quantize(

@@ -128,6 +128,14 @@ def _unary(op: str, attributes: Mapping[str, Any], dtype: str) -> Case:
     )
 
 
+def _ties(op: str) -> Case:
+    """All bytes, of which half the results lie between two: each float32 operation decides."""
+    every = np.arange(256, dtype=np.uint8)
+    sandwich = Sandwich()
+    name = sandwich.input(Q(every.shape, "uint8", 0.05, 138), every)
+    return sandwich.finish(f"ties of {op}", op, [name], Q(None, "uint8", 0.02, 100), exact=True)
+
+
 def _clips() -> list[Case]:
     rng = np.random.default_rng(1)
     x = rng.standard_normal((3, 7)).astype(np.float32)
@@ -162,6 +170,7 @@ def test_unary(tmp_path: Path) -> None:
         for dtype in ("int8", "uint8", "float32")
     ]
     cases += [_unary("Gelu", {"approximate": "tanh"}, d) for d in ("int8", "float32")]
+    cases += [_ties(op) for op in ("HardSigmoid", "HardSwish", "LeakyRelu")]
     check_cases([*cases, *_clips()], tmp_path)
 
 
