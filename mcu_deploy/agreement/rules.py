@@ -3,11 +3,12 @@
 Integers: every bit, as long as only integers lie before them. A sum of float32 depends on the order
 of its terms, and a function of the C library on the library: behind one of these a quantized value
 may lie one step away. float32: a share of the tensor's largest magnitude; narrower floats: a step.
+What a recurrent layer writes may be far below the terms of its sums, which lie around 1.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,21 +20,26 @@ from mcu_deploy.ir import DType, EdgeId, Graph, Node
 BITS, STEP, SHARE = "bits", "step", "share"
 # Of the largest magnitude; the second one where a sum is longer than so many terms.
 _FLOAT, _FLOAT_LONG, _LONG = 1e-5, 1e-4, 1000
+# What is left of a float32 sum of terms around 1 that cancel.
+_RECURRENT, _CANCELLED = ("LSTM", "GRU", "RNN"), 1e-7
 
 
 @dataclass(frozen=True)
 class Rule:
-    """kind: BITS, STEP or SHARE. limit: steps, or a share of the largest magnitude."""
+    """kind: BITS, STEP or SHARE. limit: steps, or a share of the largest magnitude; least: what is
+    allowed of values whatever their magnitude."""
 
     kind: str
     limit: float = 0.0
+    least: float = 0.0
 
     def __str__(self) -> str:
         if self.kind == BITS:
             return "no difference"
         if self.kind == STEP:
             return "one step, as a float sum lies before"
-        return f"{self.limit:g} of the largest value"
+        share = f"{self.limit:g} of the largest value"
+        return f"{share}, or {self.least:g}" if self.least else share
 
     def broken(self, ours: Array, theirs: Array) -> Array:
         """Where two values of a tensor do not agree."""
@@ -44,7 +50,7 @@ class Rule:
             limit = self.limit
             if self.kind == SHARE:
                 finite = np.abs(b[np.isfinite(b)])
-                limit *= float(finite.max(initial=0.0)) or 1.0
+                limit = max(limit * (float(finite.max(initial=0.0)) or 1.0), self.least)
             fits = (np.abs(a - b) <= limit) | (a == b) | (np.isnan(a) & np.isnan(b))
         return np.asarray(~fits)
 
@@ -70,7 +76,10 @@ def rules(graph: Graph) -> dict[EdgeId, Rule]:
 def layer_rules(graph: Graph, node: Node) -> dict[EdgeId, Rule]:
     """What is asked of what a node writes, where it is computed twice of the same inputs."""
     own = _own(graph, node)
-    return {edge: _rule(graph, edge, own) for edge in node.writes}
+    found = {edge: _rule(graph, edge, own) for edge in node.writes}
+    if node.op not in _RECURRENT:
+        return found
+    return {edge: replace(rule, least=_CANCELLED) for edge, rule in found.items()}
 
 
 def _rule(graph: Graph, edge: EdgeId, before: _Before) -> Rule:

@@ -67,6 +67,10 @@ def pool(g: Drawing) -> None:
     since = {"MaxPool": 10, "LpPool": 18, "AveragePool": 19}[op]
     if g.opset >= since and "auto_pad" not in attributes and g.maybe(0.4):
         attributes["dilations"] = [g.int(1, 2) for _ in image]
+        pads = attributes.get("pads", [0] * 2 * rank)
+        for at, (size, step) in enumerate(zip(kernel, attributes["dilations"], strict=True)):
+            if step * (size - 1) >= image[at] + pads[at] + pads[rank + at]:
+                raise NoFit  # no window; onnxruntime's division towards zero makes one of that
     if op == "MaxPool" and g.maybe(0.3):
         g.add(op, [x], 2, storage_order=g.int(0, 1), **attributes)
     else:

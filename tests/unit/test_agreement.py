@@ -18,7 +18,7 @@ from operators.test_lowering import lowered
 from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.agreement import metrics
 from mcu_deploy.agreement.reference import Reference, reference_tensors, run_reference
-from mcu_deploy.agreement.rules import BITS, EQUAL, ONE_STEP, SHARE, STEP, Rule, rules
+from mcu_deploy.agreement.rules import BITS, EQUAL, ONE_STEP, SHARE, STEP, Rule, layer_rules, rules
 from mcu_deploy.agreement.second_opinion import compare_with
 from mcu_deploy.api.building import build
 from mcu_deploy.api.folder import open_folder
@@ -49,6 +49,7 @@ def test_infinities_are_compared_without_a_warning() -> None:
         (EQUAL, [1, 2, 3], [1, 2, 4], [2]),
         (ONE_STEP, [1, 2, -128], [2, 4, 127], [1, 2]),
         (Rule(SHARE, 1e-5), [100.0005, 1.0], [100.0, 1.002], [1]),
+        (Rule(SHARE, 1e-5, 0.25), [1.2, 3.0], [1.0, 3.3], [1]),
         (Rule(SHARE, 1e-5), [_NAN, np.inf, 1.0], [_NAN, np.inf, _NAN], [2]),
     ],
 )
@@ -93,6 +94,19 @@ def test_integers_give_bits_and_long_sums_have_more_room(kws_dir: Path, tmp_path
         )  # fmt: skip
         made = lowered(Case("m", model, (np.zeros((1, depth), np.float32),)), tmp_path)
         assert rules(made)[made.outputs[0]] == Rule(SHARE, limit)
+
+
+def test_of_a_recurrent_layer_what_cancels_is_allowed(tmp_path: Path) -> None:
+    shapes = {"w": (1, 4, 3), "r": (1, 4, 1)}
+    constants = {name: np.ones(shape, np.float32) for name, shape in shapes.items()}
+    node = helper.make_node("LSTM", ["x", "w", "r"], ["y"], "l", hidden_size=1)
+    x = np.zeros((2, 1, 3), np.float32)
+    model = make_model([node], {"x": ("float32", x.shape)}, {"y": ("float32", None)}, constants)
+    graph = lowered(Case("l", model, (x,)), tmp_path)
+    (layer,) = (n for n in graph.nodes if n.op == "LSTM")
+    rule = Rule(SHARE, 1e-5, 1e-7)
+    assert layer_rules(graph, layer)[layer.writes[0]] == rule
+    assert str(rule) == "1e-05 of the largest value, or 1e-07"
 
 
 @pytest.mark.needs_host_gcc
