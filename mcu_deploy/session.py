@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from mcu_deploy.backends.interface import Backend, BackendContext, CreationOptions, NetworkId
@@ -201,3 +201,10 @@ class Session:
                 if context is not None:
                     self._contexts[backend_id] = context
         return self._contexts
+
+
+def session_or_own(
+    session: Session | None, options: CreationOptions | None = None
+) -> AbstractContextManager[Session]:
+    """The session that was given, which stays open, or one with these options for the block."""
+    return Session(options=options) if session is None else nullcontext(session)

@@ -194,19 +194,12 @@ def _unfused(
     every = [each.name for each in folder.networks]
     options = replace(options_of(folder.report.options, entry.name, every), layers_all=True)
     with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as directory:
-        if session is None:
-            with folder.session() as own:
-                yield _built(folder, entry, directory, options, own)
-        else:
-            yield _built(folder, entry, directory, options, session)
-
-
-def _built(
-    folder: BuildFolder, entry: NetworkReport, directory: str, options: Options, session: Session
-) -> BuildFolder:
-    file = folder.directory / entry.kept_model
-    made = build(file, folder.board, directory, name=entry.name, options=options, session=session)
-    return as_folder(made)
+        file = folder.directory / entry.kept_model
+        with folder.session(session) as own:
+            made = build(
+                file, folder.board, directory, name=entry.name, options=options, session=own
+            )
+            yield as_folder(made)
 
 
 def _inputs(path: Path) -> dict[str, tuple[int, ...]]:

@@ -31,7 +31,7 @@ from mcu_deploy.output.progress import tell
 from mcu_deploy.plan import memory_pools
 from mcu_deploy.report import Report
 from mcu_deploy.report.tables import Table, Tabled
-from mcu_deploy.session import Session
+from mcu_deploy.session import Session, session_or_own
 from mcu_deploy.toolchain import HEADERS, Firmware, Structs
 
 
@@ -96,30 +96,27 @@ def build(
         raise UsageError("The name of the output folder is empty; give one with -o.")
     names = _names(name, len(paths))
     called = [network_name(n, Path(path)) for path, n in zip(paths, names, strict=True)]
-    if session is None:
-        with Session() as own:
-            return build(paths, target, output, name=name, session=own, options=chosen)
     told: set[Path] = set()
     require_writable(Path(output))
-    with locked(Path(output)) as folder:
+    with locked(Path(output)) as folder, session_or_own(session) as own:
         folder.require_pristine()
         while True:
-            networks = compile_all(paths, names, called, target, session, chosen)
+            networks = compile_all(paths, names, called, target, own, chosen)
             for network in networks:
                 if network.model not in told:
                     tell_assumed(network.model.name, network.assumed)
                     told.add(network.model)
             try:
                 with folder.replaced() as aside:
-                    built = write(target, aside, networks, chosen, session)
+                    built = write(target, aside, networks, chosen, own)
                 return built.moved_to(folder.path)
             except (ToolError, HygieneError, toolchain.StackError) as problem:
-                fault = _fault_behind(problem, networks, target, session)
+                fault = _fault_behind(problem, networks, target, own)
                 if fault is None:
                     raise
-                session.drop(fault)
+                own.drop(fault)
                 for network in networks:
-                    session.unload_network(network.id)
+                    own.unload_network(network.id)
 
 
 def compile_all(

@@ -115,11 +115,8 @@ def collect(
         )
     reports = folder.networks
     samples = _by_network(data, [n.name for n in reports])
-    if session is None:
-        with folder.session() as own:
-            networks = [_network(folder, n, samples.get(n.name), own) for n in reports]
-    else:
-        networks = [_network(folder, n, samples.get(n.name), session) for n in reports]
+    with folder.session(session) as own:
+        networks = [_network(folder, n, samples.get(n.name), own) for n in reports]
     sources = {
         file.name: file.read_bytes()
         for file in sorted((resources.crt() / "src").glob("*.c"))

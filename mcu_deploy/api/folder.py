@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from mcu_deploy.options import Options
 from mcu_deploy.output import settle
 from mcu_deploy.report import NetworkReport, Report
 from mcu_deploy.selection import sizes
-from mcu_deploy.session import Session
+from mcu_deploy.session import Session, session_or_own
 
 # What --core takes behind the core's name, and gcc's -mcpu as well.
 _LACKING = ("nodsp", "nomve")
@@ -95,9 +95,9 @@ class ObjectFolder:
             )
         return network
 
-    def session(self) -> Session:
-        """A session that looks for backends where the build did."""
-        return Session(options=self.report.session)
+    def session(self, given: Session | None = None) -> AbstractContextManager[Session]:
+        """The session that was given, or one that looks for backends where the build did."""
+        return session_or_own(given, self.report.session)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from mcu_deploy.formats.imported import AssumedShape, tell_assumed
 from mcu_deploy.options import Options
 from mcu_deploy.output import require_writable, write_file
 from mcu_deploy.report import OptimizedReport, optimized_report
-from mcu_deploy.session import Session
+from mcu_deploy.session import Session, session_or_own
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,6 @@ def optimize_model(
     constant by itself. Equal models and options give equal bytes. Raises an McuDeployError with a
     sentence for everything that can go wrong.
     """
-    if session is None:
-        with Session() as own:
-            return optimize_model(
-                model, board, output, name=name, session=own, options=options, compress=compress
-            )
     path = Path(output)
     if path.suffix.lower() != ".pmx":
         raise UsageError(f"{path} does not end in .pmx, so that `build` would not know its format.")
@@ -61,8 +56,9 @@ def optimize_model(
             "A .pmx file holds no network with a size that each run decides. Build it from the "
             "model itself, or give --shape numbers."
         )
-    made = compiler.compile_model(model, target, name=name, session=session, options=options)
-    tell_assumed(made.model.name, made.assumed)
-    content = pmx.pack(made, session, compress=compress)
+    with session_or_own(session) as own:
+        made = compiler.compile_model(model, target, name=name, session=own, options=options)
+        tell_assumed(made.model.name, made.assumed)
+        content = pmx.pack(made, own, compress=compress)
     write_file(path, content)
     return Optimized(path, len(content), made, made.assumed)

@@ -29,17 +29,15 @@ def profile(
     Raises UsageError for the host, where nothing counts.
     """
     folder = as_folder(build)
-    if session is None:
-        with folder.session() as own:
-            return profile(folder, model=model, connection=connection, session=own)
     entry = folder.network(model)
     chosen = connection or Connection()
-    if chosen.port is not None:
-        network = folder.compile_again(entry.name, session)
-        measured = _beside(on_board(folder, network, chosen), folder, entry, chosen)
-    else:
-        measured = emulated(folder, entry, chosen)
-    return replace(measured, counters=_counters(entry, measured, session))
+    with folder.session(session) as own:
+        if chosen.port is not None:
+            network = folder.compile_again(entry.name, own)
+            measured = _beside(on_board(folder, network, chosen), folder, entry, chosen)
+        else:
+            measured = emulated(folder, entry, chosen)
+        return replace(measured, counters=_counters(entry, measured, own))
 
 
 def emulated(folder: BuildFolder, entry: NetworkReport, chosen: Connection) -> Profile:

@@ -31,7 +31,7 @@ from mcu_deploy.output import progress, require_writable, write_file
 from mcu_deploy.plan import Step
 from mcu_deploy.runners.choosing import choose
 from mcu_deploy.selection import Choice
-from mcu_deploy.session import Session
+from mcu_deploy.session import Session, session_or_own
 from mcu_deploy.tasks import HERE, Workers, run_tasks
 from mcu_deploy.toolchain.stand_in import stand_in_machine
 
@@ -99,12 +99,6 @@ def tune(
     `again`; nor do counted costs count as measured ones. Raises an McuDeployError with a sentence
     for everything that can go wrong.
     """
-    if session is None:
-        with Session() as own:
-            return tune(
-                model, board, session=own, options=options, connection=connection, load=load,
-                again=again, workers=workers,
-            )  # fmt: skip
     path = Path(model)
     target = board if isinstance(board, Board) else load_board(board)
     chosen = connection or Connection()
@@ -123,8 +117,9 @@ def tune(
             "made of, and make it again."
         )
     require_writable(measured_costs.file_beside(path), [path])
-    tuning = _Tuning(path, target, session, options or Options(), chosen, load, workers)
-    return tuning.run(again)
+    with session_or_own(session) as own:
+        tuning = _Tuning(path, target, own, options or Options(), chosen, load, workers)
+        return tuning.run(again)
 
 
 @dataclass(frozen=True)
