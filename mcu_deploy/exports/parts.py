@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from mcu_deploy.exports.model import Exported
 from mcu_deploy.exports.rendering import below, render
 
@@ -34,11 +32,6 @@ def network_sources(exported: Exported, section: str = "", comment: str = "") ->
     }
 
 
-def runtime_sources(exported: Exported) -> Mapping[str, bytes]:
-    """The C runtime. Its names are those of its own folder: error.c, runtime.c and others."""
-    return exported.sources
-
-
 def library(
     exported: Exported, headers: str = "include", sources: str = "src", runtime: str = "src/runtime"
 ) -> dict[str, bytes]:
@@ -47,7 +40,7 @@ def library(
         "LICENSE": exported.licence,
         **below(headers, headers_of(exported)),
         **below(sources, network_sources(exported)),
-        **below(runtime, runtime_sources(exported)),
+        **below(runtime, exported.sources),
     }
 
 
@@ -57,8 +50,3 @@ def samples(exported: Exported) -> dict[str, bytes]:
         f"sample_{n.name}.h": render("templates/sample.h.j2", exported, network=n)
         for n in exported.networks
     }
-
-
-def example(exported: Exported, template: str = "templates/main.c.j2") -> bytes:
-    """A program that runs each network on its sample. template: one that extends this one."""
-    return render(template, exported)

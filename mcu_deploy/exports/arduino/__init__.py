@@ -36,7 +36,7 @@ def files(exported: Exported) -> Mapping[str, bytes]:
             "arduino/README.md.j2", exported, sketch=_SKETCH, placeholders=placeholders
         ),
         **parts.library(exported, "src", "src", "src/mcu"),
-        f"{example}/{_SKETCH}.ino": parts.example(exported, "arduino/sketch.ino.j2"),
+        f"{example}/{_SKETCH}.ino": render("arduino/sketch.ino.j2", exported),
         **below(example, parts.samples(exported)),
     }
 

@@ -18,6 +18,6 @@ def files(exported: Exported) -> Mapping[str, bytes]:
         "CMakeLists.txt": render("cmake/CMakeLists.txt.j2", exported),
         "README.md": render("cmake/README.md.j2", exported),
         **parts.library(exported),
-        "example/main.c": parts.example(exported),
+        "example/main.c": render("templates/main.c.j2", exported),
         **below("example", parts.samples(exported)),
     }

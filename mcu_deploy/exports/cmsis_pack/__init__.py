@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
+from mcu_deploy.boards import Processor
 from mcu_deploy.errors import RequestError
 from mcu_deploy.exports import parts
 from mcu_deploy.exports.model import Archive, Exported
@@ -50,17 +51,18 @@ def files(exported: Exported) -> Mapping[str, bytes]:
                 f"A CMSIS component cannot be called {network.name!r}: its name begins with a "
                 "letter or a digit and has 2 to 32 characters. Build with --name."
             )
+    core = exported.processor.core.replace("cortex-m", "Cortex-M").replace("plus", "+")
     examples = {
-        f"example/main_{n.name}.c": parts.example(replace(exported, networks=(n,)))
+        f"example/main_{n.name}.c": render("templates/main.c.j2", replace(exported, networks=(n,)))
         for n in exported.networks
     }
     return {
         f"{about.vendor}.{about.name}.pdsc": render(
             "cmsis_pack/pack.pdsc.j2",
             exported,
-            accepted=_accepted(exported),
+            core=core,
+            accepted=_accepted(exported.processor, core),
             url=about.url and about.url.rstrip("/") + "/",
-            core=exported.processor.core.replace("cortex-m", "Cortex-M").replace("plus", "+"),
         ),
         "README.md": render("cmsis_pack/README.md.j2", exported),
         **parts.library(exported),
@@ -69,10 +71,8 @@ def files(exported: Exported) -> Mapping[str, bytes]:
     }
 
 
-def _accepted(exported: Exported) -> tuple[Mapping[str, str], ...]:
+def _accepted(processor: Processor, core: str) -> tuple[Mapping[str, str], ...]:
     """The attributes of the devices that can run the networks; one of these has to be met."""
-    processor = exported.processor
-    core = processor.core.replace("cortex-m", "Cortex-M").replace("plus", "+")
     wanted = {"Dcore": core}
     if processor.dsp and processor.architecture.startswith("armv8"):
         wanted["Ddsp"] = "DSP"

@@ -28,7 +28,7 @@ _WHY_HOT = "ST's linker scripts have this section in .data, which the start-up c
 
 def files(exported: Exported) -> Mapping[str, bytes]:
     """The content of each file by its path."""
-    runtime = {f"mcu_{name}": text for name, text in parts.runtime_sources(exported).items()}
+    runtime = {f"mcu_{name}": text for name, text in exported.sources.items()}
     sources = {
         **below(f"Src/{exported.name}", parts.network_sources(exported, _HOT, _WHY_HOT)),
         **below(_RUNTIME, runtime),
@@ -40,6 +40,6 @@ def files(exported: Exported) -> Mapping[str, bytes]:
         f"{exported.name}.mk": render("cubeide/sources.mk.j2", exported, sources=sorted(sources)),
         **below("Inc", parts.headers_of(exported)),
         **sources,
-        f"Example/{example}": parts.example(exported, "cubeide/example.c.j2"),
+        f"Example/{example}": render("cubeide/example.c.j2", exported),
         **below("Example", parts.samples(exported)),
     }

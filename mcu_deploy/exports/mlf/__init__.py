@@ -46,7 +46,7 @@ def files(exported: Exported) -> Mapping[str, bytes]:
         metadata[n.name] = _metadata(exported, n, fields[n.name])
         parameters[f"{n.name}.params"] = _NO_PARAMETERS
     # Project templates compile all of codegen/host/src, and nothing else of the archive.
-    runtime = {f"mcu_crt_{name}": text for name, text in parts.runtime_sources(exported).items()}
+    runtime = {f"mcu_crt_{name}": text for name, text in exported.sources.items()}
     whole = {"version": _VERSION, "modules": metadata}
     return {
         "metadata.json": json.dumps(whole, indent=2, sort_keys=True).encode() + b"\n",

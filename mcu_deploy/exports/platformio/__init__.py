@@ -34,7 +34,7 @@ def files(exported: Exported) -> Mapping[str, bytes]:
     board = _BOARDS.get(exported.processor.core)
     example = {
         "platformio.ini": render("platformio/platformio.ini.j2", exported, board=board),
-        "src/main.cpp": parts.example(exported, "platformio/main.cpp.j2"),
+        "src/main.cpp": render("platformio/main.cpp.j2", exported),
         **below("src", parts.samples(exported)),
     }
     return {

@@ -57,7 +57,7 @@ def files(exported: Exported) -> Mapping[str, bytes]:
         "sample/CMakeLists.txt": text("sample/CMakeLists.txt"),
         "sample/prj.conf": text("sample/prj.conf"),
         "sample/sample.yaml": text("sample/sample.yaml"),
-        "sample/src/main.c": parts.example(exported, "zephyr/sample/main.c.j2"),
+        "sample/src/main.c": render("zephyr/sample/main.c.j2", exported),
         **below("sample/src", parts.samples(exported)),
     }
 
