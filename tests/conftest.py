@@ -30,6 +30,7 @@ from typing import Any, TypeVar
 import hypothesis
 import pytest
 from clang import clang
+from hypothesis.internal.conjecture import providers
 from renode_runner import has_helium, has_robot, renode_test
 from times import Times
 
@@ -163,6 +164,12 @@ def pytest_configure(config: pytest.Config) -> None:
     count = 100 if every else 20
     hypothesis.settings.register_profile("ours", patient, derandomize=not every, max_examples=count)
     hypothesis.settings.load_profile("ours")
+    if not every:
+        # Constants of our sources, which each process parses for it, would make another sample of
+        # each change of a source.
+        patch = pytest.MonkeyPatch()
+        patch.setattr(providers, "_get_local_constants", lambda: providers._local_constants)
+        config.add_cleanup(patch.undo)
     if every:
         os.environ[_CACHE] = "off"
     elif not hasattr(config, "workerinput"):  # the workers of pytest-xdist inherit it

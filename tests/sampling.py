@@ -7,11 +7,15 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, TypeVar
 
 import hypothesis
+import hypothesis.strategies
 import pytest
 
 from mcu_deploy.boards import Board, list_boards, load_board
 
 T = TypeVar("T")
+
+# All that UTF-8 has, as `text` takes it by itself, which looks at each of the million for it.
+CHARACTERS = hypothesis.strategies.characters(exclude_categories=("Cs",))
 
 
 def first(names: Sequence[Any], count: int = 1) -> list[Any]:

@@ -55,7 +55,7 @@ def model(
 
 
 @pytest.mark.needs_host_gcc
-@settings(max_examples=examples(600, 150), deadline=None)
+@settings(max_examples=examples(600, 60), deadline=None)
 @given(
     configuration=ANY_CONFIGURATION,
     requests=sequences((1, 4, 16, 32, 64)),
@@ -75,7 +75,7 @@ def test_the_model_gives_the_addresses_of_the_c(
 
 
 @pytest.mark.needs_host_gcc
-@settings(max_examples=examples(200, 50), deadline=None)
+@settings(max_examples=examples(200, 25), deadline=None)
 @given(configuration=ANY_CONFIGURATION, requests=sequences())
 def test_the_smallest_block_is_the_first_that_serves(
     real: RealManagers, configuration: Configuration, requests: list[Request]
@@ -104,7 +104,7 @@ def test_a_larger_block_may_fail_where_a_smaller_one_serves() -> None:
     raise AssertionError("no such sequence was found; smallest_block could bisect")
 
 
-@settings(max_examples=examples(200, 50), deadline=None)
+@settings(max_examples=examples(200, 25), deadline=None)
 @given(configuration=ANY_CONFIGURATION, sequences_=st.lists(sequences(), min_size=2, max_size=3))
 def test_one_block_for_several_sequences_is_the_first_that_serves_each(
     configuration: Configuration, sequences_: list[list[Request]]

@@ -25,7 +25,7 @@ def nests(draw: Callable[[st.SearchStrategy[int]], int]) -> onnx.ModelProto:
     return nest_of(lambda low, high: draw(st.integers(low, high)))
 
 
-@settings(max_examples=examples(40, 15), deadline=None)
+@settings(max_examples=examples(40, 6), deadline=None)
 @given(nests(), st.booleans())
 def test_nests_compile_and_their_plans_compute_what_the_oracle_does(
     model: onnx.ModelProto, layers_all: bool

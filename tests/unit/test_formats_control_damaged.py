@@ -106,7 +106,7 @@ def loads(path: Path, raw: bytes) -> bool:
 def test_flipped_bytes(tmp_path: Path, seed: int) -> None:
     raw, rng = small_loop().SerializeToString(), random.Random(seed)
     assert loads(tmp_path / "m.onnx", raw)
-    for _ in range(examples(120, 60)):
+    for _ in range(examples(120, 20)):
         damaged = bytearray(raw)
         for _ in range(rng.randint(1, 3)):
             damaged[rng.randrange(len(raw))] = rng.randrange(256)
@@ -141,7 +141,7 @@ def mutate(rng: random.Random, graph: onnx.GraphProto) -> None:
 @pytest.mark.parametrize("seed", first(range(4)))
 def test_models_that_contradict_themselves(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
-    for _ in range(examples(120, 60)):
+    for _ in range(examples(120, 20)):
         model = small_loop()
         for _ in range(rng.randint(1, 3)):
             mutate(rng, model.graph)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sampling import examples
 from tflite_models import Array, Operator, Tensor, constant, int8, small_model, write
 
 from mcu_deploy import formats, interpreter, passes
@@ -80,7 +81,7 @@ def test_every_prefix_is_refused(path: Path) -> None:
 def test_changed_bytes_give_a_graph_or_a_sentence(path: Path) -> None:
     content = small_model()
     generator = random.Random(5)
-    for _ in range(400):
+    for _ in range(examples(400, 100)):
         changed = bytearray(content)
         for _ in range(generator.randint(1, 4)):
             changed[generator.randrange(8, len(changed))] = generator.randrange(256)
@@ -92,7 +93,7 @@ EXTREMES = [0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF]
 
 
 @settings(
-    max_examples=150, deadline=5000, derandomize=True,
+    max_examples=examples(150, 50), deadline=5000, derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )  # fmt: skip
 @given(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sampling import examples
+from sampling import CHARACTERS, examples
 
 from mcu_deploy import resources
 from mcu_deploy.codegen import names
@@ -25,7 +25,7 @@ _PIECES = st.sampled_from(
 )  # fmt: skip
 _LONG = st.text("é🐍温a", min_size=15, max_size=80)
 TEXTS = st.one_of(
-    st.text(), _LONG, st.lists(_PIECES).map("".join), st.text("\\*/?\n\"'0", max_size=70)
+    st.text(CHARACTERS), _LONG, st.lists(_PIECES).map("".join), st.text("\\*/?\n\"'0", max_size=70)
 )
 BATCHES = st.lists(TEXTS, min_size=40, max_size=120)
 

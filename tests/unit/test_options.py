@@ -11,6 +11,7 @@ import pytest
 import typer
 from hypothesis import given
 from hypothesis import strategies as st
+from sampling import CHARACTERS
 
 from mcu_deploy.cli import create_app
 from mcu_deploy.errors import UsageError
@@ -60,7 +61,7 @@ def test_what_an_option_cannot_be_is_refused_where_it_is_made(
         replace(Options(), **wrong)
 
 
-_names = st.text(min_size=1, max_size=4)
+_names = st.text(CHARACTERS, min_size=1, max_size=4)
 _tuples = st.lists(_names, max_size=2).map(tuple)
 _options = st.builds(
     Options,

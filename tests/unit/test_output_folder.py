@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from output_folders import NEW, OLD, contents, make, mounted, names
+from sampling import examples
 
 from mcu_deploy.errors import ToolError, UsageError
 from mcu_deploy.output import MARKER, folder, locked
@@ -296,7 +297,9 @@ TREES = st.dictionaries(PATHS, st.sampled_from(["", "mine", "link", "folder"]), 
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60, 20),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(built=st.booleans(), inside=TREES, around=TREES, exchange=st.booleans())
 def test_no_file_of_the_user_is_ever_changed(

@@ -186,7 +186,7 @@ def nets(draw: st.DrawFn) -> Graph:
     return net.finish(*dict.fromkeys(outputs))
 
 
-@settings(max_examples=examples(400, 60), deadline=None)
+@settings(max_examples=examples(400, 20), deadline=None)
 @given(nets())
 def test_random_networks_keep_their_bits(graph: Graph) -> None:
     with np.errstate(all="ignore"):

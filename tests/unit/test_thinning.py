@@ -263,7 +263,7 @@ def random_net(data: st.DataObject) -> Graph:
     return net.finish(*outputs, *([edges[pick(1, len(edges) - 1)]] if pick(0, 3) == 0 else []))
 
 
-@settings(max_examples=examples(400, 80), deadline=None)
+@settings(max_examples=examples(400, 25), deadline=None)
 @given(st.data())
 def test_any_network_keeps_its_bits(data: st.DataObject) -> None:
     thin(random_net(data))
