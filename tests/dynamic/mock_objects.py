@@ -27,7 +27,7 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
 
 @functools.cache
 def compiled(*switches: str) -> Path:
-    """The mock with these -D switches: `compiled("ID=\\"Other\\"", "BARE")`."""
+    """The mock with these -D switches: `compiled("NO_TABLE", "MINOR=3")`."""
     path = Path(_folder().name) / f"Test_Mock{_number()}_backend.so"
     _run("gcc", *_FLAGS, *(f"-D{switch}" for switch in switches), HERE / "mock.c", "-o", path)
     return path
@@ -60,9 +60,14 @@ def throwing() -> Path:
     return path
 
 
+@functools.cache
 def named(backend_id: str, *switches: str) -> Path:
-    """The mock with another id."""
-    return compiled(f'ID="{backend_id}"', *switches)
+    """The mock with another id, which is written into the object."""
+    before, mark, after = compiled(*switches).read_bytes().partition(b"the id:")
+    given = backend_id.encode("utf-8", "surrogateescape").ljust(80, b"\0")
+    path = Path(_folder().name) / f"Test_Mock{_number()}_backend.so"
+    path.write_bytes(before + mark + given + after[len(given) :])
+    return path
 
 
 def installed(folder: Path, path: Path, name: str = "Test_Mock_backend.so") -> Path:

@@ -132,7 +132,7 @@ def test_02_an_invalid_shared_object_is_not_loaded_misnamed(loads: Loads) -> Non
             ("TABLE_MAJOR=3", "its table says version 3.2, but GetVersion 1.2"),
             ("LACKS=create_workload", "the method create_workload of its table is NULL"),
         ],
-        4,
+        2,
     ),
 )
 def test_03_an_invalid_backend_is_not_loaded(loads: Loads, switch: str, reason: str) -> None:

@@ -95,7 +95,7 @@ PLACES = (
     ("place", "deed"),
     [
         ("layer_support(self)", "crash"),
-        *first([(place, "exception") for place in reversed(PLACES)]),
+        *first([(place, "exception") for place in reversed(PLACES)], 0),
         *first([(place, "exit") for place in PLACES], 0),
     ],
 )

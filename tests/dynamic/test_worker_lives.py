@@ -32,7 +32,7 @@ def descriptors() -> set[Path]:
     return set(Path("/proc/self/fd").iterdir())
 
 
-@pytest.mark.parametrize("sessions", first([12, 50]))
+@pytest.mark.parametrize("sessions", first([5, 50]))
 def test_nothing_stays_behind_after_many_sessions(sessions: int) -> None:
     before, processes = descriptors(), set(children_of(os.getpid()))
     for round_ in range(sessions):

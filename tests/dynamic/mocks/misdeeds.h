@@ -18,12 +18,19 @@
 #define ID "Mock"
 #endif
 
+/* Where mock_objects.py writes another id, of 80 characters at most. */
+#define ID_MARK "the id:"
+static char marked_id[sizeof(ID_MARK) + 80] = ID_MARK ID;
+static const char *const mock_id = marked_id + sizeof(ID_MARK) - 1;
+
 void mock_throw(void); /* throwing.cpp, where the mock is linked with it */
 #pragma weak mock_throw
 
 /* The word that the environment has for this place, else "". */
 static const char *deed_at(const char *place) {
-    const char *order = getenv("MOCK_" ID);
+    char variable[sizeof("MOCK_") + 80];
+    snprintf(variable, sizeof(variable), "MOCK_%s", mock_id);
+    const char *order = getenv(variable);
     size_t length = strlen(place);
     if (order == NULL || strncmp(order, place, length) != 0 || order[length] != ' ') {
         return "";

@@ -1,7 +1,7 @@
 /* A backend for tests, Arm NN's TestDynamicBackend: well-behaved as it stands, and malformed in one
  * way by each -D switch. What it does wrong while it runs is in misdeeds.h.
  *
- *   ID, MAJOR, MINOR        what GetBackendId and GetVersion say; ID "0": NULL
+ *   MAJOR, MINOR            what GetVersion says; GetBackendId says NULL for an id of "0"
  *   WITHOUT_ID, WITHOUT_VERSION, WITHOUT_FACTORY, WITHOUT_ANYTHING   symbols that are not there
  *   NO_TABLE                BackendFactory returns NULL
  *   TABLE_SIZE, TABLE_MAJOR, TABLE_MINOR, LACKS   what the table says of itself; LACKS: a method
@@ -401,7 +401,7 @@ static int32_t layers_measured(void *self, const char *network, const mcu_layer_
 #if !defined(WITHOUT_ID) && !defined(WITHOUT_ANYTHING)
 const char *GetBackendId(void) {
     misbehave("GetBackendId");
-    return ID[0] == '0' ? NULL : ID;
+    return mock_id[0] == '0' ? NULL : mock_id;
 }
 #endif
 
