@@ -10,7 +10,7 @@ import hypothesis
 import hypothesis.strategies
 import pytest
 
-from mcu_deploy.boards import Board, list_boards, load_board
+from mcu_deploy.boards import Board, list_boards
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ def one_of_each_core(boards: Sequence[str]) -> set[str]:
 def _one_of_each(boards: Sequence[str], kind: Callable[[Board], str]) -> set[str]:
     seen: dict[str, str] = {}
     for name in boards:
-        seen.setdefault(kind(_board(name)), name)
+        seen.setdefault(kind(_by_name()[name]), name)
     return set(seen.values())
 
 
@@ -53,8 +53,8 @@ def on_renode() -> list[Any]:
 
 
 @functools.cache
-def _board(name: str) -> Board:
-    return load_board(name)
+def _by_name() -> dict[str, Board]:
+    return {board.name: board for board in every_board()}
 
 
 def by_core(boards: Sequence[str]) -> list[Any]:
@@ -79,7 +79,7 @@ def examples(every: int, few: int = 15) -> int:
 
     For properties of which each example is dear.
     """
-    return min(every, few) if _is_sample() else every
+    return min(every, few) if is_sample() else every
 
 
 def dear(every: int, few: int = 15) -> hypothesis.settings:
@@ -90,7 +90,7 @@ def dear(every: int, few: int = 15) -> hypothesis.settings:
     )  # fmt: skip
 
 
-def _is_sample() -> bool:
+def is_sample() -> bool:
     """The sample repeats its examples, which tests/conftest.py says to hypothesis."""
     return hypothesis.settings.default.derandomize
 
@@ -101,6 +101,6 @@ def part(cases: Sequence[T], every: int, always: Collection[T] = ()) -> list[T]:
     The first is the second: where kernels are run on the interpreter, the sample takes those from
     the first on, so that between them more of the cases are tried.
     """
-    if not _is_sample():
+    if not is_sample():
         return list(cases)
     return [c for n, c in enumerate(cases) if n % every == 1 or c in always]

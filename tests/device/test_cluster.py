@@ -25,9 +25,6 @@ from mcu_deploy.pipelines.configuration import read_configuration
 from mcu_deploy.pipelines.result import BuildOutcome
 from mcu_deploy.tasks import HERE, KeptResults, Workers
 
-distributed = pytest.importorskip(
-    "distributed", reason="Dask is not installed; make setup installs it"
-)
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 
 SINE = resources.root() / "examples" / "cmake" / "sine.tflite"
@@ -41,6 +38,10 @@ class Cluster:
         self._started: list[subprocess.Popen[bytes]] = []
 
     def start(self) -> None:
+        # not at the top: to import it takes long, and the sample has none of these tests
+        distributed = pytest.importorskip(
+            "distributed", reason="Dask is not installed; make setup installs it"
+        )
         self._start("scheduler", "--port", "0", "--dashboard-address", "127.0.0.1:0")
         while not self._file.exists():
             assert self._started[0].poll() is None, (self._folder / "scheduler.log").read_text()

@@ -86,7 +86,7 @@ def test_the_boards_that_ship_all_load_under_their_folders_name() -> None:
 
 
 def test_what_no_emulator_runs_is_untested() -> None:
-    for board in list_boards():
+    for board in every_board():
         runs = board.is_host or board.qemu is not None or board.renode is not None
         assert board.untested is not runs, board.name
 
@@ -96,7 +96,7 @@ def test_docs_list_the_boards_with_their_cores_and_memories() -> None:
     page = (resources.root() / "docs" / "boards.md").read_text()
     rows = dict(re.findall(r"^\| `([a-z0-9_-]+)` \| (.*\| .*\| .*\| .*) \|$", page, re.MULTILINE))
     assert list(rows) == NAMES
-    for board in list_boards():
+    for board in every_board():
         core, flash, ram, runs = (cell.strip() for cell in rows[board.name].split("|"))
         places = [("QEMU", board.qemu), ("Renode", board.renode)]
         if board.is_host:
@@ -122,7 +122,7 @@ _WAIT_STATES = (0x4002_2000, 0x4002_3C00, 0x5200_2000)
 
 def test_wait_states_are_raised_before_the_clock() -> None:
     """The last wait of a rated clock is the one for the switch to the PLL."""
-    boards = [b for b in list_boards() if "stm32" in b.serial.driver and b.rated_clock_hz]
+    boards = [b for b in every_board() if "stm32" in b.serial.driver and b.rated_clock_hz]
     assert len(boards) > 10
     for board in boards:
         steps = load_board(board.name, clock="rated").setup
@@ -389,7 +389,7 @@ def test_defines_and_script_say_what_the_toml_says(name: str) -> None:
 def test_every_number_of_a_board_file_has_a_source() -> None:
     """Each table with an address in it carries a comment."""
     chips = sorted((resources.boards() / "chips").glob("*.toml"))
-    for path in [*(board.path for board in list_boards()), *chips]:
+    for path in [*(board.path for board in every_board()), *chips]:
         text = path.read_text()
         assert text.startswith("#"), path
         for table in text.split("\n[")[1:]:

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from device.faults.firmware import ECHO, build, symbol_values
 from elftools.elf.elffile import ELFFile
+from sampling import every_board
 from unit.test_boards import OWN
 
-from mcu_deploy.boards import Board, Memory, list_boards, load_board, render_linker_script
+from mcu_deploy.boards import Board, Memory, load_board, render_linker_script
 from mcu_deploy.errors import BoardError
 
 SRAM = 'size = 65536\nkind = "ram"\n'
@@ -51,7 +52,7 @@ def test_a_divided_board_has_the_parts_in_the_memorys_place(tmp_path: Path) -> N
 
 
 def test_parts_make_up_their_memory_on_every_board() -> None:
-    for board in list_boards():
+    for board in every_board():
         for memory in board.memories:
             assert not memory.parts or sum(part.size for part in memory.parts) == memory.size
         names = [memory.name for memory in board.divided().memories]

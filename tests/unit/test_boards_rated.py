@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from mcu_deploy.boards import SetupStep, list_boards, load_board
+from sampling import every_board
+
+from mcu_deploy.boards import SetupStep, load_board
 
 Read = Callable[[int, int, int], int]  # of a register, from a bit on, so many bits
 
@@ -79,7 +81,7 @@ def _after(steps: Iterable[SetupStep]) -> Read:
 
 
 def test_the_steps_make_the_rated_clock() -> None:
-    rated = {board.name for board in list_boards() if board.rated_clock_hz}
+    rated = {board.name for board in every_board() if board.rated_clock_hz}
     assert rated - {*_BOARDS} == {"nrf52840dk", "microbit"}  # whose crystals need no PLL
     for name, clocks in _BOARDS.items():
         board = load_board(name, clock="rated")

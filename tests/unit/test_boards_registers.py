@@ -16,9 +16,10 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 from register_files import read_svd
+from sampling import every_board
 
 from mcu_deploy import resources
-from mcu_deploy.boards import Board, list_boards, load_board
+from mcu_deploy.boards import Board, load_board
 from mcu_deploy.errors import BoardError
 
 FOLDER = "MCU_DEPLOY_CHIP_FILES"
@@ -47,7 +48,7 @@ def sources() -> list[tuple[str, Path]]:
     """The files that hold steps, each with the chip that they are for."""
     folder = resources.boards()
     own = [(chip, folder / "chips" / f"{chip}.toml") for chip in CHIPS]
-    of_boards = [(chip_of(board), board.name) for board in list_boards()]
+    of_boards = [(chip_of(board), board.name) for board in every_board()]
     return own + [(chip, folder / name / "board.toml") for chip, name in of_boards if chip]
 
 
@@ -68,7 +69,7 @@ def steps_of(board: Board) -> set[int]:
 
 def test_every_step_goes_to_a_register_that_the_chip_has() -> None:
     unknown = []
-    for board in list_boards():
+    for board in every_board():
         addresses = steps_of(board)
         for clock in ("reset", "rated"):
             try:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
+from sampling import every_board
 from typer.testing import CliRunner
 
 from mcu_deploy import resources
-from mcu_deploy.boards import list_boards
 from mcu_deploy.cli import create_app
 
 
@@ -16,10 +16,10 @@ def test_every_board_has_a_row_with_what_runs_it() -> None:
     assert result.exit_code == 0
     rows = {line.split()[0]: line for line in result.stdout.splitlines() if line.strip()}
     assert str(resources.boards()) in result.stdout
-    assert {board.name for board in list_boards()} <= set(rows)
+    assert {board.name for board in every_board()} <= set(rows)
     assert rows["netduinoplus2"].split()[3:7] == ["1", "MiB", "128", "KiB"]
     assert "QEMU" in rows["mps2-an386"] and "Renode" not in rows["mps2-an386"]
-    assert all(("untested" in rows[b.name]) is b.untested for b in list_boards())
+    assert all(("untested" in rows[b.name]) is b.untested for b in every_board())
     assert "Renode" in rows["stm32f746"] and "QEMU" not in rows["stm32f746"]
 
 
@@ -40,7 +40,7 @@ def test_json_has_sizes_in_bytes() -> None:
     assert by_name["mps2-an500"]["rated_clock_hz"] is None
     assert by_name["stm32f746"]["rated_clock_hz"] > by_name["stm32f746"]["clock_hz"]
     assert [name for name, board in by_name.items() if board["untested"]] == [
-        board.name for board in list_boards() if board.untested
+        board.name for board in every_board() if board.untested
     ]
     assert by_name["stm32f746"]["pools"] == [
         {"name": "dtcm", "size_bytes": 64 << 10, "speed": 2},

@@ -32,9 +32,9 @@ from hygiene_cases import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from sampling import every_board
 
 from mcu_deploy.backends.isa.table import Feature
-from mcu_deploy.boards import list_boards
 from mcu_deploy.elf.reader import read_elf
 from mcu_deploy.hygiene import attributes as build_attributes
 from mcu_deploy.hygiene import check_files, check_object
@@ -153,7 +153,7 @@ def test_objects_for_another_machine_are_found(tmp_path: Path) -> None:
 
 
 def test_every_shipped_board_has_a_core() -> None:
-    for board in list_boards():
+    for board in every_board():
         core = core_of_board(board)
         assert (core is None) == board.is_host, board.name
         if core is not None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from sampling import every_board
 
 from mcu_deploy import resources
 from mcu_deploy.backends.quantized.loops import loop_bytes
-from mcu_deploy.boards import AT_ONCE, USUAL_FLASH, Cache, list_boards, load_board, load_core
+from mcu_deploy.boards import AT_ONCE, USUAL_FLASH, Cache, load_board, load_core
 from mcu_deploy.choose.target import target_of
 from mcu_deploy.errors import BoardError
 from mcu_deploy.options import Options
@@ -117,7 +118,7 @@ def test_wait_states_can_be_asked_for(tmp_path: Path) -> None:
 
 
 def test_emulated_boards_answer_at_once() -> None:
-    for board in (b for b in list_boards() if b.name.startswith("mps")):
+    for board in (b for b in every_board() if b.name.startswith("mps")):
         memory = target_of(board, Options()).memory
         assert memory is not None and memory.answers_at_once, board.name
 
@@ -146,7 +147,7 @@ _AXI_DIVIDES = {"nucleo_h753zi": 2}  # the flash's clock is the core's, but for 
 
 
 def test_what_the_steps_write_is_what_is_stated() -> None:
-    boards = [b for b in list_boards() if "stm32" in b.serial.driver and b.rated_clock_hz]
+    boards = [b for b in every_board() if "stm32" in b.serial.driver and b.rated_clock_hz]
     written = 0
     for board in (load_board(b.name, "rated") for b in boards):
         timing = board.memory_for("code").timing
@@ -165,7 +166,7 @@ def test_what_the_steps_write_is_what_is_stated() -> None:
 
 
 def test_caches_that_are_stated_are_on() -> None:
-    for board in (b for b in list_boards() if b.core in ("cortex-m7", "cortex-m85")):
+    for board in (b for b in every_board() if b.core in ("cortex-m7", "cortex-m85")):
         for memory in board.memories:
             caches = memory.timing is not None and memory.timing.data_cache is not None
             assert not caches or board.caches, board.name

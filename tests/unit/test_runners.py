@@ -11,11 +11,12 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from sampling import every_board
 from serial.tools import list_ports
 
 from mcu_deploy.api import flashing
 from mcu_deploy.api.folder import BuildFolder
-from mcu_deploy.boards import list_boards, load_board
+from mcu_deploy.boards import load_board
 from mcu_deploy.errors import McuDeployError, RequestError, ToolError, UsageError
 from mcu_deploy.options.means import Flasher
 from mcu_deploy.report import Report
@@ -298,7 +299,7 @@ def test_openocd_reads_what_the_boards_name() -> None:
     if shutil.which("openocd") is None:
         pytest.skip(f"openocd is not installed: {runners()['openocd'].install}")
     unread = {}
-    for board in list_boards():
+    for board in every_board():
         if told := board.runners.get("openocd"):
             files = [word for file in told["config"].split() for word in ("-f", file)]
             command = ["openocd", *files, "-c", told.get("commands", ""), "-c", "shutdown"]
