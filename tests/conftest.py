@@ -241,15 +241,12 @@ def unforked(_fork: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.fixture
-def one_recipe(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the sample `quantize` tries one way to choose ranges, with biases corrected and without:
-    for tests of what layers become, whatever their ranges are."""
-    from mcu_deploy.quantizing import choosing, equalizing
+def one_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As quantizing_nets.try_one_recipe has it, for tests of what layers become, whatever their
+    ranges are."""
+    from quantizing_nets import try_one_recipe
 
-    if not request.config.getoption("--all"):
-        method = choosing.SAFE.method
-        monkeypatch.setattr(choosing, "METHODS", {method: choosing.METHODS[method]})
-        monkeypatch.setattr(equalizing, "KINDS", (equalizing.NONE,))
+    try_one_recipe(monkeypatch)
 
 
 @pytest.fixture(scope="session")

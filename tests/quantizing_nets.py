@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import onnx
 import onnxruntime
+import pytest
 from onnx import TensorProto, helper, numpy_helper
+from sampling import is_sample
 
 from mcu_deploy import formats
 from mcu_deploy.files.samples import open_samples
-from mcu_deploy.quantizing import preparing
+from mcu_deploy.quantizing import choosing, equalizing, preparing
 from mcu_deploy.quantizing.choosing import Trials
 
 
@@ -138,3 +140,11 @@ def trials(model: onnx.ModelProto, values: np.ndarray, folder: Path) -> Trials:
     net = prepared(model, folder)
     np.savez(folder / "s.npz", in0=values)
     return Trials(net, open_samples(folder / "s.npz", formats.load(folder / "m.onnx")))
+
+
+def try_one_recipe(patch: pytest.MonkeyPatch) -> None:
+    """In the sample `quantize` tries one way to choose ranges, its biases corrected and not."""
+    if is_sample():
+        method = choosing.SAFE.method
+        patch.setattr(choosing, "METHODS", {method: choosing.METHODS[method]})
+        patch.setattr(equalizing, "KINDS", (equalizing.NONE,))

@@ -23,7 +23,7 @@ _AT_ONCE = 10
 
 @pytest.mark.parametrize("batch", first([*range(30)]))
 def test_networks_give_the_bits_of_the_oracle(batch: int, tmp_path: Path) -> None:
-    numbers = range(_AT_ONCE * batch, _AT_ONCE * batch + examples(_AT_ONCE, 4))
+    numbers = range(_AT_ONCE * batch, _AT_ONCE * batch + examples(_AT_ONCE, 2))
     path = model(numbers, tmp_path / "networks.onnx")
     options = Options(optimize_for=_GOALS[batch % len(_GOALS)])
     built = build(path, "mps3-an547", tmp_path / "build", options=options)

@@ -139,8 +139,8 @@ def test_a_flash_is_as_slow_as_in_the_laboratory(
     "board",
     first(
         [
-            "rpi_pico",
             "nucleo_l4r5zi",
+            "rpi_pico",
             "mimxrt1064_evk",
             "stm32f103",
             "nucleo_h753zi",

@@ -45,10 +45,11 @@ def test_the_oracle_gives_what_tflite_micro_gives(name: str, tmp_path: Path) -> 
     "board",
     [
         pytest.param("host", marks=pytest.mark.needs_host_gcc),
-        pytest.param("mps2-an386", marks=[pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]),
-        pytest.param(
-            "mps2-an385",
-            marks=[pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.matrix],
+        *(
+            pytest.param(
+                board, marks=[pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.matrix]
+            )
+            for board in ("mps2-an386", "mps2-an385")
         ),
     ],
 )

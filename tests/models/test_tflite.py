@@ -137,7 +137,7 @@ _SAMPLE = {
     "mps3-an547": ("mlperf_kws_int8",),
     "stm32f746": ("mlperf_kws_int8",),
 }  # fmt: skip
-_IN_SAMPLE = ("mps2-an386", "mps3-an547")
+_IN_SAMPLE = ("mps2-an386",)
 
 
 def _tools(board: str) -> list[pytest.MarkDecorator]:
