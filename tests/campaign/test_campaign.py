@@ -65,9 +65,10 @@ def test_a_finding_is_printed_counted_and_kept(
     found = kinds.done(task)
     assert found["ran"] == 2
     assert "ZeroDivisionError" in found["findings"][0]["what"]
+    monkeypatch.setattr(kinds, "FORMATS", ("npz",))
     code, counts = started(tmp_path, "files")
     assert code == 1
-    assert counts["files npz"]["findings"] == 2
+    assert counts["files npz"]["findings"] == counts["files npz"]["ran"] > 1
     assert "FOUND in files npz: case 100000" in capsys.readouterr().out
     assert (tmp_path / "r" / "findings" / "files_npz" / "100000.npz").is_file()
 

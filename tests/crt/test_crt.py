@@ -190,7 +190,7 @@ def test_a_failing_check_fails_the_program(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs_arm_gcc
-@pytest.mark.parametrize("core", chosen(CORES, ("cortex-m0plus", "cortex-m33", "cortex-m55")))
+@pytest.mark.parametrize("core", chosen(CORES, ("cortex-m0plus", "cortex-m55")))
 def test_compiles_without_warnings_for_each_core(core: str, tmp_path: Path) -> None:
     cpu = [f"-mcpu={core}", "-mthumb", *CORES[core]]
     examples = sorted(EXAMPLES.glob("*_main.c"))

@@ -91,7 +91,7 @@ def _no_exchange(_: Path, __: Path) -> bool:
 VARIANTS = ("exchanged", "file by file", "working directory", "new")
 # The last number: at each how manieth step the build is stopped. File by file there are many, and
 # the working directory, which cannot be exchanged, is replaced so, too.
-SAMPLE = [(_kill, "exchanged", 1), (_interrupt, "new", 1), (_fail, "file by file", 2)]
+SAMPLE = [(_kill, "exchanged", 1), (_interrupt, "new", 2), (_fail, "file by file", 5)]
 EVERY = [(stop, variant, 1) for variant in VARIANTS for stop in (_kill, _fail, _interrupt)]
 
 
@@ -141,7 +141,7 @@ def test_a_build_stopped_at_any_step_leaves_the_old_or_the_new_one(
         shutil.rmtree(top)
     if stop is _kill:
         assert found == sorted(found)  # first the old one, from some step on the new one
-    assert found.count(False) > 10
+    assert found.count(False) * stride > 10
     assert found.count(True) > 1
 
 

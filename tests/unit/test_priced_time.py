@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from arm_dsp_cases import Case, model
 
 from mcu_deploy.boards import load_board, load_core
 from mcu_deploy.compiler import compile_model
@@ -13,16 +14,17 @@ from mcu_deploy.options import Options
 from mcu_deploy.report.prices import of_network
 
 
-def test_it_is_the_sum_of_the_layers_at_the_rated_clock(kws_dir: Path) -> None:
+def test_it_is_the_sum_of_the_layers_at_the_rated_clock(tmp_path: Path) -> None:
     board = load_board("nucleo_l4r5zi")
-    network = compile_model(kws_dir / "model.onnx", board, name="kws")
+    path = model([Case(8, 8, 4, 4), Case(8, 16, 4, 4, 1)], tmp_path / "net.onnx")
+    network = compile_model(path, board)
     time, reason = of_network(board, network)
     assert time is not None and reason == ""
     costs = [step.choice.workload.costs.cycles for step in network.plan.steps]
     assert time.cycles == sum(cost for cost in costs if cost is not None)
     assert (time.clock_hz, time.milliseconds) == (120_000_000, time.cycles / 120_000)
     # The flash that the price is of is the one that was said.
-    at_once = compile_model(kws_dir / "model.onnx", board, options=Options(flash_wait=0))
+    at_once = compile_model(path, board, options=Options(flash_wait=0))
     quick, _ = of_network(board, at_once)
     assert quick is not None and quick.cycles < time.cycles
     unknown = replace(network, target=replace(network.target, memory=None))

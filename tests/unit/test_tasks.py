@@ -166,7 +166,7 @@ def test_workers_on_this_machine_are_reached_from_it_alone_and_leave_nothing(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     ours = psutil.Process()
     before = ours.children(recursive=True)
-    work = run_tasks(measuring.digest_of, [{"a": (b"", True)}, {}], Workers(2))
+    work = run_tasks(measuring.digest_of, [{"a": (b"", True)}, {}], Workers(1))
     first = next(work)
     started = [p for p in ours.children(recursive=True) if p not in before]
     listening = {
@@ -175,7 +175,7 @@ def test_workers_on_this_machine_are_reached_from_it_alone_and_leave_nothing(
         for connection in process.net_connections(kind="inet")
         if connection.status == psutil.CONN_LISTEN
     }
-    assert len(started) >= 2 and listening == {"127.0.0.1"}
+    assert started and listening == {"127.0.0.1"}
     found = dict([first, *work])
     assert found == {0: measuring.digest_of({"a": (b"", True)}), 1: measuring.digest_of({})}
     assert not [p for p in started if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
