@@ -13,7 +13,7 @@ import onnx
 from onnx import helper
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.formats.onnx_body import Body, Shape
+from mcu_deploy.formats.onnx_body import Body, NoBody, Shape, require
 from mcu_deploy.formats.onnx_einsum import einsum
 from mcu_deploy.formats.onnx_ml import ML
 from mcu_deploy.formats.onnx_operators import domain_of, text_of
@@ -35,8 +35,9 @@ def body(
     if build is None or not shapes or shapes[0] is None:
         return None
     made = Body(node, shapes, values, dtype, opset)
-    built = build(made)
-    if built is None:
+    try:
+        built = build(made)
+    except NoBody:
         return None
     outputs = [built] if isinstance(built, str) else built
     outputs = [made("Identity", name) if name in node.input else name for name in outputs]
@@ -45,7 +46,7 @@ def body(
     return helper.make_function("", node.op_type, inputs, outputs, made.nodes, imports)
 
 
-def _depth_to_space(b: Body) -> str | None:
+def _depth_to_space(b: Body) -> str:
     """DepthToSpace-1 and -11: blocks of channels to blocks of the plane."""
     size = int(b.attributes["blocksize"])
     batch, channels, height, width = b.shape
@@ -59,7 +60,7 @@ def _depth_to_space(b: Body) -> str | None:
     return b.reshape(moved, (batch, depth, height * size, width * size))
 
 
-def _space_to_depth(b: Body) -> str | None:
+def _space_to_depth(b: Body) -> str:
     """SpaceToDepth-1 and -13: blocks of the plane to channels, the block's place outermost."""
     size = int(b.attributes["blocksize"])
     batch, channels, height, width = b.shape
@@ -69,7 +70,7 @@ def _space_to_depth(b: Body) -> str | None:
     return b.reshape(moved, (batch, channels * size**2, rows, columns))
 
 
-def _hardmax(b: Body) -> str | None:
+def _hardmax(b: Body) -> str:
     """Hardmax-1 and -11 over all axes from `axis` on, Hardmax-13 over one."""
     x, shape, axis = b.inputs[0], b.shape, b.axis(-1 if b.opset >= 13 else 1)
     flat = b.opset < 13 or len(shape) == 1  # ONNX's inference wants two axes of a OneHot
@@ -82,7 +83,7 @@ def _hardmax(b: Body) -> str | None:
     return b.reshape(hot, b.shape) if flat else hot
 
 
-def _lp_normalization(b: Body) -> str | None:
+def _lp_normalization(b: Body) -> str:
     """LpNormalization-1 and -22: what is zero everywhere stays zero."""
     op = f"ReduceL{int(b.attributes.get('p', 2))}"
     norm = b.reduced(op, b.inputs[0], [b.axis(-1)])
@@ -90,7 +91,7 @@ def _lp_normalization(b: Body) -> str | None:
     return b("Div", b.inputs[0], b("Max", norm, b.constant(tiny)))
 
 
-def _global_lp_pool(b: Body) -> str | None:
+def _global_lp_pool(b: Body) -> str:
     """GlobalLpPool-2: the norm over all spatial axes."""
     p, axes = int(b.attributes.get("p", 2)), range(2, len(b.shape))
     if p in (1, 2):
@@ -99,7 +100,7 @@ def _global_lp_pool(b: Body) -> str | None:
     return b("Pow", b.reduced("ReduceSum", powers, axes), b.constant(1 / p))
 
 
-def _stft(b: Body) -> str | None:
+def _stft(b: Body) -> str:
     """STFT-17: frames of the signal, each times the window, each transformed."""
     step, given = b.number(1), b.number(3)
     window = b.inputs[2] if len(b.inputs) > 2 else ""
@@ -107,8 +108,7 @@ def _stft(b: Body) -> str | None:
     if window:
         shape = b.shapes[2]
         length = shape[0] if shape else 0
-    if not step or not length or (given is None and len(b.inputs) > 3 and b.inputs[3]):
-        return None
+    require(step and length and (given is not None or not any(b.inputs[3:])))
     first = np.arange(0, b.shape[1] - length + 1, step)
     places = first[:, None] + np.arange(length)
     parts = b.shape[2] if len(b.shape) > 2 else 1
@@ -122,11 +122,11 @@ def _stft(b: Body) -> str | None:
     return b("DFT", frames, "", b.constant(2, np.int64), onesided=onesided)
 
 
-def _tensor_scatter(b: Body) -> str | None:
+def _tensor_scatter(b: Body) -> str:
     """TensorScatter-24: rows of a cache, of each batch from its place on, circular or not."""
     axis, update = b.axis(-2), b.shapes[1]
     if update is None or len(b.shape) < 2 or not axis:
-        return None
+        raise NoBody
     before, rows = b.shape[:axis], update[axis]
     places = b.constant(np.arange(rows), np.int64)
     if len(b.inputs) > 2 and b.inputs[2]:
@@ -140,7 +140,7 @@ def _tensor_scatter(b: Body) -> str | None:
     return b("ScatterND", b.inputs[0], where, b.inputs[1])
 
 
-_BODIES: Mapping[str, Callable[[Body], str | list[str] | None]] = {
+_BODIES: Mapping[str, Callable[[Body], str | list[str]]] = {
     "DepthToSpace": _depth_to_space,
     "Einsum": einsum,
     "GlobalLpPool": _global_lp_pool,

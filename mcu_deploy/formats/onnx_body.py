@@ -15,6 +15,16 @@ from mcu_deploy.arithmetic import Array
 Shape = tuple[int, ...]
 
 
+class NoBody(Exception):
+    """A node of a form that has no body here."""
+
+
+def require(holds: object) -> None:
+    """Raises NoBody where a condition does not hold."""
+    if not holds:
+        raise NoBody
+
+
 class Body:
     """The nodes of a body, one after another. Each call adds one and gives its output's name.
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mcu_deploy.formats.onnx_body import Body
+from mcu_deploy.formats.onnx_body import Body, require
 
 
 @dataclass(frozen=True)
@@ -21,19 +21,17 @@ class _Term:
     letters: tuple[str, ...]
 
 
-def einsum(b: Body) -> str | None:
-    """The body of an Einsum; None where the shapes do not fit the equation."""
+def einsum(b: Body) -> str:
+    """The body of an Einsum. Raises NoBody where the shapes do not fit the equation."""
     shapes = [shape for shape in b.shapes if shape is not None]
     text = b.attributes["equation"].decode().replace(" ", "")
     left, arrow, right = text.partition("->")
     parts = left.split(",")
-    if not len(shapes) == len(b.shapes) == len(parts):
-        return None
+    require(len(shapes) == len(b.shapes) == len(parts))
     letters = [_letters(p, len(s)) for p, s in zip(parts, shapes, strict=True)]
     sizes: dict[str, int] = {}
     for term, shape in zip(letters, shapes, strict=True):
-        if len(term) != len(shape):
-            return None
+        require(len(term) == len(shape))
         for letter, size in zip(term, shape, strict=True):
             sizes[letter] = max(sizes.get(letter, 1), size)
     every = [letter for term in letters for letter in term]
@@ -51,8 +49,7 @@ def einsum(b: Body) -> str | None:
         needed = {*output, *(letter for later in terms[k + 1 :] for letter in later.letters)}
         result = _product(b, result, other, needed, sizes)
     result = _summed(b, result, output)
-    if set(result.letters) != set(output):
-        return None
+    require(set(result.letters) == set(output))
     return b.transpose(result.tensor, [result.letters.index(letter) for letter in output])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from mcu_deploy.formats.onnx_body import Body
+from mcu_deploy.formats.onnx_body import Body, NoBody, require
 from mcu_deploy.formats.onnx_scores import (
     above,
     as_float,
@@ -23,115 +23,99 @@ from mcu_deploy.formats.onnx_scores import (
 )
 
 
-def _array_feature_extractor(b: Body) -> str | None:
+def _array_feature_extractor(b: Body) -> str:
     """ArrayFeatureExtractor-1: columns by their numbers; of a vector a matrix of one row."""
     picked = b("Gather", b.inputs[0], b.reshape(b.inputs[1], (-1,)), axis=len(b.shape) - 1)
     return picked if len(b.shape) > 1 else b.reshape(picked, (1, -1))
 
 
-def _binarizer(b: Body) -> str | None:
+def _binarizer(b: Body) -> str:
     """Binarizer-1: 1 above the threshold, 0 elsewhere."""
-    if b.element != np.float32:
-        return None
+    require(b.element == np.float32)
     return b.cast(above(b, b.inputs[0], b.attributes.get("threshold", 0.0)))
 
 
-def _scaler(b: Body) -> str | None:
+def _scaler(b: Body) -> str:
     """Scaler-1: (x - offset) * scale, one for all or one a column."""
     moved = b("Sub", as_float(b, b.inputs[0]), b.real(b.attributes.get("offset", [0.0])))
     return b("Mul", moved, b.real(b.attributes.get("scale", [1.0])))
 
 
-def _product(b: Body, count: int) -> str | None:
+def _product(b: Body, count: int) -> str:
     """[rows, count]: the features times the coefficients, and the intercepts."""
     x, _, columns = as_rows(b)
     given = np.array(b.attributes.get("coefficients", ()), np.float32)
-    if not count or given.size != count * columns:
-        return None
-    product = b("MatMul", as_float(b, x), b.real(given.reshape(count, -1).T))
     added = b.attributes.get("intercepts", ())
-    if not len(added):
-        return product
-    return b("Add", product, b.real(added)) if len(added) == count else None
+    require(count and given.size == count * columns and len(added) in (0, count))
+    product = b("MatMul", as_float(b, x), b.real(given.reshape(count, -1).T))
+    return b("Add", product, b.real(added)) if len(added) else product
 
 
-def _linear_regressor(b: Body) -> str | None:
+def _linear_regressor(b: Body) -> str:
     """LinearRegressor-1."""
     targets = int(b.attributes.get("targets", 1))
-    product = _product(b, targets)
-    name = transform_of(b.attributes)
-    return None if product is None else transformed(b, product, name, targets)
+    return transformed(b, _product(b, targets), transform_of(b.attributes), targets)
 
 
-def _linear_classifier(b: Body) -> list[str] | None:
+def _linear_classifier(b: Body) -> list[str]:
     """LinearClassifier-1: one score for two classes, or one for each."""
     labels, count = labels_of(b, "classlabels_ints"), len(b.attributes.get("intercepts", ()))
     scores, name = _product(b, count), transform_of(b.attributes)
-    if not labels or scores is None:
-        return None
     if count == 1 and len(labels) == 2:
         _, rows, _ = as_rows(b)
         pair = both(b, scores, name, are_shares=True)
-        label = either(b, above(b, scores, 0.0), labels[1], labels[0], rows)
-        return None if pair is None else [label, pair]
+        return [either(b, above(b, scores, 0.0), labels[1], labels[0], rows), pair]
+    require(len(labels) == count >= 2)
     result = transformed(b, scores, name, count)
-    if count < 2 or len(labels) != count or result is None:
-        return None
     return [chosen(b, scores, labels), result]
 
 
-def _feature_vectorizer(b: Body) -> str | None:
+def _feature_vectorizer(b: Body) -> str:
     """FeatureVectorizer-1: columns of numbers side by side, as float32."""
-    if any(s is None or len(s) != 2 for s in b.shapes):
-        return None
+    require(all(s is not None and len(s) == 2 for s in b.shapes))
     given = b.inputs if b.element == np.float32 else [b.cast(x) for x in b.inputs]
     return b("Concat", *given, axis=1)
 
 
-def _normalizer(b: Body) -> str | None:
+def _normalizer(b: Body) -> str:
     """Normalizer-1: each row by its largest element, its sum without signs, or its length; a row
     of zeros stays."""
-    op = {b"MAX": "ReduceMax", b"L1": "ReduceL1", b"L2": "ReduceL2"}.get(
-        b.attributes.get("norm", b"MAX")
-    )
-    if op is None or len(b.shape) != 2:
-        return None
+    ops = {b"MAX": "ReduceMax", b"L1": "ReduceL1", b"L2": "ReduceL2"}
+    kind = b.attributes.get("norm", b"MAX")
+    require(kind in ops and len(b.shape) == 2)
     x = as_float(b, b.inputs[0])
-    norm, zero, one = b.reduced(op, x, [1]), b.real(0), b.real(1)
+    norm, zero, one = b.reduced(ops[kind], x, [1]), b.real(0), b.real(1)
     return b("Div", x, b("Where", b("Equal", norm, zero), one, norm))
 
 
-def _imputer(b: Body) -> str | None:
+def _imputer(b: Body) -> str:
     """Imputer-1: what is missing, one number, is replaced by one for all or one a column."""
     kind = "floats" if np.issubdtype(b.element, np.floating) else "int64s"
     values = b.attributes.get(f"imputed_value_{kind}")
-    if not values or len(b.shape) != 2 or len(values) not in (1, b.shape[1]):
-        return None
+    require(values and len(b.shape) == 2 and len(values) in (1, b.shape[1]))
     missing = b.attributes.get(f"replaced_value_{kind[:-1]}", 0)
     x = b.inputs[0]
     lost = b("IsNaN", x) if missing != missing else b("Equal", x, b.constant(missing))
     return b("Where", lost, b.constant(values), x)
 
 
-def _numbers(b: Body, which: str) -> np.ndarray | None:
-    """The keys or values of a LabelEncoder; None where they are texts."""
+def _numbers(b: Body, which: str) -> np.ndarray:
+    """The keys or values of a LabelEncoder. Raises NoBody where they are texts."""
     tensor = b.attributes.get(f"{which}_tensor")
     if tensor is not None:
         found = numpy_helper.to_array(tensor)
-        return None if found.dtype.kind not in "fi" else found.reshape(-1)
+        require(found.dtype.kind in "fi")
+        return found.reshape(-1)
     for name, dtype in (("int64s", np.int64), ("floats", np.float32)):
         if f"{which}_{name}" in b.attributes:
             return np.array(b.attributes[f"{which}_{name}"], dtype)
-    return None
+    raise NoBody
 
 
-def _label_encoder(b: Body) -> str | None:
+def _label_encoder(b: Body) -> str:
     """LabelEncoder-2 and -4 of numbers: the value of the first key that is equal."""
     keys, values = _numbers(b, "keys"), _numbers(b, "values")
-    if keys is None or values is None or not len(keys) or len(keys) != len(values):
-        return None
-    if keys.dtype.kind == "f" and np.isnan(keys).any():
-        return None
+    require(0 < len(keys) == len(values) and not np.isnan(keys).any())
     tensor = b.attributes.get("default_tensor")
     if tensor is not None:
         default = numpy_helper.to_array(tensor).reshape(-1)[0]
@@ -151,17 +135,16 @@ def _equal(b: Body, x: str, keys: np.ndarray) -> str:
     return b("Equal", b.reshape(x, (*b.shape, 1)), b.constant(keys, keys.dtype))
 
 
-def _one_hot_encoder(b: Body) -> str | None:
+def _one_hot_encoder(b: Body) -> str:
     """OneHotEncoder-1 of integers, or of real numbers without what is behind the point."""
     categories = b.attributes.get("cats_int64s")
-    if not categories:
-        return None
+    require(categories)
     keys = np.array(categories, np.int64)
     whole = b.inputs[0] if b.element == np.int64 else b.cast(b.inputs[0], onnx.TensorProto.INT64)
     return b.cast(_equal(b, whole, keys))
 
 
-ML: Mapping[str, Callable[[Body], str | list[str] | None]] = {
+ML: Mapping[str, Callable[[Body], str | list[str]]] = {
     "ai.onnx.ml::ArrayFeatureExtractor": _array_feature_extractor,
     "ai.onnx.ml::Binarizer": _binarizer,
     "ai.onnx.ml::FeatureVectorizer": _feature_vectorizer,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from mcu_deploy.formats.onnx_body import Body
+from mcu_deploy.formats.onnx_body import Body, require
 
 # TreeEnsemble-5's numbers of what the others have by name.
 _NAMES = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
@@ -24,13 +24,13 @@ def transform_of(attributes: Mapping[str, Any]) -> str:
     return _NAMES[given] if isinstance(given, int) else given.decode("utf-8", "replace")
 
 
-def transformed(b: Body, scores: str, name: str, count: int) -> str | None:
-    """[rows, count] scores behind a transform; None where it is none that is known. A single one
-    stays as it is, as onnxruntime has it, but for PROBIT."""
+def transformed(b: Body, scores: str, name: str, count: int) -> str:
+    """[rows, count] scores behind a transform. A single one stays as it is, as onnxruntime has it,
+    but for PROBIT. Raises NoBody where the transform is none that is known."""
     if name == "NONE" or (count == 1 and name in _TRANSFORMS and name != "PROBIT"):
         return scores
-    made = _TRANSFORMS.get(name)
-    return None if made is None else made(b, scores)
+    require(name in _TRANSFORMS)
+    return _TRANSFORMS[name](b, scores)
 
 
 def _softmax(b: Body, scores: str) -> str:
@@ -71,11 +71,10 @@ _TRANSFORMS: Mapping[str, Callable[[Body, str], str]] = {
 }
 
 
-def both(b: Body, scores: str, name: str, are_shares: bool) -> str | None:
+def both(b: Body, scores: str, name: str, are_shares: bool) -> str:
     """[rows, 2] of [rows, 1] scores of the second of two classes. are_shares: those of both add up
-    to 1, and not to 0."""
-    if name == "PROBIT":
-        return None
+    to 1, and not to 0. Raises NoBody."""
+    require(name != "PROBIT")
     if name == "LOGISTIC":
         return b("Sigmoid", b("Concat", b("Neg", scores), scores, axis=1))
     other = b("Sub", b.real(1), scores) if are_shares else b("Neg", scores)
@@ -86,10 +85,10 @@ def above(b: Body, scores: str, least: float) -> str:
     return b("Greater", scores, b.real(least))
 
 
-def labels_of(b: Body, name: str) -> list[int] | None:
-    """The classes' labels; None where they are strings."""
-    strings = b.attributes.get("classlabels_strings")
-    return None if strings else [*b.attributes.get(name, ())]
+def labels_of(b: Body, name: str) -> list[int]:
+    """The classes' labels. Raises NoBody where they are strings."""
+    require(not b.attributes.get("classlabels_strings"))
+    return [*b.attributes.get(name, ())]
 
 
 def chosen(b: Body, scores: str, labels: list[int]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from mcu_deploy.formats.onnx_body import Body
+from mcu_deploy.formats.onnx_body import Body, require
 from mcu_deploy.formats.onnx_coupling import coupled
 from mcu_deploy.formats.onnx_scores import as_float, as_rows, labels_of, transform_of
 
@@ -15,7 +15,7 @@ from mcu_deploy.formats.onnx_scores import as_float, as_rows, labels_of, transfo
 _LEAST = 1e-7
 
 
-def _kernels(b: Body, vectors: np.ndarray) -> str | None:
+def _kernels(b: Body, vectors: np.ndarray) -> str:
     """[rows, n]: the kernel of each row and each of [n, columns] vectors."""
     x, rows, columns = as_rows(b)
     x, kind = as_float(b, x), b.attributes.get("kernel_type", b"LINEAR")
@@ -31,34 +31,29 @@ def _kernels(b: Body, vectors: np.ndarray) -> str | None:
     moved = b("Add", b("Mul", product, b.real(gamma)), b.real(offset))
     if kind == b"POLY":
         return b("Pow", moved, b.real(degree))
-    return b("Tanh", moved) if kind == b"SIGMOID" else None
+    require(kind == b"SIGMOID")
+    return b("Tanh", moved)
 
 
-def _vectors(b: Body, count: int) -> np.ndarray | None:
+def _vectors(b: Body, count: int) -> np.ndarray:
     given = np.array(b.attributes.get("support_vectors", ()), np.float32)
     _, _, columns = as_rows(b)
-    return given.reshape(count, -1) if count and given.size == count * columns else None
+    require(count and given.size == count * columns)
+    return given.reshape(count, -1)
 
 
-def _regressor(b: Body) -> str | None:
+def _regressor(b: Body) -> str:
     """SVMRegressor-1, of vectors or linear; of one class 1 inside, -1 outside."""
     weights = np.array(b.attributes.get("coefficients", ()), np.float32)
     rho, count = b.attributes.get("rho", ()), int(b.attributes.get("n_supports", 0))
-    _, _, columns = as_rows(b)
-    vectors = _vectors(b, count)
-    if not len(rho) or transform_of(b.attributes) != "NONE":
-        return None
-    if not count:
-        if weights.size != columns or b.attributes.get("kernel_type", b"LINEAR") != b"LINEAR":
-            return None
-        kernels = as_float(b, as_rows(b)[0])
-    elif vectors is None or weights.size != count:
-        return None
+    require(len(rho) and transform_of(b.attributes) == "NONE")
+    if count:
+        require(weights.size == count)
+        kernels = _kernels(b, _vectors(b, count))
     else:
-        found = _kernels(b, vectors)
-        if found is None:
-            return None
-        kernels = found
+        x, _, columns = as_rows(b)
+        require(weights.size == columns and b.attributes.get("kernel_type", b"LINEAR") == b"LINEAR")
+        kernels = as_float(b, x)
     product = b("MatMul", kernels, b.real(weights.reshape(-1, 1)))
     total = b("Add", product, b.real(rho[0]))
     if not b.attributes.get("one_class", 0):
@@ -67,23 +62,19 @@ def _regressor(b: Body) -> str | None:
     return b("Where", inside, b.real(1), b.real(-1))
 
 
-def _classifier(b: Body) -> list[str] | None:
+def _classifier(b: Body) -> list[str]:
     """SVMClassifier-1 of vectors: a score for each two classes, or probabilities of all that these
     are made to, and the class that most of the scores are for."""
     labels = labels_of(b, "classlabels_ints")
     sizes = b.attributes.get("vectors_per_class", ())
-    if not labels or len(sizes) != len(labels) or len(labels) < 2:
-        return None
+    require(len(sizes) == len(labels) >= 2)
     classes, total = len(labels), sum(sizes)
-    vectors, pairs = _vectors(b, total), [*itertools.combinations(range(classes), 2)]
+    pairs = [*itertools.combinations(range(classes), 2)]
     weights = np.array(b.attributes.get("coefficients", ()), np.float32)
     rho = b.attributes.get("rho", ())
-    fits = weights.size == (classes - 1) * total and len(rho) == len(pairs)
-    if vectors is None or not fits or transform_of(b.attributes) != "NONE":
-        return None
-    kernels = _kernels(b, vectors)
-    if kernels is None:
-        return None
+    require(weights.size == (classes - 1) * total and len(rho) == len(pairs))
+    require(transform_of(b.attributes) == "NONE")
+    kernels = _kernels(b, _vectors(b, total))
     table, starts = weights.reshape(classes - 1, total), np.cumsum([0, *sizes])
     of_pairs = np.zeros((total, len(pairs)), np.float32)
     votes = np.zeros((len(pairs), classes), np.float32)
@@ -101,14 +92,13 @@ def _classifier(b: Body) -> list[str] | None:
     if not len(b.attributes.get("prob_a", ())):
         return [label, scores if classes > 2 else b("Concat", b("Neg", scores), scores, axis=1)]
     slopes, offsets = (b.attributes.get(f"prob_{which}", ()) for which in "ab")
-    if len(slopes) != len(pairs) or len(offsets) != len(pairs):
-        return None
+    require(len(slopes) == len(offsets) == len(pairs))
     line = b("Add", b("Mul", scores, b.real(slopes)), b.real(offsets))
     shares = b("Clip", b("Sigmoid", b("Neg", line)), b.real(_LEAST), b.real(1 - _LEAST))
     return [label, coupled(b, shares, as_rows(b)[1], classes)]
 
 
-SVM: Mapping[str, Callable[[Body], str | list[str] | None]] = {
+SVM: Mapping[str, Callable[[Body], str | list[str]]] = {
     "ai.onnx.ml::SVMClassifier": _classifier,
     "ai.onnx.ml::SVMRegressor": _regressor,
 }

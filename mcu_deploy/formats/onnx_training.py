@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 import onnx
 
-from mcu_deploy.formats.onnx_body import Body
+from mcu_deploy.formats.onnx_body import Body, require
 
 _DOUBLE = onnx.TensorProto.DOUBLE
 
@@ -97,12 +97,11 @@ def _momentum(b: Body) -> list[str]:
     return _in_order(found)
 
 
-def _batch_normalization(b: Body) -> list[str] | None:
+def _batch_normalization(b: Body) -> list[str]:
     """BatchNormalization-14 and -15 with training_mode: by the mean and variance of what it is
     given, and the running ones moved towards these."""
     axes = [0, *range(2, len(b.shape))]
-    if len(b.shape) < 2 or b.opset < 14:
-        return None
+    require(len(b.shape) >= 2 and b.opset >= 14)
     x, scale, bias, mean, variance = b.inputs
     channels = (1, b.shape[1], *(1,) * (len(b.shape) - 2))
     of_batch = b.reduced("ReduceMean", x, axes)
@@ -120,7 +119,7 @@ def _batch_normalization(b: Body) -> list[str] | None:
     return [y, *moved]
 
 
-TRAINING: Mapping[str, Callable[[Body], list[str] | None]] = {
+TRAINING: Mapping[str, Callable[[Body], list[str]]] = {
     "BatchNormalization": _batch_normalization,
     "ai.onnx.preview.training::Adagrad": _adagrad,
     "ai.onnx.preview.training::Adam": _adam,

@@ -9,7 +9,7 @@ import numpy as np
 from onnx import numpy_helper
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.formats.onnx_body import Body
+from mcu_deploy.formats.onnx_body import Body, NoBody, require
 from mcu_deploy.formats.onnx_scores import (
     above,
     as_float,
@@ -46,12 +46,12 @@ def _ensemble(b: Body, says: Ensemble, count: int) -> str:
     return b("Div", total, b.constant(len(forest.roots))) if aggregate == AVERAGE else total
 
 
-def _based(b: Body, scores: str, count: int) -> str | None:
-    """Scores with the base values added; None where there are others than one for each."""
+def _based(b: Body, scores: str, count: int) -> str:
+    """Scores with the base values added, as float32, in which the older forms give their results.
+    Raises NoBody where there are other base values than one for each."""
     given = _base_values(b)
-    if not len(given):
-        return scores
-    return b("Add", scores, b.constant(given)) if len(given) == count else None
+    require(len(given) in (0, count))
+    return as_float(b, b("Add", scores, b.constant(given)) if len(given) else scores)
 
 
 def _base_values(b: Body) -> Array:
@@ -60,57 +60,35 @@ def _base_values(b: Body) -> Array:
     return np.asarray(given)
 
 
-def _real(b: Body, scores: str | None) -> str | None:
-    """float32, in which the older forms give their results."""
-    return None if scores is None else as_float(b, scores)
-
-
-def tree_ensemble(b: Body) -> str | None:
+def _tree_ensemble(b: Body) -> str:
     """TreeEnsemble-5."""
-    if "leaf_starts" in b.attributes:  # it is what is computed already
-        return None
-    if len(b.shape) != 2 or b.element not in _FLOATS:
-        return None
-    try:
-        scores = _ensemble(b, newer(b.attributes), int(b.attributes.get("n_targets", 1)))
-    except (NoForest, KeyError, ValueError):
-        return None
+    require("leaf_starts" not in b.attributes)  # it is what is computed already
+    require(len(b.shape) == 2 and b.element in _FLOATS)
     count = int(b.attributes.get("n_targets", 1))
+    scores = _ensemble(b, newer(b.attributes), count)
     return transformed(b, scores, transform_of(b.attributes), count)
 
 
-def tree_regressor(b: Body) -> str | None:
+def _tree_regressor(b: Body) -> str:
     """TreeEnsembleRegressor-1 and -3."""
     count = int(b.attributes.get("n_targets", 1))
-    try:
-        scores = _ensemble(b, older(b.attributes, "target"), count)
-    except (NoForest, KeyError, ValueError):
-        return None
-    based = _real(b, _based(b, scores, count))
-    name = transform_of(b.attributes)
-    return None if based is None else transformed(b, based, name, count)
+    scores = _based(b, _ensemble(b, older(b.attributes, "target"), count), count)
+    return transformed(b, scores, transform_of(b.attributes), count)
 
 
-def tree_classifier(b: Body) -> list[str] | None:
+def _tree_classifier(b: Body) -> list[str]:
     """TreeEnsembleClassifier-1 and -3, as onnxruntime computes them."""
     labels = labels_of(b, "classlabels_int64s")
-    if not labels or len(labels) < 2:
-        return None
-    try:
-        says = older(b.attributes, "class")
-        if len(labels) == 2:
-            return _of_two(b, says, labels)
-        if not _all_speak_of(says, len(labels)):
-            return None
-        based = _real(b, _based(b, _ensemble(b, says, len(labels)), len(labels)))
-    except (NoForest, KeyError, ValueError):
-        return None
-    name = transform_of(b.attributes)
-    result = None if based is None else transformed(b, based, name, len(labels))
-    return None if based is None or result is None else [chosen(b, based, labels), result]
+    says, count = older(b.attributes, "class"), len(labels)
+    if count == 2:
+        return _of_two(b, says, labels)
+    require(count > 2 and _all_speak_of(says, count))
+    scores = _based(b, _ensemble(b, says, count), count)
+    result = transformed(b, scores, transform_of(b.attributes), count)
+    return [chosen(b, scores, labels), result]
 
 
-def _of_two(b: Body, says: Ensemble, labels: list[int]) -> list[str] | None:
+def _of_two(b: Body, says: Ensemble, labels: list[int]) -> list[str]:
     """Two classes. Where leaves speak of the first alone, its score is that of the second class,
     and the first one's follows from it; so exporters write a binary model."""
     rows = b.shape[0] if len(b.shape) == 2 else 1
@@ -120,21 +98,15 @@ def _of_two(b: Body, says: Ensemble, labels: list[int]) -> list[str] | None:
     name = transform_of(b.attributes)
     enough = 0.5 if min(weights, default=0) >= 0 else 0.0
     if spoken == {0} and based < 2:
-        scores = _real(b, _based(b, _ensemble(b, says, 1), 1))
-        assert scores is not None
+        scores = _based(b, _ensemble(b, says, 1), 1)
         pair = both(b, scores, name, bool(enough))
-        if pair is None:
-            return None
         return [either(b, above(b, scores, enough), labels[1], labels[0], rows), pair]
-    if spoken == {0, 1} and based == 0 and _all_speak_of(says, 2):
-        scores = as_float(b, _ensemble(b, says, 2))
-        second = b("Gather", scores, b.constant([1], np.int64), axis=1)
-        result = transformed(b, scores, name, 2)
-        if result is None:
-            return None
-        # onnxruntime gives the numbers of the classes here, and no labels.
-        return [either(b, above(b, second, 0.0), 1, 0, rows), result]
-    return None
+    require(spoken == {0, 1} and based == 0 and _all_speak_of(says, 2))
+    scores = as_float(b, _ensemble(b, says, 2))
+    second = b("Gather", scores, b.constant([1], np.int64), axis=1)
+    result = transformed(b, scores, name, 2)
+    # onnxruntime gives the numbers of the classes here, and no labels.
+    return [either(b, above(b, second, 0.0), 1, 0, rows), result]
 
 
 def _all_speak_of(says: Ensemble, count: int) -> bool:
@@ -158,8 +130,23 @@ def _all_speak_of(says: Ensemble, count: int) -> bool:
     return of_all >= every
 
 
-TREES: Mapping[str, Callable[[Body], str | list[str] | None]] = {
-    "ai.onnx.ml::TreeEnsemble": tree_ensemble,
-    "ai.onnx.ml::TreeEnsembleClassifier": tree_classifier,
-    "ai.onnx.ml::TreeEnsembleRegressor": tree_regressor,
+_Build = Callable[[Body], str | list[str]]
+
+
+def _of_forest(build: _Build) -> _Build:
+    """The same, of which no ensemble is no body, and none whose attributes do not fit together."""
+
+    def built(b: Body) -> str | list[str]:
+        try:
+            return build(b)
+        except (NoForest, KeyError, ValueError):
+            raise NoBody from None
+
+    return built
+
+
+TREES: Mapping[str, _Build] = {
+    "ai.onnx.ml::TreeEnsemble": _of_forest(_tree_ensemble),
+    "ai.onnx.ml::TreeEnsembleClassifier": _of_forest(_tree_classifier),
+    "ai.onnx.ml::TreeEnsembleRegressor": _of_forest(_tree_regressor),
 }
