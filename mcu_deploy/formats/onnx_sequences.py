@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +32,10 @@ from mcu_deploy.formats.onnx_types import declared_types
 
 Elements = tuple[str, ...]
 Nodes = list[onnx.NodeProto]
+
+
+class _Unknown(Exception):
+    """Something that a node depends on is not known when the model is compiled."""
 
 
 def expand_sequences(graph: onnx.GraphProto) -> bool:
@@ -102,12 +107,11 @@ class _Known:
         """What stands for a node; None where it stays. Learns what it writes."""
         if node.op_type in ("Identity", "Optional"):
             self._hand_on(node)
-        elif node.op_type in _MAKERS:
-            elements = _MAKERS[node.op_type](self, node)
-            if elements is not None:
-                self.sequences[node.output[0]] = elements
-        elif node.op_type in _READERS:
-            return _READERS[node.op_type](self, node)
+        with suppress(_Unknown):
+            if node.op_type in _MAKERS:
+                self.sequences[node.output[0]] = _MAKERS[node.op_type](self, node)
+            if node.op_type in _READERS:
+                return _READERS[node.op_type](self, node)
         return None
 
     def _hand_on(self, node: onnx.NodeProto) -> None:
@@ -121,47 +125,45 @@ class _Known:
             self.absent.add(written)
         self.same[written] = self.same.get(given, given)
 
-    def elements(self, node: onnx.NodeProto) -> Elements | None:
-        """Of the sequence that is a node's first input."""
-        return self.sequences.get(self.same.get(node.input[0], node.input[0]))
+    def elements(self, node: onnx.NodeProto) -> Elements:
+        """Of the sequence that is a node's first input. Raises _Unknown."""
+        given = next(iter(node.input), "")
+        name = self.same.get(given, given)
+        if name not in self.sequences:
+            raise _Unknown
+        return self.sequences[name]
 
-    def value(self, node: onnx.NodeProto, place: int) -> Array | None:
-        """Of an input; None where it is absent or not known."""
-        name = node.input[place] if place < len(node.input) else ""
-        tensor = self.constants.get(name)
-        return None if tensor is None else numpy_helper.to_array(tensor)
+    def value(self, node: onnx.NodeProto, place: int) -> Array:
+        """Of an input. Raises _Unknown where it is computed."""
+        if node.input[place] not in self.constants:
+            raise _Unknown
+        return numpy_helper.to_array(self.constants[node.input[place]])
 
-    def position(self, node: onnx.NodeProto, place: int, default: int, last: int) -> int | None:
-        """A position in a sequence, from 0 to the last one there may be."""
-        if len(node.input) <= place or not node.input[place]:
-            return default if 0 <= default <= last else None
-        value = self.value(node, place)
-        if value is None:
-            return None
-        elements = self.elements(node) or ()
-        at = int(value.reshape(-1)[0])
-        at += len(elements) if at < 0 else 0
-        return at if 0 <= at <= last else None
+    def position(self, node: onnx.NodeProto, place: int, default: int, last: int) -> int:
+        """A position in a sequence, from 0 to the last one there may be. Raises _Unknown."""
+        at = default
+        if len(node.input) > place and node.input[place]:
+            at = int(self.value(node, place).reshape(-1)[0])
+            at += len(self.elements(node)) if at < 0 else 0
+        if not 0 <= at <= last:
+            raise _Unknown
+        return at
 
 
-def _insert(known: _Known, node: onnx.NodeProto) -> Elements | None:
+def _insert(known: _Known, node: onnx.NodeProto) -> Elements:
     elements = known.elements(node)
-    if elements is None:
-        return None
     at = known.position(node, 2, len(elements), len(elements))
-    return None if at is None else (*elements[:at], node.input[1], *elements[at:])
+    return (*elements[:at], node.input[1], *elements[at:])
 
 
-def _erase(known: _Known, node: onnx.NodeProto) -> Elements | None:
+def _erase(known: _Known, node: onnx.NodeProto) -> Elements:
     elements = known.elements(node)
-    if not elements:
-        return None
     last = len(elements) - 1
     at = known.position(node, 1, last, last)
-    return None if at is None else (*elements[:at], *elements[at + 1 :])
+    return (*elements[:at], *elements[at + 1 :])
 
 
-_MAKERS: Mapping[str, Callable[[_Known, onnx.NodeProto], Elements | None]] = {
+_MAKERS: Mapping[str, Callable[[_Known, onnx.NodeProto], Elements]] = {
     "SequenceConstruct": lambda known, node: tuple(node.input),
     "SequenceEmpty": lambda known, node: (),
     "SequenceErase": _erase,
@@ -169,47 +171,42 @@ _MAKERS: Mapping[str, Callable[[_Known, onnx.NodeProto], Elements | None]] = {
 }
 
 
-def _at(known: _Known, node: onnx.NodeProto) -> Nodes | None:
+def _at(known: _Known, node: onnx.NodeProto) -> Nodes:
     elements = known.elements(node)
-    at = None if elements is None else known.position(node, 1, -1, len(elements) - 1)
-    return None if elements is None or at is None else [_in_place(node, "Identity", elements[at])]
+    at = known.position(node, 1, -1, len(elements) - 1)
+    return [_in_place(node, "Identity", elements[at])]
 
 
-def _length(known: _Known, node: onnx.NodeProto) -> Nodes | None:
-    elements = known.elements(node)
-    if elements is None:
-        return None
-    return [_constant(node.output[0], np.array(len(elements), np.int64))]
+def _length(known: _Known, node: onnx.NodeProto) -> Nodes:
+    return [_constant(node.output[0], np.array(len(known.elements(node)), np.int64))]
 
 
-def _get(known: _Known, node: onnx.NodeProto) -> Nodes | None:
+def _get(known: _Known, node: onnx.NodeProto) -> Nodes:
     """OptionalGetElement: what the optional was made of."""
     source = known.same.get(node.input[0], node.input[0])
-    if source in known.tensors or source in known.sequences:
-        return [_in_place(node, "Identity", source)]
-    return None
+    if source not in known.tensors and source not in known.sequences:
+        raise _Unknown
+    return [_in_place(node, "Identity", source)]
 
 
-def _has(known: _Known, node: onnx.NodeProto) -> Nodes | None:
+def _has(known: _Known, node: onnx.NodeProto) -> Nodes:
     """OptionalHasElement: true of all but optionals without a value."""
     name = node.input[0] if node.input else ""
     source = known.same.get(name, name)
-    if name and name not in known.absent and source not in {*known.tensors, *known.sequences}:
-        return None
     is_there = bool(name) and name not in known.absent
+    if is_there and source not in known.tensors and source not in known.sequences:
+        raise _Unknown
     return [_constant(node.output[0], np.array(is_there))]
 
 
-def _concat(known: _Known, node: onnx.NodeProto) -> Nodes | None:
+def _concat(known: _Known, node: onnx.NodeProto) -> Nodes:
     elements = known.elements(node)
-    if not elements:
-        return None
     attributes = {a.name: a.i for a in node.attribute}
-    axis = int(attributes["axis"])
-    if not attributes.get("new_axis", 0):
+    axis, new_axis = int(attributes["axis"]), attributes.get("new_axis", 0)
+    if not elements or (new_axis and not known.shapes.keys() >= {*elements}):
+        raise _Unknown
+    if not new_axis:
         return [_in_place(node, "Concat", *elements, axis=axis)]
-    if any(element not in known.shapes for element in elements):
-        return None
     made, parts = [], [f"{node.output[0]} part {k}" for k in range(len(elements))]
     for element, part in zip(elements, parts, strict=True):
         shape = list(known.shapes[element])
@@ -218,13 +215,13 @@ def _concat(known: _Known, node: onnx.NodeProto) -> Nodes | None:
     return [*made, _in_place(node, "Concat", *parts, axis=axis)]
 
 
-def _split(known: _Known, node: onnx.NodeProto) -> Nodes | None:
+def _split(known: _Known, node: onnx.NodeProto) -> Nodes:
     """SplitToSequence: by the sizes of the parts, or into parts of one size, the last one less."""
     shape = known.shapes.get(node.input[0])
     named = len(node.input) > 1 and bool(node.input[1])
     split = known.value(node, 1) if named else np.array(1)
-    if not shape or split is None:
-        return None
+    if not shape:
+        raise _Unknown
     attributes = {a.name: a.i for a in node.attribute}
     axis = int(attributes.get("axis", 0)) % len(shape)
     sizes = [int(size) for size in split.reshape(-1)]
@@ -232,7 +229,7 @@ def _split(known: _Known, node: onnx.NodeProto) -> Nodes | None:
         step, end = sizes[0], shape[axis]
         sizes = [min(step, end - at) for at in range(0, end, step)]
     if sum(sizes) != shape[axis] or min(sizes, default=0) < 1:
-        return None
+        raise _Unknown
     keeps = named or bool(attributes.get("keepdims", 1))
     made: Nodes = []
     parts = [f"{node.output[0]} part {k}" for k in range(len(sizes))]
@@ -247,18 +244,16 @@ def _split(known: _Known, node: onnx.NodeProto) -> Nodes | None:
     return [*made, _in_place(node, "SequenceConstruct", *parts)]
 
 
-def _map(known: _Known, node: onnx.NodeProto) -> Nodes | None:
+def _map(known: _Known, node: onnx.NodeProto) -> Nodes:
     """SequenceMap: the body once for each element."""
+    count = len(known.elements(node))
     given = [known.sequences.get(known.same.get(name, name)) for name in node.input]
-    if not given or given[0] is None:
-        return None
     for name, elements in zip(node.input, given, strict=True):
-        fits = name in known.tensors if elements is None else len(elements) == len(given[0])
-        if not fits:
-            return None
+        if name not in known.tensors if elements is None else len(elements) != count:
+            raise _Unknown
     made: Nodes = []
     written: list[list[str]] = [[] for _ in node.output]
-    for k in range(len(given[0])):
+    for k in range(count):
         body = copy.deepcopy(subgraphs_of(node)["body"])
         scopes = (body, *subgraphs_below(body))
         own = {n for scope in scopes for inner in scope.node for n in inner.output if n}
@@ -279,7 +274,7 @@ def _map(known: _Known, node: onnx.NodeProto) -> Nodes | None:
     return made
 
 
-_READERS: Mapping[str, Callable[[_Known, onnx.NodeProto], Nodes | None]] = {
+_READERS: Mapping[str, Callable[[_Known, onnx.NodeProto], Nodes]] = {
     "ConcatFromSequence": _concat,
     "OptionalGetElement": _get,
     "OptionalHasElement": _has,
