@@ -7,28 +7,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from mcu_deploy.formats.onnx_subgraphs import free_names, rename, subgraphs_of
+from mcu_deploy.formats.onnx_subgraphs import free_names, put, rename, subgraphs_of
 
 # Larger constants are no shapes.
 _MOST_ELEMENTS = 64
 
 
-@dataclass(frozen=True)
-class Inlined:
-    """What stands in the place of an If whose condition is known."""
-
-    nodes: list[onnx.NodeProto]
-    constants: list[TensorProto]
-    types: list[onnx.ValueInfoProto]
-
-
-def inline(node: onnx.NodeProto, constants: Mapping[str, TensorProto]) -> Inlined | None:
-    """The branch of an If that is taken; None for other nodes, and where that is not known."""
+def inline(node: onnx.NodeProto, constants: Mapping[str, TensorProto]) -> onnx.GraphProto | None:
+    """The branch of an If that is taken, as it stands in the node's place; None for other nodes,
+    and where that is not known."""
     if node.op_type != "If" or node.domain not in ("", "ai.onnx") or len(node.input) != 1:
         return None
     condition = constants.get(node.input[0])
@@ -43,7 +34,7 @@ def inline(node: onnx.NodeProto, constants: Mapping[str, TensorProto]) -> Inline
     return _renamed(node, branch)
 
 
-def _renamed(node: onnx.NodeProto, branch: onnx.GraphProto) -> Inlined:
+def _renamed(node: onnx.NodeProto, branch: onnx.GraphProto) -> onnx.GraphProto:
     """The branch's nodes under names that are new outside, writing the outputs of the node."""
     own = [t.name for t in branch.initializer] + [o for n in branch.node for o in n.output if o]
     rename(branch, {name: f"{node.output[0]}/{name}" for name in own})
@@ -57,11 +48,9 @@ def _renamed(node: onnx.NodeProto, branch: onnx.GraphProto) -> Inlined:
             source = outputs.get(output.name, output.name)
             copies.append(helper.make_node("Identity", [source], [target], f"{target} copied"))
     rename(branch, outputs)
-    return Inlined(
-        [*branch.node, *copies],
-        list(branch.initializer),
-        [value for value in branch.value_info if value.name not in node.output],
-    )
+    branch.node.extend(copies)
+    put(branch.value_info, [v for v in branch.value_info if v.name not in node.output])
+    return branch
 
 
 def take_shapes(graph: onnx.GraphProto, constants: Mapping[str, TensorProto]) -> bool:

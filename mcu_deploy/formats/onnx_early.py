@@ -14,7 +14,7 @@ import onnx
 
 from mcu_deploy.formats.onnx_operators import domain_of, opset_of
 from mcu_deploy.formats.onnx_subgraphs import all_nodes, subgraphs_below
-from mcu_deploy.formats.onnx_types import declared_types
+from mcu_deploy.formats.onnx_types import known_types
 
 DOMAIN = "mcu-deploy.early"
 _SINCE = {"LayerNormalization": 17}
@@ -42,7 +42,7 @@ def type_outputs(graph: onnx.GraphProto) -> bool:
     """Gives outputs of such nodes types, where those of their inputs are known; whether it did."""
     changed = False
     for scope in (graph, *subgraphs_below(graph)):
-        types = _types(scope)
+        types = known_types(scope)
         made = [value for node in scope.node for value in _typed(node, types)]
         scope.value_info.extend(made)
         changed = changed or bool(made)
@@ -53,7 +53,7 @@ def type_scalars(graph: onnx.GraphProto) -> bool:
     """Gives the outputs of GatherND that are one element the shape of a scalar; whether it did."""
     changed = False
     for scope in (graph, *subgraphs_below(graph)):
-        types = _types(scope)
+        types = known_types(scope)
         values = {
             value.name: value.type.tensor_type for value in (*scope.value_info, *scope.output)
         }
@@ -64,15 +64,6 @@ def type_scalars(graph: onnx.GraphProto) -> bool:
                     y.shape.SetInParent()
                     changed = True
     return changed
-
-
-def _types(graph: onnx.GraphProto) -> dict[str, onnx.TypeProto]:
-    """The types of a graph's tensors, as far as they are known, those of its constants too."""
-    constants = {
-        tensor.name: onnx.helper.make_tensor_type_proto(tensor.data_type, tensor.dims)
-        for tensor in graph.initializer
-    }
-    return constants | declared_types(graph)
 
 
 def _picks_one(node: onnx.NodeProto, types: dict[str, onnx.TypeProto]) -> bool:

@@ -17,7 +17,7 @@ from mcu_deploy.formats.onnx_bodies import NAMES, body
 from mcu_deploy.formats.onnx_operators import domain_of, opset_of, text_of
 from mcu_deploy.formats.onnx_subgraphs import all_nodes, put, rename, subgraphs_below, subgraphs_of
 from mcu_deploy.formats.onnx_training import trains
-from mcu_deploy.formats.onnx_types import declared_types
+from mcu_deploy.formats.onnx_types import known_types
 from mcu_deploy.operators import find, label
 
 # Their bodies draw random numbers, or loop over sequences: what is told of the operator says more.
@@ -54,7 +54,7 @@ def inline_functions(model: onnx.ModelProto) -> bool:
 
 def _inline(graph: onnx.GraphProto, outer: Types, outer_constants: Constants, opset: int) -> bool:
     constants = {**outer_constants, **{t.name: t for t in graph.initializer}}
-    types = {**outer, **declared_types(graph), **_constant_types(graph)}
+    types = {**outer, **known_types(graph)}
     nodes: list[onnx.NodeProto] = []
     changed = inside = False
     for index, node in enumerate(graph.node):
@@ -70,11 +70,6 @@ def _inline(graph: onnx.GraphProto, outer: Types, outer_constants: Constants, op
     if changed:
         put(graph.node, nodes)
     return changed or inside
-
-
-def _constant_types(graph: onnx.GraphProto) -> dict[str, onnx.TypeProto]:
-    make = onnx.helper.make_tensor_type_proto
-    return {t.name: make(t.data_type, list(t.dims)) for t in graph.initializer}
 
 
 def _body(

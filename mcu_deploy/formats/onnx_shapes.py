@@ -167,9 +167,9 @@ def _fold(
     for node in graph.node:
         inlined = inline(node, constants)
         if inlined is not None:
-            kept.extend(inlined.nodes)
-            graph.initializer.extend(inlined.constants)
-            graph.value_info.extend(inlined.types)
+            kept.extend(inlined.node)
+            graph.initializer.extend(inlined.initializer)
+            graph.value_info.extend(inlined.value_info)
             changed = True
             continue
         for inner in subgraphs_of(node).values():

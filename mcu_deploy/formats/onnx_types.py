@@ -16,33 +16,12 @@ from mcu_deploy.ir import DType, TensorType
 
 Value = np.ndarray[Any, Any]
 
-_DTYPES: Mapping[int, DType] = {
-    TensorProto.BOOL: DType.BOOL,
-    TensorProto.INT8: DType.INT8,
-    TensorProto.UINT8: DType.UINT8,
-    TensorProto.INT16: DType.INT16,
-    TensorProto.UINT16: DType.UINT16,
-    TensorProto.INT32: DType.INT32,
-    TensorProto.UINT32: DType.UINT32,
-    TensorProto.INT64: DType.INT64,
-    TensorProto.UINT64: DType.UINT64,
-    TensorProto.FLOAT: DType.FLOAT32,
-    TensorProto.DOUBLE: DType.FLOAT64,
-    TensorProto.FLOAT16: DType.FLOAT16,
-    TensorProto.BFLOAT16: DType.BFLOAT16,
-}
-# Numbers of newer versions of onnx than the oldest that is taken.
-_DTYPES_SINCE = {
-    "FLOAT8E4M3FN": DType.FLOAT8_E4M3FN,
-    "FLOAT8E4M3FNUZ": DType.FLOAT8_E4M3FNUZ,
-    "FLOAT8E5M2": DType.FLOAT8_E5M2,
-    "FLOAT8E5M2FNUZ": DType.FLOAT8_E5M2FNUZ,
+# By ONNX's names, which have no underscores, and are others for a few.
+_DTYPES: Mapping[str, DType] = {dtype.name.replace("_", ""): dtype for dtype in DType} | {
+    "FLOAT": DType.FLOAT32,
+    "DOUBLE": DType.FLOAT64,
     "FLOAT8E8M0": DType.FLOAT8_E8M0FNU,
     "FLOAT4E2M1": DType.FLOAT4_E2M1FN,
-    "INT4": DType.INT4,
-    "UINT4": DType.UINT4,
-    "INT2": DType.INT2,
-    "UINT2": DType.UINT2,
 }
 
 
@@ -61,6 +40,13 @@ class NoTensor(Exception):
 def declared_types(graph: onnx.GraphProto) -> dict[str, onnx.TypeProto]:
     """The types that a graph states for its tensors, by name."""
     return {v.name: v.type for v in (*graph.value_info, *graph.output, *graph.input)}
+
+
+def known_types(graph: onnx.GraphProto) -> dict[str, onnx.TypeProto]:
+    """The types of a graph's tensors, as far as they are known, those of its constants too."""
+    make = onnx.helper.make_tensor_type_proto
+    constants = {t.name: make(t.data_type, list(t.dims)) for t in graph.initializer}
+    return declared_types(graph) | constants
 
 
 def type_of(type_: onnx.TypeProto | None) -> TensorType:
@@ -97,13 +83,11 @@ def array_of(tensor: onnx.TensorProto) -> Value:
 
 def dtype_of(code: int) -> DType:
     """The type of ONNX's number. Raises Untyped."""
-    if code in _DTYPES:
-        return _DTYPES[code]
     # Damaged files may hold any number.
     known = dict(zip(TensorProto.DataType.values(), TensorProto.DataType.keys(), strict=True))
     name = known.get(code, f"number {code}")
-    if name in _DTYPES_SINCE:
-        return _DTYPES_SINCE[name]
+    if name in _DTYPES:
+        return _DTYPES[name]
     raise Untyped(
         f"has elements of type {name}, which no backend computes; "
         "convert the model to float32 or to integers of 8 bits or more"

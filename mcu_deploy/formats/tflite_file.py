@@ -42,18 +42,12 @@ _IDENTIFIER = b"TFL3"
 _LARGEST_RANK = 8
 
 _DTYPES: Mapping[int, DType] = {
-    tflite.TensorType.FLOAT32: DType.FLOAT32,
-    tflite.TensorType.FLOAT64: DType.FLOAT64,
-    tflite.TensorType.INT8: DType.INT8,
-    tflite.TensorType.UINT8: DType.UINT8,
-    tflite.TensorType.INT16: DType.INT16,
-    tflite.TensorType.UINT16: DType.UINT16,
-    tflite.TensorType.INT32: DType.INT32,
-    tflite.TensorType.UINT32: DType.UINT32,
-    tflite.TensorType.INT64: DType.INT64,
-    tflite.TensorType.UINT64: DType.UINT64,
-    tflite.TensorType.BOOL: DType.BOOL,
-}
+    getattr(tflite.TensorType, dtype.name): dtype
+    for dtype in (
+        DType.FLOAT32, DType.FLOAT64, DType.BOOL, DType.INT8, DType.UINT8, DType.INT16,
+        DType.UINT16, DType.INT32, DType.UINT32, DType.INT64, DType.UINT64,
+    )
+}  # fmt: skip
 _TYPE_NAMES = {v: k for k, v in vars(tflite.TensorType).items() if isinstance(v, int)}
 _KINDS = {v: k for k, v in vars(tflite.BuiltinOperator).items() if isinstance(v, int)}
 
