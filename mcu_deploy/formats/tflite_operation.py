@@ -91,6 +91,16 @@ class Operation:
             )
         return tensor.value
 
+    def state(self, index: int) -> TfliteTensor:
+        """An input that must be variable."""
+        tensor = self.input(index)
+        if not tensor.variable or tensor.value is not None:
+            raise self.unsupported(
+                f"takes its state from the tensor {tensor.name!r}, which is not variable",
+                "Convert the model with TensorFlow 2.",
+            )
+        return tensor
+
     def number(self, index: int) -> int:
         """The first element of an input that must be a constant."""
         return int(self.constant(index).reshape(-1)[0])

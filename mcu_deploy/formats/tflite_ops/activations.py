@@ -113,8 +113,12 @@ def _zero_points(type_: TensorType) -> tuple[int, ...]:
     return type_.quantization.zero_point if type_.quantization else ()
 
 
-def _relu(bounds: Bounds) -> Any:
+def _clamp(bounds: Bounds, of_reals: bool = False) -> Any:
+    """of_reals: TFLite-Micro does not have it, so there are no rules for integers."""
+
     def convert(operation: Operation, graph: GraphBuilder) -> None:
+        if of_reals:
+            require_float(operation, operation.input(0), operation.output)
         domain = _domain(operation)
         same = operation.input(0).type.quantization == operation.output.type.quantization
         if domain and operation.kind == "RELU6" and not same:
@@ -127,17 +131,6 @@ def _relu(bounds: Bounds) -> Any:
         else:
             order = graph.common_order(operation.input(0))
             add_clamp(operation, graph, graph.read(operation.input(0), order), bounds, order)
-
-    return convert
-
-
-def _real_clamp(bounds: Bounds) -> Any:
-    """A clamp that TFLite-Micro does not have, so there are no rules for integers."""
-
-    def convert(operation: Operation, graph: GraphBuilder) -> None:
-        require_float(operation, operation.input(0), operation.output)
-        order = graph.common_order(operation.input(0))
-        add_clamp(operation, graph, graph.read(operation.input(0), order), bounds, order)
 
     return convert
 
@@ -192,31 +185,33 @@ def _domain(operation: Operation, *integers: DType) -> str:
     return DOMAIN
 
 
-def _real(op: str) -> Any:
-    """A function that is computed on float32 alone."""
+def of_reals(op: str) -> Any:
+    """A function of float32 tensors, with broadcasting."""
 
     def convert(operation: Operation, graph: GraphBuilder) -> None:
-        require_float(operation, operation.input(0), operation.output)
-        graph.add_function(operation, op)
+        require_float(operation, *operation.given, operation.output)
+        order = graph.common_order(*operation.given)
+        inputs = [graph.read(tensor, order) for tensor in operation.given]
+        graph.add(operation, op, inputs, operation.output, order=order)
 
     return convert
 
 
 CONVERTERS = {
-    "RELU": _relu((0.0, math.inf)),
-    "RELU6": _relu((0.0, 6.0)),
-    "RELU_N1_TO_1": _real_clamp((-1.0, 1.0)),
-    "RELU_0_TO_1": _real_clamp((0.0, 1.0)),
+    "RELU": _clamp((0.0, math.inf)),
+    "RELU6": _clamp((0.0, 6.0)),
+    "RELU_N1_TO_1": _clamp((-1.0, 1.0), of_reals=True),
+    "RELU_0_TO_1": _clamp((0.0, 1.0), of_reals=True),
     "LEAKY_RELU": _leaky_relu,
     "LOGISTIC": _function("Sigmoid", Quantization((1 / 256,), (-128,))),
     "TANH": _function("Tanh", Quantization((1 / 128,), (0,))),
     "HARD_SWISH": _hard_swish,
-    "ABS": _real("Abs"),
-    "CEIL": _real("Ceil"),
-    "ELU": _real("Elu"),
-    "EXP": _real("Exp"),
-    "FLOOR": _real("Floor"),
-    "NEG": _real("Neg"),
-    "SIGN": _real("Sign"),
-    "SQRT": _real("Sqrt"),
+    "ABS": of_reals("Abs"),
+    "CEIL": of_reals("Ceil"),
+    "ELU": of_reals("Elu"),
+    "EXP": of_reals("Exp"),
+    "FLOOR": of_reals("Floor"),
+    "NEG": of_reals("Neg"),
+    "SIGN": of_reals("Sign"),
+    "SQRT": of_reals("Sqrt"),
 }

@@ -58,13 +58,8 @@ def _refuse_variants(operation: Operation, activation: int) -> None:
         )
     for index in (*_MATRICES, *_BIASES):
         operation.constant(index)
-    for index in (_HIDDEN_STATE, _CELL_STATE):
-        state = operation.input(index)
-        if not state.variable or state.value is not None:
-            raise operation.unsupported(
-                f"takes its state from the tensor {state.name!r}, which is not variable",
-                "Convert the model with TensorFlow 2.",
-            )
+    operation.state(_HIDDEN_STATE)
+    operation.state(_CELL_STATE)
 
 
 def _check_shapes(operation: Operation, time_major: bool) -> None:

@@ -15,7 +15,7 @@ import tflite
 from mcu_deploy.formats.tflite_graph import GraphBuilder
 from mcu_deploy.formats.tflite_operation import Operation
 from mcu_deploy.formats.tflite_ops import DOMAIN
-from mcu_deploy.formats.tflite_ops.activations import is_float, require_float
+from mcu_deploy.formats.tflite_ops.activations import is_float, of_reals, require_float
 from mcu_deploy.ir import DType, TensorType
 
 
@@ -34,17 +34,6 @@ def _alike(op: str, data: Sequence[int], negated: bool = False, moves: bool = Tr
         result = graph.edge(f"{y.name} negated", y.type)
         graph.add(operation, op, inputs, result)
         graph.add(operation, "Not", [result], y)
-
-    return convert
-
-
-def _of_reals(op: str) -> Any:
-    """A function of float32 tensors, with broadcasting."""
-
-    def convert(operation: Operation, graph: GraphBuilder) -> None:
-        require_float(operation, *operation.given, operation.output)
-        inputs = [graph.read(tensor) for tensor in operation.given]
-        graph.add(operation, op, inputs, operation.output)
 
     return convert
 
@@ -187,7 +176,7 @@ def _zeros_like(operation: Operation, graph: GraphBuilder) -> None:
 
 
 CONVERTERS = {
-    "ADD_N": _of_reals("Sum"),
+    "ADD_N": of_reals("Sum"),
     "CUMSUM": _cumsum,
     "FLOOR_DIV": _after("Div", "Floor"),
     "FLOOR_MOD": _floor_mod,
@@ -204,12 +193,12 @@ CONVERTERS = {
     "LOGICAL_OR": _alike("Or", (0, 1)),
     "LOGICAL_NOT": _alike("Not", (0,)),
     "SELECT_V2": _alike("Where", (1, 2)),
-    "SIN": _of_reals("Sin"),
-    "COS": _of_reals("Cos"),
-    "LOG": _of_reals("Log"),
-    "POW": _of_reals("Pow"),
+    "SIN": of_reals("Sin"),
+    "COS": of_reals("Cos"),
+    "LOG": of_reals("Log"),
+    "POW": of_reals("Pow"),
     "PRELU": _prelu,
-    "ROUND": _of_reals("Round"),
+    "ROUND": of_reals("Round"),
     "RSQRT": _after("Sqrt", "Reciprocal"),
     "SQUARE": _square,
     "SQUARED_DIFFERENCE": _after("Sub", "Mul"),

@@ -141,21 +141,23 @@ def _pack(operation: Operation, graph: GraphBuilder) -> None:
 
 def _shape(operation: Operation, graph: GraphBuilder) -> None:
     """A constant: shapes are static."""
-    y = operation.output
-    value = np.array(operation.input(0).type.shape, y.type.dtype.numpy)
-    if y.type.shape != value.shape:
-        raise operation.damaged(f"its output is {list(y.type.shape)}, not {list(value.shape)}")
-    graph.add(operation, "Identity", [graph.constant(f"{operation.name} value", value)], y)
+    _add_shape(operation, graph, operation.input(0).type.shape)
 
 
 def _broadcast_args(operation: Operation, graph: GraphBuilder) -> None:
     """The shape that two shapes broadcast to, a constant."""
-    y, given = operation.output, [operation.constant(k).reshape(-1) for k in (0, 1)]
+    given = [operation.constant(k).reshape(-1) for k in (0, 1)]
     try:
         shape = np.broadcast_shapes(*(tuple(map(int, sizes)) for sizes in given))
     except ValueError:
         listed = " and ".join(str(sizes.tolist()) for sizes in given)
         raise operation.damaged(f"its shapes {listed} do not fit together") from None
+    _add_shape(operation, graph, shape)
+
+
+def _add_shape(operation: Operation, graph: GraphBuilder, shape: tuple[int, ...]) -> None:
+    """The operator's output, which is a shape."""
+    y = operation.output
     value = np.array(shape, y.type.dtype.numpy)
     if y.type.shape != value.shape:
         raise operation.damaged(f"its output is {list(y.type.shape)}, not {list(value.shape)}")

@@ -138,11 +138,7 @@ def _check_shapes(operation: Operation, rank: int) -> None:
             f"its operands of {shapes}, its bias and its state of {list(state.type.shape)} do not "
             "fit together"
         )
-    if not state.variable or state.value is not None:
-        raise operation.unsupported(
-            f"takes its state from the tensor {state.name!r}, which is not variable",
-            "Convert the model with TensorFlow 2.",
-        )
+    operation.state(_STATE)
 
 
 def _require_float(operation: Operation) -> None:
