@@ -8,11 +8,11 @@ two parts that each need the other's result are a cycle as well.
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from mcu_deploy.choose.model import Group
-from mcu_deploy.ir import Graph, Node, NodeId
+from mcu_deploy.ir import Graph, NodeId
+from mcu_deploy.ir.order import in_order
 
 
 def group(graph: Graph, labels: Mapping[NodeId, str]) -> tuple[Group, ...]:
@@ -35,9 +35,11 @@ def group(graph: Graph, labels: Mapping[NodeId, str]) -> tuple[Group, ...]:
     nodes: dict[int, list[NodeId]] = {}
     for node in graph.nodes:
         nodes.setdefault(part_of[node.id], []).append(node.id)
+    order = in_order(parts_before(graph, part_of))
+    assert len(order) == len(nodes), "a cycle between groups"
     return tuple(
         Group(label, tuple(nodes[part]))
-        for part in _sorted(graph, part_of)
+        for part in order
         if (label := grouping.labels[part]) is not None
     )
 
@@ -116,34 +118,13 @@ class _Grouping:
                     pending.append(part)
 
 
-def _sorted(graph: Graph, part_of: Mapping[NodeId, int]) -> list[int]:
-    """Kahn's algorithm over the parts; of those that are ready the one with the first node."""
-    first: dict[int, int] = {}
-    for position, node in enumerate(graph.nodes):
-        first.setdefault(part_of[node.id], position)
-    followers: dict[int, set[int]] = {part: set() for part in first}
-    for node in graph.nodes:
-        for follower in _consumers(graph, node):
-            if part_of[follower] != part_of[node.id]:
-                followers[part_of[node.id]].add(part_of[follower])
-    waiting = dict.fromkeys(first, 0)
-    for parts in followers.values():
-        for part in parts:
-            waiting[part] += 1
-    ready = [(first[part], part) for part, count in waiting.items() if count == 0]
-    heapq.heapify(ready)
-    order = []
-    while ready:
-        _, part = heapq.heappop(ready)
-        order.append(part)
-        for follower in followers[part]:
-            waiting[follower] -= 1
-            if waiting[follower] == 0:
-                heapq.heappush(ready, (first[follower], follower))
-    assert len(order) == len(first), "a cycle between groups"
-    return order
-
-
-def _consumers(graph: Graph, node: Node) -> Iterator[NodeId]:
-    for edge in node.writes:
-        yield from graph.topology.consumers[edge]
+def parts_before(graph: Graph, part_of: Mapping[NodeId, int]) -> dict[int, set[int]]:
+    """For each part those that it reads of. part_of: of nodes, in the graph's order; other nodes do
+    not count."""
+    before: dict[int, set[int]] = {part: set() for part in part_of.values()}
+    for node, part in part_of.items():
+        for edge in graph.node(node).reads:
+            producer = graph.topology.producers.get(edge)
+            if producer is not None and part_of.get(producer, part) != part:
+                before[part].add(part_of[producer])
+    return before

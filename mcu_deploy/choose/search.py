@@ -14,6 +14,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from mcu_deploy.backends.interface import LayoutRule
+from mcu_deploy.choose.convex import parts_before
 from mcu_deploy.choose.model import Part, Problem, Uncovered
 from mcu_deploy.choose.orders import Orders
 from mcu_deploy.choose.paths import (
@@ -28,6 +29,7 @@ from mcu_deploy.choose.paths import (
     Weight,
 )
 from mcu_deploy.ir import EdgeId, Graph, Node, NodeId
+from mcu_deploy.ir.order import in_order
 
 # Of a node that no backend is asked about.
 _NOBODY = Option("", LayoutRule.NATURAL, 0, 0)
@@ -287,25 +289,8 @@ class Search:
 def is_acyclic(graph: Graph, part_of: Mapping[NodeId, NodeId]) -> bool:
     """Whether parts have an order in which each runs as a whole. part_of: of each node, in the
     graph's order, the node that stands for its part; edges to other nodes do not count."""
-    followers: dict[NodeId, set[NodeId]] = {p: set() for p in part_of.values()}
-    for node, part in part_of.items():
-        for edge in graph.node(node).writes:
-            for reader in graph.topology.consumers[edge]:
-                if part_of.get(reader, part) != part:
-                    followers[part].add(part_of[reader])
-    waiting = dict.fromkeys(followers, 0)
-    for after in followers.values():
-        for part in after:
-            waiting[part] += 1
-    ready = [p for p, count in waiting.items() if count == 0]
-    done = 0
-    while ready:
-        done += 1
-        for part in followers[ready.pop()]:
-            waiting[part] -= 1
-            if waiting[part] == 0:
-                ready.append(part)
-    return done == len(followers)
+    before = parts_before(graph, part_of)
+    return len(in_order(before)) == len(before)
 
 
 # Of many ways few are followed: a path is made of these alone.

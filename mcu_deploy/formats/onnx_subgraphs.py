@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
-import heapq
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import onnx
+
+from mcu_deploy.ir.order import in_order
 
 
 def subgraphs_of(node: onnx.NodeProto) -> Mapping[str, onnx.GraphProto]:
@@ -46,23 +47,12 @@ def sort_nodes(graph: onnx.GraphProto) -> None:
     """
     for scope in (graph, *subgraphs_below(graph)):
         written = {name: k for k, node in enumerate(scope.node) for name in node.output if name}
-        before = [{written[n] for n in reads(node) if n in written} for node in scope.node]
-        if all(max(writers, default=-1) < k for k, writers in enumerate(before)):
-            continue
-        readers: dict[int, list[int]] = {}
-        for k, writers in enumerate(before):
-            for writer in writers:
-                readers.setdefault(writer, []).append(k)
-        waiting = [len(writers) for writers in before]
-        ready = [k for k, count in enumerate(waiting) if not count]
-        order = []
-        while ready:  # of those that are ready the first one in the file
-            order.append(heapq.heappop(ready))
-            for reader in readers.get(order[-1], ()):
-                waiting[reader] -= 1
-                if not waiting[reader]:
-                    heapq.heappush(ready, reader)
-        if len(order) == len(before):
+        before = {
+            k: {written[n] for n in reads(node) if n in written}
+            for k, node in enumerate(scope.node)
+        }
+        order = in_order(before)
+        if order != [*before] and len(order) == len(before):
             put(scope.node, [scope.node[k] for k in order])
 
 
