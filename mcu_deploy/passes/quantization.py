@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from mcu_deploy import operators
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, Node, Quantization
+from mcu_deploy.ir.groups import connected
 
 BYTES = (DType.INT8, DType.UINT8)
 # What activations may be.
@@ -117,50 +118,47 @@ class _Seen:
 
     graph: Graph
     own: dict[EdgeId, Quantization | None] = field(default_factory=dict)
-    _group: dict[EdgeId, EdgeId] = field(default_factory=dict)
     _known: dict[EdgeId, Quantization | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         graph = self.graph
         for edge, type_ in graph.data.types.items():
             if type_.dtype.is_integer and type_.quantization is None:
-                self._group[edge] = edge
-        for node in graph.nodes:
-            first, *others = (*moved(node), *node.writes) or (None,)
-            for edge in others if moved(node) else ():
-                # The positions of a MaxPool's maxima are another output, of another type.
-                if first in self._group and graph.type(edge).dtype is graph.type(first).dtype:
-                    self._group[self._root(edge)] = self._root(first)
+                self._known[edge] = None
         written = {e: q for node in graph.nodes for e, q in self._writings(node)}
         read = {
             node.inputs[0]: stated(graph, node)
             for node in reversed(list(graph.nodes))
-            if node.op == "DequantizeLinear" and not node.domain and node.inputs[0] in self._group
+            if node.op == "DequantizeLinear" and not node.domain and node.inputs[0] in self._known
         }
-        groups: dict[EdgeId, list[EdgeId]] = {}
-        for edge in self._group:
-            groups.setdefault(self._root(edge), []).append(edge)
-        for root, members in groups.items():
+        for members in connected(self._known, self._moves()):
             said = [written[e] for e in members if e in written]
             if not said:
                 said = [read[e] for e in members if e in read][:1]
             known = said[0] if said and all(q == said[0] for q in said) else None
             # A scale along an axis does not survive a move.
-            self._known[root] = known if known and (known.per_tensor or len(members) == 1) else None
-        for edge in self._group:
-            self.own[edge] = written[edge] if edge in written else self._known[self._root(edge)]
+            if known and (known.per_tensor or len(members) == 1):
+                self._known |= dict.fromkeys(members, known)
+        self.own = self._known | written
 
-    def _root(self, edge: EdgeId) -> EdgeId:
-        while self._group[edge] != edge:
-            edge = self._group[edge]
-        return edge
+    def _moves(self) -> Iterator[tuple[EdgeId, EdgeId]]:
+        """The edges between which a node only moves elements: of one type, as the positions of a
+        MaxPool's maxima are not."""
+        for node in self.graph.nodes:
+            inputs = moved(node)
+            if inputs and inputs[0] in self._known:
+                first = inputs[0]
+                dtype = self.graph.type(first).dtype
+                for edge in (*inputs[1:], *node.writes):
+                    if self.graph.type(edge).dtype is dtype:
+                        yield edge, first
 
     def _writings(self, node: Node) -> Iterator[tuple[EdgeId, Quantization | None]]:
         """What a node says of the edges that it writes; nothing of those that it only moves."""
         if moved(node) or self.graph.subgraphs(node.id):
             return
         says = stated(self.graph, node) if converts(node) else None
-        yield from ((e, says) for e in node.writes if e in self._group)
+        yield from ((e, says) for e in node.writes if e in self._known)
 
     def readings(self, node: Node) -> Iterator[tuple[EdgeId, Quantization | None]]:
         """What a node sees in the edges that it reads."""
@@ -168,10 +166,10 @@ class _Seen:
             return
         moves = moved(node)
         for edge in node.reads:
-            if edge not in self._group:
+            if edge not in self._known:
                 continue
             if edge in moves:
-                yield edge, self._known[self._root(edge)]
+                yield edge, self._known[edge]
             elif node.op == "DequantizeLinear" and not node.domain and edge == node.inputs[0]:
                 yield edge, stated(self.graph, node)
             else:

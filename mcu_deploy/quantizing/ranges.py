@@ -11,6 +11,7 @@ import numpy as np
 
 from mcu_deploy import operators
 from mcu_deploy.files.arrays import Array
+from mcu_deploy.ir.groups import connected
 from mcu_deploy.quantizing.net import Net
 from mcu_deploy.quantizing.statistics import BINS, Summary
 
@@ -147,23 +148,12 @@ def ranges(net: Net, summaries: Mapping[str, Summary], method: str) -> dict[str,
 
 def tied(net: Net) -> Iterable[list[str]]:
     """Groups of tensors that have to have one scale: builds copy bytes from one to the other."""
-    roots: dict[str, str] = {}
-
-    def root(name: str) -> str:
-        while roots.get(name, name) != name:
-            name = roots[name]
-        return name
-
+    pairs: list[tuple[str, str]] = []
     for node in net.nodes:
         operator = operators.find(node.domain, node.op_type)
         if operator is None or operator.moves is None:
             continue
         data = [name for name in list(node.input)[operator.moves] if net.is_float(name)]
         members = [*data, *(name for name in node.output if net.is_float(name))]
-        for name in members:
-            roots[root(name)] = root(members[0])
-            roots.setdefault(name, root(members[0]))
-    groups: dict[str, list[str]] = {}
-    for name in roots:
-        groups.setdefault(root(name), []).append(name)
-    return groups.values()
+        pairs += [(name, members[0]) for name in members]
+    return connected((name for pair in pairs for name in pair), pairs)

@@ -15,8 +15,9 @@ orders may not be.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
+from mcu_deploy.ir.groups import connected
 from mcu_deploy.plan.placement.first_fit import UNPLACED, first_fit, peel
 from mcu_deploy.plan.placement.model import Instance, OutOfWork, Work
 
@@ -51,28 +52,16 @@ def within(instance: Instance, height: int, work: Work) -> list[int]:
     known in time."""
     core, aside = peel(instance, height, work)
     places = [UNPLACED] * len(instance.sizes)
-    for members in _components(instance, core):
+    inside = set(core)
+    pairs = ((a, b) for a in core for b, _, _ in instance.bans[a] if b in inside)
+    parts = (sorted(part) for part in connected(core, pairs))
+    for members in sorted(parts, key=len):  # the smallest first
         found = _Component(instance, members, height, work).places()
         if not found:
             return []
         for buffer, place in zip(members, found, strict=True):
             places[buffer] = place
     return first_fit(instance, aside, places)
-
-
-def _components(instance: Instance, core: Sequence[int]) -> Iterator[list[int]]:
-    """The parts of the core that have no pair in common, the smallest part first."""
-    waiting, parts = set(core), []
-    for start in core:
-        if start in waiting:
-            waiting.remove(start)
-            part = [start]
-            for buffer in part:  # grows while it is read
-                near = sorted({other for other, _, _ in instance.bans[buffer]} & waiting)
-                waiting.difference_update(near)
-                part += near
-            parts.append(sorted(part))
-    yield from sorted(parts, key=len)
 
 
 class _Component:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mcu_deploy.ir.groups import connected
 from mcu_deploy.plan.schedules.model import Job, Stage
 
 NAME = "parallel"
@@ -65,20 +66,8 @@ def _region(jobs: Sequence[Job], behind: Sequence[frozenset[int]], done: set[int
 
 def _parts(jobs: Sequence[Job], region: set[int]) -> list[list[int]]:
     """The weakly connected components of a region, each in the jobs' order."""
-    part = {n: n for n in region}
-
-    def root(n: int) -> int:
-        while part[n] != n:
-            n = part[n]
-        return n
-
-    for n in sorted(region):
-        for need in jobs[n].needs & region:
-            part[root(n)] = root(need)
-    parts: dict[int, list[int]] = {}
-    for n in sorted(region):
-        parts.setdefault(root(n), []).append(n)
-    return list(parts.values())
+    pairs = ((n, need) for n in region for need in jobs[n].needs & region)
+    return connected(sorted(region), pairs)
 
 
 def _lanes(
