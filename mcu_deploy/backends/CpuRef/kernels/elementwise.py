@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.CpuRef.kernels import exact
+from mcu_deploy.backends.CpuRef.kernels import exact, reals
 from mcu_deploy.backends.CpuRef.kernels.base import (
     BYTES,
     QUANTIZED,
@@ -104,40 +104,15 @@ def _binary(layer: Layer) -> Workload:
     )  # fmt: skip
 
 
-def clamped(real: str) -> str:
-    """C for a real number clamped to 0 ... 1; NaN stays NaN, which fminf would drop."""
-    return f"{real} < 0.0F ? 0.0F : {real} > 1.0F ? 1.0F : {real}"
-
-
-def _float_expression(layer: Layer) -> str | None:
-    """The C expression of a unary function of the float `a`."""
-    attributes = layer.attributes
-    if layer.op in exact.REALS:
-        return exact.REALS[layer.op]
-    if layer.op == "LeakyRelu":
-        return f"a < 0.0F ? {float_literal(attributes.get('alpha', 0.01))} * a : a"
-    if layer.op == "Elu":
-        return f"a < 0.0F ? {float_literal(attributes.get('alpha', 1.0))} * expm1f(a) : a"
-    if layer.op == "HardSigmoid":
-        alpha = float_literal(attributes.get("alpha", 0.2))
-        beta = float_literal(attributes.get("beta", 0.5))
-        return clamped(f"{alpha} * a + {beta}")
-    if layer.op == "HardSwish":
-        return f"a * ({clamped(f'a * {float_literal(1 / 6)} + 0.5F')})"
-    if layer.op == "Gelu":
-        if attributes.get("approximate", "none") == "tanh":
-            root = float_literal(math.sqrt(2 / math.pi))
-            return f"0.5F * a * (1.0F + tanhf({root} * (a + 0.044715F * a * a * a)))"
-        return f"0.5F * a * (1.0F + erff(a * {float_literal(math.sqrt(0.5))}))"
-    if layer.op == "Clip":
-        low, high = clip_bounds(layer.call)
-        text = "a"
-        if math.isfinite(low):
-            text = f"(a < {float_literal(low)} ? {float_literal(low)} : a)"
-        if math.isfinite(high):
-            text = f"({text} > {float_literal(high)} ? {float_literal(high)} : {text})"
-        return text
-    return None
+def _clipped(layer: Layer) -> str:
+    """The float `a` between constant bounds."""
+    low, high = clip_bounds(layer.call)
+    text = "a"
+    if math.isfinite(low):
+        text = f"(a < {float_literal(low)} ? {float_literal(low)} : a)"
+    if math.isfinite(high):
+        text = f"({text} > {float_literal(high)} ? {float_literal(high)} : {text})"
+    return text
 
 
 def _has_computed_bounds(layer: Layer) -> bool:
@@ -177,8 +152,8 @@ def _unary(layer: Layer) -> Workload:
         return exact.unary(layer)
     if y.type.is_quantized:
         return table(layer, unary_table(layer.call))
-    expression = _float_expression(layer)
-    assert expression is not None
+    clips = layer.op == "Clip"
+    expression = _clipped(layer) if clips else reals.function(layer.op, layer.attributes)
     body = render(
         "unary.c.j2", elements=x.type.elements, expression=expression,
         clamp=clamp_lines(layer, "value"),

@@ -2,39 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
-from mcu_deploy.backends.CpuRef.kernels import integers
+from mcu_deploy.backends.CpuRef.kernels import integers, reals
 from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, broadcasts, pointwise
 from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.elementwise import INTEGER_UNARY
 
 _SYMBOLS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/"}
-
-# Unary functions of a float32 `a`, in C.
-REALS = {
-    "Relu": "a < 0.0F ? 0.0F : a",
-    "Sigmoid": "1.0F / (1.0F + expf(-a))",
-    "Tanh": "tanhf(a)",
-    "Erf": "erff(a)",
-    "Exp": "expf(a)",
-    "Abs": "fabsf(a)",
-    "Neg": "-a",
-    "Floor": "floorf(a)",
-    "Ceil": "ceilf(a)",
-    "Sqrt": "sqrtf(a)",
-    "Sign": "a > 0.0F ? 1.0F : a < 0.0F ? -1.0F : a",
-    "Reciprocal": "1.0F / a",
-    "Softsign": "a / (1.0F + fabsf(a))",
-    "Softplus": "(a > 0.0F ? a : 0.0F) + log1pf(expf(-fabsf(a)))",
-    "Identity": "a",
-}
-
-
-def in_double(expression: str) -> str:
-    """The same of a float64: numbers without F, and functions of C's library without their f."""
-    return re.sub(r"(?<=\d)F|(?<=\w)f(?=\()", "", expression)
 
 
 def is_exact(layer: Layer) -> bool:
@@ -59,7 +33,7 @@ def supports(layer: Layer) -> Support:
 
 def has_unary(layer: Layer) -> bool:
     """Whether a unary function is known for the type."""
-    return layer.op in (INTEGER_UNARY if layer.output.type.dtype.is_integer else REALS)
+    return layer.op in (INTEGER_UNARY if layer.output.type.dtype.is_integer else reals.PLAIN)
 
 
 def binary(layer: Layer) -> Workload:
@@ -80,7 +54,7 @@ def unary(layer: Layer) -> Workload:
     if dtype.is_integer:
         expression = Expression(integers.unary(layer.op, dtype))
     else:
-        expression = Expression(in_double(REALS[layer.op]), headers=("math.h",))
+        expression = Expression(reals.in_double(reals.PLAIN[layer.op]), headers=("math.h",))
     return pointwise(layer, dtype.value, expression)
 
 

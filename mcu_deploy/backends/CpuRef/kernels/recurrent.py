@@ -12,9 +12,8 @@ from functools import partial
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.CpuRef.kernels import recurrent_memory
+from mcu_deploy.backends.CpuRef.kernels import reals, recurrent_memory
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, call, helper, render
-from mcu_deploy.backends.CpuRef.kernels.elementwise import clamped
 from mcu_deploy.backends.CpuRef.kernels.recurrent_memory import Steps
 from mcu_deploy.backends.interface import YES, CFunction, Constant, Layer, Support, Workload, no
 from mcu_deploy.backends.kit.arguments import Prototype
@@ -37,19 +36,8 @@ _CLIP = function_of(
     "    v = v < -bound ? -bound : v;\n    return v > bound ? bound : v;\n}"
 )
 
-_FUNCTIONS = {
-    "Affine": "alpha * v + beta",
-    "Elu": "v < 0.0F ? alpha * expm1f(v) : v",
-    "HardSigmoid": clamped("alpha * v + beta"),
-    "LeakyRelu": "v < 0.0F ? alpha * v : v",
-    "Relu": "v < 0.0F ? 0.0F : v",
-    "ScaledTanh": "alpha * tanhf(beta * v)",
-    "Sigmoid": "1.0F / (1.0F + expf(-v))",
-    "Softplus": "(v > 0.0F ? v : 0.0F) + log1pf(expf(-fabsf(v)))",
-    "Softsign": "v / (1.0F + fabsf(v))",
-    "Tanh": "tanhf(v)",
-    "ThresholdedRelu": "v > alpha ? v : 0.0F",
-}
+# Those that no operator has.
+_OWN = {"Affine": "alpha * v + beta", "ScaledTanh": "alpha * tanhf(beta * v)"}
 
 # The scales of weights of 8 bits, and whose they are.
 _SCALES = (("x_scale", recurrent.W), ("h_scale", recurrent.R))
@@ -59,9 +47,8 @@ def activation(name: str) -> CFunction:
     """The helper `$recurrent_<name>(v, alpha, beta)`, with the parameters that it takes."""
     parameters = ("v", "alpha", "beta")[: 1 + len(PARAMETERS[name])]
     given = ", ".join(f"float {p}" for p in parameters)
-    return function_of(
-        f"float recurrent_{name.lower()}({given}) {{\n    return {_FUNCTIONS[name]};\n}}"
-    )
+    result = _OWN[name] if name in _OWN else reals.of_value(name)
+    return function_of(f"float recurrent_{name.lower()}({given}) {{\n    return {result};\n}}")
 
 
 def _apply(functions: tuple[Activation, ...], value: str) -> str:
