@@ -19,7 +19,7 @@ from mcu_deploy.ir import Graph, Node, NodeId, TensorType
 from mcu_deploy.operators import Call, shapes
 from mcu_deploy.operators.movement import pad_amounts
 from mcu_deploy.operators.reduction import reduced_axes
-from mcu_deploy.operators.selection import gather_axis, gather_indices
+from mcu_deploy.operators.selection import gather_indices
 
 # Kernels are compiled by looking at each element, at 8 bytes of our memory for each.
 _MOST_ELEMENTS = 1 << 24
@@ -337,7 +337,7 @@ def _gather(call: Call) -> None:
     _want(x.rank > 0, "its input is a single number")
     if _is_open(call):
         return
-    axis, indices = gather_axis(call), gather_indices(call)
+    axis, indices = call.axis(), gather_indices(call)
     inside = not indices.size or (indices.min() >= 0 and indices.max() < x.shape[axis])
     _want(bool(inside), f"an index is outside of the {x.shape[axis]} that its input has")
     _gives((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]), call)

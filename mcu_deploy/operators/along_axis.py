@@ -25,18 +25,9 @@ def _running(call: Call) -> list[Array]:
     return [np.moveaxis(result, 0, axis)]
 
 
-def along(call: Call, default: int) -> int:
-    """The attribute `axis`, counted from the first."""
-    return int(call.attributes.get("axis", default)) % call.type(0).rank
-
-
-def searched_axis(call: Call) -> int:
-    return along(call, 0)
-
-
 def _position(call: Call) -> list[Array]:
     """The first such element, or the last one where `select_last_index` is set; NaN before all."""
-    x, axis = call.value(0), searched_axis(call)
+    x, axis = call.value(0), call.axis()
     search = np.argmax if call.op == "ArgMax" else np.argmin
     if not call.attributes.get("select_last_index", 0):
         return [np.asarray(search(x, axis=axis))]

@@ -46,6 +46,10 @@ class Call:
         assert type_ is not None, f"{self.op} needs input {index}"
         return type_
 
+    def axis(self, default: int = 0) -> int:
+        """The attribute `axis`, counted from the first one of the first input."""
+        return int(self.attributes.get("axis", default)) % self.type(0).rank
+
     @property
     def is_quantized(self) -> bool:
         """Whether the first result lies on a quantized edge."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.operators.base import Call, Operator
+from mcu_deploy.operators.normalization import softmax_extent
 
 Real = Callable[[Array, Mapping[str, Any]], Array]
 
@@ -75,19 +76,8 @@ def _prelu(call: Call) -> list[Array]:
     return [np.where(x < 0, x * call.value(1), x)]
 
 
-def rows_of(call: Call) -> tuple[int, int, int]:
-    """(outer, size, inner): what LogSoftmax normalizes; before opset 13 all axes from `axis` on."""
-    shape = call.type(0).shape
-    axis = int(call.attributes.get("axis", -1 if call.opset >= 13 else 1))
-    axis = axis % len(shape) if axis < len(shape) else axis
-    outer = int(np.prod(shape[:axis]))
-    if call.opset < 13:
-        return outer, int(np.prod(shape[axis:])), 1
-    return outer, shape[axis], int(np.prod(shape[axis + 1 :]))
-
-
 def _log_softmax(call: Call) -> list[Array]:
-    x = call.value(0).reshape(rows_of(call)).astype(np.float64)
+    x = call.value(0).reshape(softmax_extent(call)).astype(np.float64)
     shifted = x - x.max(axis=1, keepdims=True)
     result = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
     return [result.astype(call.value(0).dtype).reshape(call.results[0].shape)]

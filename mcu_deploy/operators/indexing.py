@@ -29,10 +29,6 @@ def nearest(indices: Array, size: int | Array) -> Array:
     return np.asarray(np.clip(counted(indices, size), 0, np.asarray(size) - 1))
 
 
-def axis_of(call: Call) -> int:
-    return int(call.attributes.get("axis", 0)) % call.type(0).rank
-
-
 def batch_dims(call: Call) -> int:
     """How many leading axes of GatherND's tensors belong together."""
     return int(call.attributes.get("batch_dims", 0))
@@ -44,7 +40,7 @@ def misfit(call: Call) -> str | None:
     if not x or not math.prod(x):
         return "it indexes a tensor without axes or elements"
     if call.op in ("GatherElements", "ScatterElements", "Scatter"):
-        axis = axis_of(call)
+        axis = call.axis()
         others = [a <= b for k, (a, b) in enumerate(zip(indices, x, strict=False)) if k != axis]
         fits = len(indices) == len(x) and all(others)
         fits &= y == indices if call.op == "GatherElements" else y == x
@@ -61,7 +57,7 @@ def misfit(call: Call) -> str | None:
 
 
 def _gather_elements(call: Call) -> list[Array]:
-    x, axis = call.value(0), axis_of(call)
+    x, axis = call.value(0), call.axis()
     at = list(np.indices(call.type(1).shape))
     at[axis] = nearest(call.value(1), x.shape[axis])
     return [x[tuple(at)]]
@@ -76,7 +72,7 @@ def _gather_nd(call: Call) -> list[Array]:
 
 
 def _scatter_elements(call: Call) -> list[Array]:
-    x, axis = call.value(0), axis_of(call)
+    x, axis = call.value(0), call.axis()
     at = list(np.indices(call.type(1).shape))
     at[axis] = counted(call.value(1), x.shape[axis])
     return [_scattered(call, at, call.value(2))]

@@ -13,9 +13,9 @@ from mcu_deploy.operators.base import Call, Operator
 
 
 def softmax_extent(call: Call) -> tuple[int, int, int]:
-    """(outer, axis, inner): Softmax runs over the middle extent of the tensor seen like this.
+    """(outer, axis, inner): Softmax and LogSoftmax run over the middle extent of the tensor.
 
-    Before opset 13, Softmax flattens to two dimensions at `axis` (default 1). The attribute `opset`
+    Before opset 13, they flatten to two dimensions at `axis` (default 1). The attribute `opset`
     is that of a QLinearSoftmax, which states it apart from the model's.
     """
     shape = call.type(0).shape
@@ -46,7 +46,7 @@ def _batch_normalization(call: Call) -> list[Array]:
 
 def normalized_axis(call: Call) -> int:
     """The first of the axes that are normalized together."""
-    return int(call.attributes.get("axis", -1)) % call.type(0).rank
+    return call.axis(-1)
 
 
 @dataclass(frozen=True)

@@ -33,9 +33,9 @@ def average_counts(call: Call, geometry: Window) -> Array:
     return count_taps(replace(geometry, begin=zeros, end=zeros, input=tuple(map(sum, sides))))
 
 
-def folded(call: Call, function: np.ufunc, first: np.generic) -> Array:
-    """The elements of each window, taken together tap by tap, beginning with `first`."""
-    geometry, x = pool_window(call), call.value(0)
+def folded(call: Call, x: Array, function: np.ufunc, first: np.generic) -> Array:
+    """The elements of each window over x, taken together tap by tap, beginning with `first`."""
+    geometry = pool_window(call)
     result = np.full(call.results[0].shape, first)
     for tap in geometry.taps():
         source, target = geometry.slices(tap)
@@ -47,12 +47,13 @@ def largest(call: Call) -> Array:
     """The largest element of each window."""
     dtype = call.results[0].dtype
     lowest = -np.inf if dtype.is_float else dtype.range[0]
-    return folded(call, np.maximum, dtype.numpy.type(lowest))
+    return folded(call, call.value(0), np.maximum, dtype.numpy.type(lowest))
 
 
 def _average(call: Call) -> list[Array]:
     counts = average_counts(call, pool_window(call)).astype(np.float32)
-    return [clip(folded(call, np.add, np.float32(0)) / counts, call.activation)]
+    sums = folded(call, call.value(0), np.add, np.float32(0))
+    return [clip(sums / counts, call.activation)]
 
 
 def _maximum(call: Call) -> list[Array]:
@@ -83,12 +84,9 @@ def _places(call: Call) -> Array:
 
 def _norm(call: Call) -> list[Array]:
     """In float64, rounded once; the padding adds nothing."""
-    p, geometry = norm_of(call), pool_window(call)
-    x = np.abs(call.value(0).astype(np.float64)) ** p
-    sums = np.zeros(call.results[0].shape)
-    for tap in geometry.taps():
-        source, target = geometry.slices(tap)
-        sums[target] += x[source]
+    p = norm_of(call)
+    powers = np.abs(call.value(0).astype(np.float64)) ** p
+    sums = folded(call, powers, np.add, np.float64(0))
     return [(sums ** (1 / p)).astype(np.float32)]
 
 

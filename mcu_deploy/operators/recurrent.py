@@ -17,7 +17,7 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import ModelError
 from mcu_deploy.operators.base import Call, Operator
-from mcu_deploy.operators.recurrent_activations import Activation, activations
+from mcu_deploy.operators.recurrent_activations import Activation, NotComputed, activations
 
 GATES: Mapping[str, int] = {"LSTM": 4, "GRU": 3, "RNN": 1}
 
@@ -75,23 +75,40 @@ class Recurrence:
 
 def problem(call: Call) -> str | None:
     """What keeps a recurrent node from being computed, as a clause; None where nothing does."""
+    try:
+        _checked(call)
+    except NotComputed as clause:
+        return str(clause)
+    return None
+
+
+def recurrence(call: Call) -> Recurrence:
+    """The node that a call stands for. Raises ModelError for one that cannot be computed."""
+    try:
+        return _checked(call)
+    except NotComputed as clause:
+        raise ModelError(
+            f"The model has a {call.op} that cannot be computed: {clause}. Export it again."
+        ) from None
+
+
+def _checked(call: Call) -> Recurrence:
+    """As `recurrence`. Raises NotComputed."""
     direction = call.attributes.get("direction", "forward")
     if direction not in _DIRECTIONS:
-        return f"it has no direction {direction!r}"
+        raise NotComputed(f"it has no direction {direction!r}")
     if len(call.types) <= R or any(type_ is None for type_ in call.types[: R + 1]):
-        return "its input or its weights are missing"
+        raise NotComputed("its input or its weights are missing")
     if call.type(X).rank != 3 or call.type(R).rank != 3:
-        return "its input or its weights do not have three axes"
-    directions = len(_DIRECTIONS[direction])
-    named = _activations(call, directions)
-    if isinstance(named, str):
-        return named
-    return _wrong_size(call, _recurrence(call, named))
+        raise NotComputed("its input or its weights do not have three axes")
+    r = _recurrence(call, _DIRECTIONS[direction])
+    _check_sizes(call, r)
+    return r
 
 
-def _wrong_size(call: Call, r: Recurrence) -> str | None:
+def _check_sizes(call: Call, r: Recurrence) -> None:
     if not all((r.steps, r.batch, r.inputs, r.hidden)):
-        return "one of its sizes is 0"
+        raise NotComputed("one of its sizes is 0")
     wanted = {
         W: (r.directions, r.rows, r.inputs),
         R: (r.directions, r.rows, r.hidden),
@@ -104,34 +121,21 @@ def _wrong_size(call: Call, r: Recurrence) -> str | None:
     for index, shape in wanted.items():
         type_ = call.types[index] if index < len(call.types) else None
         if type_ is not None and type_.shape != shape:
-            return f"its input {index} has the shape {list(type_.shape)} instead of {list(shape)}"
+            raise NotComputed(
+                f"its input {index} has the shape {list(type_.shape)} instead of {list(shape)}"
+            )
     if not all(0 <= length <= r.steps for length in r.lengths or ()):
-        return f"a sequence is longer than {r.steps} steps, or shorter than none"
-    return None
+        raise NotComputed(f"a sequence is longer than {r.steps} steps, or shorter than none")
 
 
-def recurrence(call: Call) -> Recurrence:
-    """The node that a call stands for. Raises ModelError for one that cannot be computed."""
-    why = problem(call)
-    if why is not None:
-        raise ModelError(
-            f"The model has a {call.op} that cannot be computed: {why}. Export it again."
-        )
-    directions = len(_DIRECTIONS[call.attributes.get("direction", "forward")])
-    named = _activations(call, directions)
-    assert not isinstance(named, str)
-    return _recurrence(call, named)
-
-
-def _recurrence(call: Call, functions: tuple[tuple[Activation, ...], ...]) -> Recurrence:
+def _recurrence(call: Call, backwards: tuple[bool, ...]) -> Recurrence:
     batch_first = bool(call.attributes.get("layout", 0))
     first, second, inputs = call.type(X).shape
     steps, batch = (second, first) if batch_first else (first, second)
     clip, cell_clip = call.attributes.get("clip"), call.attributes.get("cell_clip")
     return Recurrence(
-        call.op, steps, batch, inputs, call.type(R).shape[-1], batch_first,
-        _DIRECTIONS[call.attributes.get("direction", "forward")],
-        functions,
+        call.op, steps, batch, inputs, call.type(R).shape[-1], batch_first, backwards,
+        _activations(call, len(backwards)),
         _lengths(call, steps, batch),
         None if clip is None else float(clip),
         bool(call.attributes.get("linear_before_reset", 0)),
@@ -140,8 +144,8 @@ def _recurrence(call: Call, functions: tuple[tuple[Activation, ...], ...]) -> Re
     )  # fmt: skip
 
 
-def _activations(call: Call, directions: int) -> tuple[tuple[Activation, ...], ...] | str:
-    """The activations of each direction; a clause for a list that says nothing."""
+def _activations(call: Call, directions: int) -> tuple[tuple[Activation, ...], ...]:
+    """The activations of each direction. Raises NotComputed for a list that says nothing."""
     each = _DEFAULTS[call.op]
     names = tuple(call.attributes.get("activations", ())) or each * directions
     found = activations(
@@ -149,10 +153,8 @@ def _activations(call: Call, directions: int) -> tuple[tuple[Activation, ...], .
         call.attributes.get("activation_alpha", ()),
         call.attributes.get("activation_beta", ()),
     )
-    if isinstance(found, str):
-        return found
     if len(found) != directions * len(each):
-        return f"it names {len(found)} activations instead of {directions * len(each)}"
+        raise NotComputed(f"it names {len(found)} activations instead of {directions * len(each)}")
     return tuple(tuple(found[i * len(each) : (i + 1) * len(each)]) for i in range(directions))
 
 

@@ -12,6 +12,10 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.operators.elementwise import UNARY
 
 
+class NotComputed(ValueError):
+    """What keeps a recurrent node from being computed, as a clause."""
+
+
 @dataclass(frozen=True)
 class Activation:
     """An activation by ONNX's name of it, and the parameters that it takes."""
@@ -52,8 +56,8 @@ PARAMETERS: Mapping[str, tuple[float | None, ...]] = {
 
 def activations(
     names: Iterable[str], alphas: Sequence[float], betas: Sequence[float]
-) -> list[Activation] | str:
-    """The activations of a node, or a clause that says why one of them cannot be had.
+) -> list[Activation]:
+    """The activations of a node. Raises NotComputed where one of them cannot be had.
 
     As ONNX has it, an activation that takes a parameter takes the next one of the list, and its
     default where the list is at its end. Names may be written in any case.
@@ -64,12 +68,14 @@ def activations(
     for given in names:
         name = known.get(given.lower())
         if name is None:
-            return f"it has no activation {given!r}"
+            raise NotComputed(f"it has no activation {given!r}")
         values = [
             next(rest, default) for rest, default in zip(lists, PARAMETERS[name], strict=False)
         ]
         taken = [float(np.float32(v)) for v in values if v is not None]
         if len(taken) < len(values):
-            return f"its activation {name} lacks alpha or beta, for which ONNX has no default"
+            raise NotComputed(
+                f"its activation {name} lacks alpha or beta, for which ONNX has no default"
+            )
         found.append(Activation(name, *taken))
     return found

@@ -13,6 +13,7 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.operators.base import FIRST, Call, Operator
+from mcu_deploy.operators.indexing import counted
 
 
 def _list(call: Call, index: int, name: str) -> list[int] | None:
@@ -70,8 +71,7 @@ def _slice(call: Call) -> list[Array]:
 
 def split_ranges(call: Call) -> tuple[tuple[range, ...], ...]:
     """Split-1, -13, -18: the positions that each output reads along each axis."""
-    shape = call.type(0).shape
-    axis = int(call.attributes.get("axis", 0)) % len(shape)
+    shape, axis = call.type(0).shape, call.axis()
     found, at = [], 0
     for result in call.results:
         ranges = [range(size) for size in shape]
@@ -87,18 +87,12 @@ def _split(call: Call) -> list[Array]:
 
 def gather_indices(call: Call) -> Array:
     """Gather-13: the indices along the axis, negative ones counted from the end."""
-    size = call.type(0).shape[gather_axis(call)]
-    indices = call.value(1).astype(np.int64)
-    return np.asarray(np.where(indices < 0, indices + size, indices))
-
-
-def gather_axis(call: Call) -> int:
-    return int(call.attributes.get("axis", 0)) % call.type(0).rank
+    return counted(call.value(1), call.type(0).shape[call.axis()])
 
 
 def _gather(call: Call) -> list[Array]:
     # Beyond the ends lies the nearest element; see indexing.py.
-    return [np.take(call.value(0), gather_indices(call), gather_axis(call), mode="clip")]
+    return [np.take(call.value(0), gather_indices(call), call.axis(), mode="clip")]
 
 
 def nearest_positions(call: Call) -> tuple[tuple[int, ...], ...]:

@@ -28,7 +28,7 @@ from mcu_deploy.operators.windows import count_taps
 def _average(call: Call) -> list[Array]:
     """The integers themselves are averaged: input and output have one scale and zero point."""
     y, geometry = call.results[0], pool_window(call)
-    sums = folded(call, np.add, np.int64(0))
+    sums = folded(call, call.value(0), np.add, np.int64(0))
     count = count_taps(geometry).astype(np.int64)
     # Rounded to nearest, ties away from zero.
     means = np.sign(sums) * ((np.abs(sums) + count // 2) // count)

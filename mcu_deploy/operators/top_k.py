@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.operators.along_axis import along
 from mcu_deploy.operators.base import Call, Operator
 
 
 def _top_k(call: Call) -> list[Array]:
     """In order, equal ones by their places; NaN counts as larger than all."""
-    axis = along(call, -1)
+    axis = call.axis(-1)
     count = call.results[0].shape[axis]
     x = np.moveaxis(call.value(0), axis, -1)
     if call.attributes.get("largest", 1):

@@ -26,7 +26,6 @@ from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators import interpolation
 from mcu_deploy.operators.recurrent import GATES
 from mcu_deploy.operators.reduction import reduced_axes
-from mcu_deploy.operators.selection import gather_axis
 from mcu_deploy.operators.trees import Forest, NoForest
 
 # Before a kernel's first element and behind its last.
@@ -230,7 +229,7 @@ def _concatenated(layer: Layer) -> float:
 
 def _gathered(layer: Layer) -> float:
     x, indices, y = layer.input(0).type, layer.input(1), layer.output.type
-    block = math.prod(x.shape[gather_axis(layer.call) + 1 :])
+    block = math.prod(x.shape[layer.call.axis() + 1 :])
     if indices.constant is not None and layer.input(0).constant is None:
         return y.elements * (7.2 + (2.3 if block == 1 else 8 / block))
     if block == 1:

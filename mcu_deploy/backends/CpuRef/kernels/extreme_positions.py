@@ -8,21 +8,20 @@ from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render
 from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.ir import DType
-from mcu_deploy.operators.along_axis import searched_axis
 
 
 def _supports(layer: Layer) -> Support:
     x, y = layer.input(0).type, layer.output.type
     if y.dtype is not DType.INT64 or not x.rank or not x.elements:
         return no(f"it does not compute {y} of {x}")
-    axis = searched_axis(layer.call)
+    axis = layer.call.axis()
     if y.elements != math.prod(x.shape[:axis]) * math.prod(x.shape[axis + 1 :]):
         return no("its shapes do not fit together")
     return YES
 
 
 def _create(layer: Layer) -> Workload:
-    x, axis = layer.input(0), searched_axis(layer.call)
+    x, axis = layer.input(0), layer.call.axis()
     shape, dtype = x.type.shape, x.type.dtype
     symbol = ">" if layer.op == "ArgMax" else "<"
     last = bool(layer.attributes.get("select_last_index", 0))

@@ -11,7 +11,8 @@ from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workl
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.ir import DType
-from mcu_deploy.operators.functions import FUNCTIONS, rows_of
+from mcu_deploy.operators.functions import FUNCTIONS
+from mcu_deploy.operators.normalization import softmax_extent
 
 
 def _supports(layer: Layer) -> Support:
@@ -42,7 +43,7 @@ def _supports_log_softmax(layer: Layer) -> Support:
 
 
 def _log_softmax(layer: Layer) -> Workload:
-    outer, size, inner = rows_of(layer.call)
+    outer, size, inner = softmax_extent(layer.call)
     body = render("log_softmax.c.j2", outer=outer, size=size, inner=inner)
     order = overlap.nested(
         np.arange(outer) * size * inner, np.arange(inner), np.arange(size) * inner

@@ -18,8 +18,8 @@ from mcu_deploy.backends.kit.loops import counters, plus, times
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.backends.kit.strides import memory_strides
 from mcu_deploy.ir import DType
-from mcu_deploy.operators.indexing import REDUCTIONS, axis_of, batch_dims, misfit
-from mcu_deploy.operators.selection import gather_axis, slice_axes, slice_steps
+from mcu_deploy.operators.indexing import REDUCTIONS, batch_dims, misfit
+from mcu_deploy.operators.selection import slice_axes, slice_steps
 
 _INDEX_TYPES = (DType.INT32, DType.INT64)
 
@@ -38,7 +38,7 @@ def supports_gather(layer: Layer) -> Support:
         return no("its indices are no integers")
     if not x.rank or not x.elements:
         return no("it indexes a tensor without axes or elements")
-    axis = gather_axis(layer.call)
+    axis = layer.call.axis()
     if y.shape != (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]):
         return no("its shapes do not fit together")
     return check_moves(layer, layer.input(0))
@@ -47,7 +47,7 @@ def supports_gather(layer: Layer) -> Support:
 def gather(layer: Layer) -> Workload:
     """Blocks behind the axis, one for each index."""
     x, indices = layer.input(0).type, layer.input(1).type
-    axis = gather_axis(layer.call)
+    axis = layer.call.axis()
     size, block = x.shape[axis], math.prod(x.shape[axis + 1 :])
     extents = (math.prod(x.shape[:axis]), indices.elements, block)
     i, k, j = counters("i", extents)
@@ -65,7 +65,7 @@ def _read(layer: Layer, extents: tuple[int, ...], body: str) -> Workload:
 
 
 def _gather_elements(layer: Layer) -> Workload:
-    x, y, axis = layer.input(0).type, layer.output.type, axis_of(layer.call)
+    x, y, axis = layer.input(0).type, layer.output.type, layer.call.axis()
     strides = memory_strides(x)
     terms = []
     for k, at in enumerate(counters("i", y.shape)):
@@ -139,7 +139,7 @@ def _write(layer: Layer, extents: tuple[int, ...], body: str) -> Workload:
 
 
 def _scatter_elements(layer: Layer) -> Workload:
-    x, indices, axis = layer.input(0).type, layer.input(1).type, axis_of(layer.call)
+    x, indices, axis = layer.input(0).type, layer.input(1).type, layer.call.axis()
     strides = memory_strides(x)
     at = counters("i", indices.shape)
     terms = [times(i, strides[k]) for k, i in enumerate(at) if k != axis]

@@ -33,7 +33,6 @@ from mcu_deploy.backends.kit.loops import counters, plus, times
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.backends.kit.strides import memory_strides
 from mcu_deploy.operators.selection import (
-    gather_axis,
     gather_indices,
     nearest_positions,
     resize_refusal,
@@ -67,7 +66,7 @@ def _supports_gather(layer: Layer) -> Support:
     if not support:
         return support
     indices = gather_indices(layer.call)
-    size = layer.input(0).type.shape[gather_axis(layer.call)]
+    size = layer.input(0).type.shape[layer.call.axis()]
     if indices.size and (indices.min() < 0 or indices.max() >= size):
         return no("an index is outside of its input")
     return YES
@@ -137,7 +136,7 @@ def _gather(layer: Layer) -> Workload:
     """Blocks behind the axis, one for each index."""
     if _at_run_time(layer):
         return indexing.gather(layer)
-    x, axis = layer.input(0), gather_axis(layer.call)
+    x, axis = layer.input(0), layer.call.axis()
     shape = x.type.shape
     outer, size = int(np.prod(shape[:axis])), shape[axis]
     block = int(np.prod(shape[axis + 1 :]))

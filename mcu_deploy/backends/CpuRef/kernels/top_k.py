@@ -8,7 +8,6 @@ from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
 from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
 from mcu_deploy.ir import DType
-from mcu_deploy.operators.along_axis import along
 
 
 def _supports(layer: Layer) -> Support:
@@ -17,7 +16,7 @@ def _supports(layer: Layer) -> Support:
         return no("it gives elements and their places, int64")
     if x.dtype is not values.dtype or not x.rank or values.shape != layer.outputs[1].type.shape:
         return no("its shapes do not fit together")
-    axis = along(layer.call, -1)
+    axis = layer.call.axis(-1)
     others = x.shape[:axis] + x.shape[axis + 1 :]
     fits = others == values.shape[:axis] + values.shape[axis + 1 :]
     if not fits or values.shape[axis] > x.shape[axis]:
@@ -29,7 +28,7 @@ def _supports(layer: Layer) -> Support:
 
 
 def _create(layer: Layer) -> Workload:
-    x, axis = layer.input(0).type, along(layer.call, -1)
+    x, axis = layer.input(0).type, layer.call.axis(-1)
     body = render(
         "top_k.c.j2", ctype=x.dtype.c_type, outer=math.prod(x.shape[:axis]), size=x.shape[axis],
         inner=math.prod(x.shape[axis + 1 :]), count=layer.output.type.shape[axis],
