@@ -85,10 +85,15 @@ class Operand:
     name: str = ""
 
     @property
+    def value(self) -> npt.NDArray[Any]:
+        """The value of one that is a constant."""
+        assert self.constant is not None, f"{self.name} is no constant"
+        return self.constant
+
+    @property
     def memory(self) -> npt.NDArray[Any]:
         """A constant's value as it lies in memory."""
-        assert self.constant is not None
-        return self.type.stored(self.constant)
+        return self.type.stored(self.value)
 
 
 @dataclass(frozen=True)

@@ -67,8 +67,7 @@ def create(layer: Layer) -> Workload:
     group = int(layer.attributes.get("group", 1))
     filters, depth = w.type.shape[0], w.type.shape[1]
     channels = x.type.shape[1]
-    assert w.constant is not None
-    weights = w.constant if x.type.rank == 4 else w.constant[:, :, None, :]
+    weights = w.value if x.type.rank == 4 else w.value[:, :, None, :]
     depthwise = depth == 1 and group == channels and group > 1
     window = plane(geometry)
     rows, columns = window.padded

@@ -43,8 +43,7 @@ def _create(layer: Layer) -> Workload:
     x, w, y = layer.input(0), layer.input(1), layer.output
     geometry = transposed_window(x.type, w.type, y.type, layer.attributes)
     group = int(layer.attributes.get("group", 1))
-    assert w.constant is not None
-    weights = w.constant if x.type.rank == 4 else w.constant[:, :, None, :]
+    weights = w.value if x.type.rank == 4 else w.value[:, :, None, :]
     channels, per_group = weights.shape[:2]
     depth, filters = channels // group, per_group * group
     # (C, M/group, kernel) to (M, kernel, C/group)

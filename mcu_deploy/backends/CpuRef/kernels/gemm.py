@@ -197,9 +197,8 @@ def _zero_points(weights: Array, block: int) -> Array | None:
 
 def _by_column(layer: Layer, operand: Operand) -> Array:
     """A constant of the second matrix's axes: [columns, depth]."""
-    assert operand.constant is not None
     transposed = layer.op == "FullyConnected" or layer.attributes.get("transB", 0)
-    return operand.constant if transposed else operand.constant.T
+    return operand.value if transposed else operand.value.T
 
 
 def _real_offsets(layer: Layer) -> Array:

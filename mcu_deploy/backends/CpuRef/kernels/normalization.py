@@ -127,11 +127,7 @@ def _supports_batch(layer: Layer) -> Support:
 def _batch(layer: Layer) -> Workload:
     """(x - mean) * factor + shift, the channels innermost."""
     x = layer.input(0)
-    scale, shift, mean, variance = (layer.input(i).constant for i in range(1, 5))
-    assert scale is not None
-    assert shift is not None
-    assert mean is not None
-    assert variance is not None
+    scale, shift, mean, variance = (layer.input(i).value for i in range(1, 5))
     epsilon = np.float32(layer.attributes.get("epsilon", 1e-5))
     factor = (scale / np.sqrt(variance + epsilon)).astype(np.float32)
     channels = x.type.shape[1]

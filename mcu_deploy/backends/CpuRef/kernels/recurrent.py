@@ -176,10 +176,7 @@ def _packed_size(r: Recurrence) -> int:
 
 def _packed(layer: Layer) -> Array:
     """For each direction and gate unit, the row of W and behind it the row of R."""
-    w, r = layer.input(recurrent.W).constant, layer.input(recurrent.R).constant
-    assert w is not None
-    assert r is not None
-    return np.concatenate([w, r], axis=2)
+    return np.concatenate([layer.input(k).value for k in (recurrent.W, recurrent.R)], axis=2)
 
 
 def _scales(layer: Layer, r: Recurrence, index: int) -> Array:

@@ -39,9 +39,7 @@ def of_convolution(
 def bias_of(layer: Layer) -> Array:
     """A convolution's constant bias, zeros where it has none."""
     bias = layer.optional(2)
-    given = np.zeros(layer.output.type.shape[1], np.float32) if bias is None else bias.constant
-    assert given is not None
-    return given
+    return np.zeros(layer.output.type.shape[1], np.float32) if bias is None else bias.value
 
 
 def of_floats(layer: Layer, left: str, right: str, bias: Array) -> Summed:

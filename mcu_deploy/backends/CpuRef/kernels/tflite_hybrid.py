@@ -37,7 +37,6 @@ def _supports(layer: Layer) -> Support:
 
 def _create(layer: Layer) -> Workload:
     x, w, y = layer.input(0), layer.input(1), layer.output
-    assert w.constant is not None
     geometry = conv_window(x.type, w.type, y.type, layer.attributes)
     window = plane(geometry)
     taps = math.prod(window.kernel)
@@ -45,7 +44,7 @@ def _create(layer: Layer) -> Workload:
     factor = w.type.scaling.scales
     given = Prototype(layer).input(0, "x").output().scratch("int8_t", "q")
     given.array(
-        Constant("weights", w.constant.transpose((0, 2, 3, 1))),
+        Constant("weights", w.value.transpose((0, 2, 3, 1))),
         Constant("factor", factor),
         Constant("bias", sums.bias_of(layer).astype(np.float32)),
     )

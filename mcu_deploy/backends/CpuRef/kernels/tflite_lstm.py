@@ -36,9 +36,7 @@ def _supports(layer: Layer) -> Support:
 
 def _matrices(layer: Layer, gate: int) -> tuple[Array, Array]:
     """The weights of the input and of the hidden state, (hidden, inputs) and (hidden, hidden)."""
-    w, r, _ = (layer.input(index).constant for index in weights(gate))
-    assert w is not None
-    assert r is not None
+    w, r, _ = (layer.input(index).value for index in weights(gate))
     return w, r
 
 
