@@ -32,6 +32,7 @@ from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import OUTPUT, Prototype, constant_argument
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal
+from mcu_deploy.backends.kit.loops import counter, plus
 from mcu_deploy.backends.kit.requantization import clamp_lines, output_quantization
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import broadcast_loops
@@ -167,9 +168,11 @@ def _unary(layer: Layer) -> Workload:
 def table(layer: Layer, elements: Array) -> Workload:
     """A function of a byte. elements [256]: the output's element for each byte of the input."""
     x, y = layer.input(0), layer.output
+    i = counter("i", x.type.elements)
     return compute(
         layer, stem("table", f"{x.type.dtype.value}_{y.type.dtype.value}", x.type.elements),
-        render("table.c.j2", elements=x.type.elements), (Constant("table", elements, 1),),
+        render("element.c.j2", i=i, element=f"table[(uint8_t)x[{plus(i)}]]"),
+        (Constant("table", elements, 1),),
         in_place=overlap.in_place(layer, np.arange(x.type.elements)),
     )  # fmt: skip
 
