@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels import pool_any
@@ -14,6 +16,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     either,
     render,
 )
+from mcu_deploy.backends.CpuRef.kernels.elementwise import real_operand
 from mcu_deploy.backends.interface import (
     CFunction,
     Constant,
@@ -30,7 +33,6 @@ from mcu_deploy.backends.kit.loops import counter, plus
 from mcu_deploy.backends.kit.requantization import clamp_lines, output_quantization
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import plane
-from mcu_deploy.backends.kit.zero_points import without_zero
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.pool import average_counts, pool_window
 
@@ -47,56 +49,54 @@ def _supports(layer: Layer) -> Support:
     return check_types(layer, layer.input(0), layer.output, known=QUANTIZED)
 
 
-def _create(layer: Layer) -> Workload:
-    x, y = layer.input(0), layer.output
-    geometry = pool_window(layer.call)
-    window, (batch, channels) = plane(geometry), x.type.shape[:2]
-    c = counter("c", channels)
-    values: dict[str, object] = {
-        "channels": channels,
-        "c": c,
-        **window.values(batch),
-        "ctype": x.type.dtype.c_type,
-        "quantized": y.type.is_quantized,
-        "count": "",
-        "nan": " || v != v" if x.type.dtype.is_float else "",
-    }
-    constants: tuple[Constant, ...] = ()
-    helpers: tuple[CFunction, ...] = ()
-    if "Max" in layer.op:
-        lowest = str(x.type.dtype.range[0]) if x.type.dtype in QUANTIZED else "-INFINITY"
-        values |= {"lowest": lowest, "clamp": clamp_lines(layer, "best")}
-        body = render("maximum.c.j2", **values)
-        headers = ("math.h",) if lowest == "-INFINITY" else ()
-    else:
-        headers = ()
-        counts = average_counts(layer.call, geometry)
-        if counts.size and np.all(counts == counts.reshape(-1)[0]):
-            values["count"] = float_literal(float(counts.reshape(-1)[0]))
-        else:
-            constants = (Constant("count", counts.astype(np.float32)),)
-        element = f"x[{plus('at', c)}]"
-        if y.type.is_quantized:
-            xq = x.type.scaling
-            out = output_quantization(layer)
-            element = (
-                f"(float){without_zero(element, xq.zero_point[0])} * {float_literal(xq.scale[0])}"
-            )
-            values |= {"store": out.store, "scale": out.scale}
-            helpers = (QUANTIZE,)
-        values |= {"element": element, "clamp": clamp_lines(layer, "mean")}
-        body = render("average.c.j2", **values)
+def over_windows(
+    layer: Layer, template: str, values: Mapping[str, object], constants: Sequence[Constant] = (),
+    helpers: tuple[CFunction, ...] = (), headers: tuple[str, ...] = (),
+) -> Workload:  # fmt: skip
+    """A pool by a template that slides its window over planes whose channels are innermost."""
+    x = layer.input(0).type
+    window, (batch, channels) = plane(pool_window(layer.call)), x.shape[:2]
+    body = render(
+        template, channels=channels, c=counter("c", channels), ctype=x.dtype.c_type,
+        **window.values(batch), **values,
+    )  # fmt: skip
     word = "max_pool" if "Max" in layer.op else "avg_pool"
-    name = stem(word, x.type.dtype.value, channels, window=window)
-    reads = overlap.window(batch, channels, window, np.arange(channels))
-    in_place = overlap.in_place(layer, reads)
+    name = stem(word, x.dtype.value, channels, window=window)
+    in_place = overlap.in_place(layer, overlap.window(batch, channels, window, np.arange(channels)))
     return compute(layer, name, body, constants, helpers, headers, in_place)
+
+
+def _maximum(layer: Layer) -> Workload:
+    dtype = layer.input(0).type.dtype
+    if dtype in QUANTIZED:
+        return over_windows(layer, "maximum.c.j2", {"lowest": dtype.range[0]})
+    values = {"lowest": "-INFINITY", "nan": " || v != v"}
+    return over_windows(layer, "maximum.c.j2", values, headers=("math.h",))
+
+
+def _average(layer: Layer) -> Workload:
+    x, quantized = layer.input(0), layer.output.type.is_quantized
+    counts = average_counts(layer.call, pool_window(layer.call)).astype(np.float32)
+    same = counts.size and np.all(counts == counts.reshape(-1)[0])
+    values: dict[str, object] = {
+        "count": float_literal(counts.reshape(-1)[0]) if same else "", "quantized": quantized,
+        "element": real_operand(x, f"x[{plus('at', counter('c', x.type.shape[1]))}]"),
+        "clamp": clamp_lines(layer, "mean"),
+    }  # fmt: skip
+    if quantized:
+        out = output_quantization(layer)
+        values |= {"store": out.store, "scale": out.scale}
+    return over_windows(
+        layer, "average.c.j2", values, () if same else (Constant("count", counts),),
+        (QUANTIZE,) if quantized else (),
+    )  # fmt: skip
 
 
 KERNELS = tuple(
     either(
-        Kernel(op, _supports, _create, LayoutRule.CHANNELS_LAST),
-        Kernel(op, pool_any.supports, pool_any.create),
+        Kernel(f"{prefix}{op}", _supports, create, LayoutRule.CHANNELS_LAST),
+        Kernel(f"{prefix}{op}", pool_any.supports, pool_any.create),
     )
-    for op in ("AveragePool", "GlobalAveragePool", "MaxPool", "GlobalMaxPool")
+    for prefix in ("", "Global")
+    for op, create in (("AveragePool", _average), ("MaxPool", _maximum))
 )

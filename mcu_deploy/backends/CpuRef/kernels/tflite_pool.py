@@ -6,15 +6,13 @@ import numpy as np
 
 from mcu_deploy.arithmetic.tflite import activation_bounds, scalar
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render
+from mcu_deploy.backends.CpuRef.kernels.pool import over_windows
 from mcu_deploy.backends.CpuRef.kernels.reduction import layout, reduction_loops
 from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_integers
 from mcu_deploy.backends.interface import Constant, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY
-from mcu_deploy.backends.kit.loops import counter
 from mcu_deploy.backends.kit.requantization import multiplied, saturated
-from mcu_deploy.backends.kit.stems import stem
-from mcu_deploy.backends.kit.strides import plane
 from mcu_deploy.operators.pool import pool_window
 from mcu_deploy.operators.tflite_pool import reduction_multiplier
 from mcu_deploy.operators.windows import count_taps
@@ -30,38 +28,18 @@ def _supports_pool(layer: Layer) -> Support:
 
 def _pool(layer: Layer) -> Workload:
     """The integers as they are: neither a zero point nor a scale plays a part."""
-    x, y = layer.input(0), layer.output
-    geometry = pool_window(layer.call)
-    window, (batch, channels) = plane(geometry), x.type.shape[:2]
-    low, high = activation_bounds(layer.call.activation, y.type)
-    ctype = x.type.dtype.c_type
-    values: dict[str, object] = {
-        "channels": channels, "c": counter("c", channels), **window.values(batch), "ctype": ctype,
-    }  # fmt: skip
-    constants: tuple[Constant, ...] = ()
+    y = layer.output.type
+    low, high = activation_bounds(layer.call.activation, y)
+    name = "best" if layer.op == "MaxPool" else "mean"
+    values: dict[str, object] = {"element": f"({y.dtype.c_type})$clamp({name}, {low}, {high})"}
     if layer.op == "MaxPool":
-        word = "max_pool"
-        values |= {
-            "lowest": str(x.type.dtype.range[0]),
-            "nan": "",
-            "element": f"({ctype})$clamp(best, {low}, {high})",
-        }
-        body = render("maximum.c.j2", **values)
-    else:
-        word = "avg_pool"
-        counts = count_taps(geometry)
-        same = bool(np.all(counts == counts.reshape(-1)[0]))
-        if not same:
-            constants = (Constant("count", counts.astype(np.int32)),)
-        values |= {
-            "count": int(counts.reshape(-1)[0]) if same else 0,
-            "element": f"({ctype})$clamp(mean, {low}, {high})",
-        }
-        body = render("tflite_average.c.j2", **values)
-    name = stem(word, x.type.dtype.value, channels, window=window)
-    lowest = overlap.window(batch, channels, window, np.arange(channels))
-    in_place = overlap.in_place(layer, lowest)
-    return compute(layer, name, body, constants, (CLAMP,), in_place=in_place)
+        values["lowest"] = y.dtype.range[0]
+        return over_windows(layer, "maximum.c.j2", values, helpers=(CLAMP,))
+    counts = count_taps(pool_window(layer.call)).astype(np.int32)
+    same = bool(np.all(counts == counts.reshape(-1)[0]))
+    values["count"] = int(counts.reshape(-1)[0]) if same else 0
+    constants = () if same else (Constant("count", counts),)
+    return over_windows(layer, "tflite_average.c.j2", values, constants, (CLAMP,))
 
 
 def _supports_sum(layer: Layer) -> Support:
