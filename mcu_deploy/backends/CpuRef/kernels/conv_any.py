@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 
-from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel, render
+from mcu_deploy.backends.CpuRef.kernels import integers
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
 from mcu_deploy.backends.CpuRef.kernels.window_any import Loops, gathered, loops, tap_index
 from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
@@ -29,14 +30,10 @@ def supports(layer: Layer) -> Support:
 
 
 def _supports_integer(layer: Layer) -> Support:
-    for k in (0, 1):
-        if layer.input(k).type.dtype not in BYTES:
-            return no(f"it multiplies 8-bit integers, not {layer.input(k).type}")
-        zero = layer.optional(k + 2)
-        if zero is not None and zero.type.elements not in (1, layer.input(1).type.shape[0] * k):
-            return no("it has one zero point, and for its weights one a filter")
-    y = layer.output.type
-    return YES if y.dtype is DType.INT32 else no(f"it sums in int32, not {y.dtype.value}")
+    wrong = "it has one zero point, and for its weights one a filter"
+    bytes_ = integers.check_zero_points(layer, (0, layer.input(1).type.shape[0]), wrong)
+    y = layer.output.type.dtype
+    return bytes_ and (YES if y is DType.INT32 else no(f"it sums in int32, not {y.value}"))
 
 
 def create(layer: Layer) -> Workload:
@@ -82,9 +79,9 @@ def _summed(
     x, is_integer = layer.input(0).type, layer.op == "ConvInteger"
     product = f"x0[{at}] * x1[{tap}]"
     if is_integer:
-        product = " * ".join(
-            _without_zero(layer, k, f"x{k}[{place}]", plus(m)) for k, place in ((0, at), (1, tap))
-        )
+        left = integers.without_zero(layer, 0, f"x0[{at}]", plus(m))
+        right = integers.without_zero(layer, 1, f"x1[{tap}]", plus(m))
+        product = f"{left} * {right}"
     body = render(
         "conv_any.c.j2", n=counter("n", x.shape[0]), m=m, c=c, w=found,
         start="0" if is_integer or layer.optional(2) is None else f"x2[{plus(m)}]",
@@ -92,14 +89,6 @@ def _summed(
         clamp="" if is_integer else clamp_lines(layer, "sum"),
     )  # fmt: skip
     return whole(layer, body)
-
-
-def _without_zero(layer: Layer, k: int, element: str, row: str) -> str:
-    """An integer of input k without its zero point, which is input k + 2."""
-    zero = layer.optional(k + 2)
-    if zero is None:
-        return element
-    return f"({element} - x{k + 2}[{row if zero.type.elements > 1 else 0}])"
 
 
 KERNELS = (Kernel("ConvInteger", _supports_integer, create),)

@@ -6,8 +6,11 @@ Sums and products are computed without sign, where C wraps around; what C leaves
 
 from __future__ import annotations
 
-from mcu_deploy.backends.CpuRef.kernels.base import helper
+from collections.abc import Sequence
+
+from mcu_deploy.backends.CpuRef.kernels.base import BYTES, helper
 from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, narrow
+from mcu_deploy.backends.interface import YES, Layer, Support, no
 from mcu_deploy.ir import DType
 
 
@@ -41,6 +44,27 @@ def remainder(dtype: DType, sign_of_dividend: bool) -> Expression:
         narrow(dtype, "b != 0 && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest"),
         (f"const {dtype.c_type} rest = {rest};",),
     )
+
+
+def without_zero(layer: Layer, index: int, element: str, place: str) -> str:
+    """An integer of an input without its zero point, which is the input two behind that: one, or
+    one at each place."""
+    zero = layer.optional(index + 2)
+    if zero is None:
+        return element
+    return f"({element} - x{index + 2}[{place if zero.type.elements > 1 else 0}])"
+
+
+def check_zero_points(layer: Layer, counts: Sequence[int], clause: str) -> Support:
+    """Whether the first inputs are of 8 bits and have one zero point, or so many. clause: what is
+    wrong where they have another number."""
+    for index, count in enumerate(counts):
+        if layer.input(index).type.dtype not in BYTES:
+            return no(f"it multiplies 8-bit integers, not {layer.input(index).type}")
+        zero = layer.optional(index + 2)
+        if zero is not None and zero.type.elements not in (1, count):
+            return no(clause)
+    return YES
 
 
 def power(base: DType, exponent: DType) -> Expression:

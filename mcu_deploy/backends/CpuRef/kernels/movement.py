@@ -71,9 +71,7 @@ def _concat(layer: Layer) -> Workload:
     axis = int(layer.attributes["axis"]) % y.type.rank
     position = y.type.order.index(axis)
     shape = y.type.physical_shape
-    outer = 1
-    for size in shape[:position]:
-        outer *= size
+    outer = math.prod(shape[:position])
     parts, given = [], Prototype(layer)
     for index, operand in enumerate(layer.inputs):
         assert operand is not None

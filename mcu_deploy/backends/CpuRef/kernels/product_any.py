@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from mcu_deploy.backends.CpuRef.kernels import integers
-from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel, render
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
 from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
 from mcu_deploy.backends.kit.literals import float_literal
@@ -70,7 +70,7 @@ def matmul(layer: Layer) -> Workload:
     right = f"x1[{plus(found.index(1), times(k, columns), n)}]"
     if layer.op == "MatMulInteger":
         left, right = (
-            _without_zero(layer, index, element, line)
+            integers.without_zero(layer, index, element, plus(line))
             for index, element, line in ((0, left, r), (1, right, n))
         )
     return _product(layer, found.extents, r, n, k, left, right, "")
@@ -99,26 +99,15 @@ def _wide(dtype: DType, element: str) -> str:
     return f"({integers.unsigned(dtype)}){element}" if dtype.is_integer else element
 
 
-def _without_zero(layer: Layer, index: int, element: str, line: str) -> str:
-    zero = layer.optional(index + 2)
-    if zero is None:
-        return element
-    return f"({element} - x{index + 2}[{line or 0 if zero.type.elements > 1 else 0}])"
-
-
 def _supports_integer(layer: Layer) -> Support:
     a, b = layer.input(0).type, layer.input(1).type
     lines = (a.shape[-2] if a.rank > 1 else 1, b.shape[-1] if b.rank > 1 else 1)
-    for index, count in enumerate(lines):
-        if layer.input(index).type.dtype not in BYTES:
-            return no(f"it multiplies 8-bit integers, not {layer.input(index).type}")
-        zero = layer.optional(index + 2)
-        if zero is not None and zero.type.elements not in (1, count):
-            return no("it has one zero point a matrix, or one a row or column")
+    wrong = "it has one zero point a matrix, or one a row or column"
+    bytes_ = integers.check_zero_points(layer, lines, wrong)
     y = layer.output.type
     fits = y.dtype is DType.INT32 and a.rank > 0 and b.rank > 0
     fits = fits and math.prod(y.shape[-2:]) > 0
-    return YES if fits else no(f"it does not compute {y}")
+    return bytes_ and (YES if fits else no(f"it does not compute {y}"))
 
 
 KERNELS = (Kernel("MatMulInteger", _supports_integer, matmul),)

@@ -14,6 +14,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
     compute,
     render,
 )
+from mcu_deploy.backends.CpuRef.kernels.elementwise import real_operand
 from mcu_deploy.backends.CpuRef.kernels.folds import ReductionLoops
 from mcu_deploy.backends.interface import CFunction, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
@@ -22,7 +23,6 @@ from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import plus
 from mcu_deploy.backends.kit.requantization import clamp_lines, output_quantization
 from mcu_deploy.backends.kit.strides import collapse, memory_strides
-from mcu_deploy.backends.kit.zero_points import without_zero
 from mcu_deploy.operators.reduction import reduced_axes
 
 
@@ -76,11 +76,12 @@ def _create(layer: Layer) -> Workload:
     loops = reduction_loops(layer)
     if folds.is_fold(layer):
         return folds.create(layer, loops)
-    outer, element, count = loops.outer, loops.element, loops.count
+    outer, count = loops.outer, loops.count
     quantized = y.type.is_quantized
     mean = layer.op in ("ReduceMean", "ReduceSum")
     values: dict[str, object] = {
-        "outer": outer.extents, "inner": loops.inner.extents, "mean": mean, "element": element,
+        "outer": outer.extents, "inner": loops.inner.extents, "mean": mean,
+        "element": loops.element,
         "first": loops.first, "ctype": x.type.dtype.c_type, "quantized": quantized,
         "count": float_literal(count) if layer.op == "ReduceMean" and count != 1 else "",
         "symbol": ">" if layer.op == "ReduceMax" else "<", "clamp": "",
@@ -88,14 +89,9 @@ def _create(layer: Layer) -> Workload:
     }  # fmt: skip
     helpers: tuple[CFunction, ...] = ()
     if mean and quantized:
-        xq = x.type.scaling
-        zero, scale = xq.zero_point[0], float_literal(xq.scale[0])
         out = output_quantization(layer)
-        values |= {
-            "element": f"(float){without_zero(element, zero)} * {scale}",
-            "store": out.store,
-            "scale": out.scale,
-        }
+        element = real_operand(x, loops.element)
+        values |= {"element": element, "store": out.store, "scale": out.scale}
         helpers = (QUANTIZE,)
     elif x.type.dtype not in BYTES:
         values["clamp"] = clamp_lines(layer, "result")
