@@ -41,11 +41,12 @@ from mcu_deploy.options.means import CreationOptions as CreationOptions
 __all__ = [
     "API_VERSION", "HOST", "STATUS", "YES", "Argument", "Backend", "BackendBase", "BackendContext",
     "BackendProfiling", "CFunction", "Constant", "Cost", "Costs", "CreationOptions", "Descriptor",
-    "Fetched", "InPlace", "Known", "Layer", "LayerCount", "LayerSupport", "LayoutRule", "Make",
-    "MemoryManager", "NetworkId", "Operand", "OptimizationViews", "Parameter", "Price",
-    "ProfilingContext", "Proposal", "Proposals", "Proposes", "Region", "RegionCall", "RegionKind",
-    "RegionManager", "Role", "SubgraphView", "Substitution", "Support", "Target", "Unit",
-    "Workload", "WorkloadFactory", "WorkloadInfo", "layer_of", "no", "yes",
+    "Fetched", "HasOtherWays", "InPlace", "Known", "Layer", "LayerCount", "LayerSupport",
+    "LayoutRule", "Make", "MemoryManager", "NetworkId", "Operand", "OptimizationViews",
+    "Parameter", "Price", "ProfilingContext", "Proposal", "Proposals", "Proposes", "Region",
+    "RegionCall", "RegionKind", "RegionManager", "Role", "SubgraphView", "Substitution",
+    "Support", "Target", "Unit", "Workload", "WorkloadFactory", "WorkloadInfo", "layer_of", "no",
+    "yes",
 ]  # fmt: skip
 
 # The version of this interface, and of crt/include/mcu/backend.h. A change that breaks backends
@@ -325,6 +326,15 @@ class Proposes(Protocol):
 
         Proposals may share nodes; a part must be convex. Asked again where the graph changed.
         """
+
+
+@runtime_checkable
+class HasOtherWays(Protocol):
+    """A backend in Arm NN's words, built in, that computes some layers in more ways than one."""
+
+    def other_ways(self, view: SubgraphView, layer: Layer) -> Sequence[Proposal]:
+        """What competes with the way that `estimate` is of, for a layer that it supports. view: of
+        the layer's node alone."""
 
 
 class BackendBase:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from mcu_deploy.backends.c_rules import Nonsense
 from mcu_deploy.backends.interface import (
     Backend,
+    HasOtherWays,
     Layer,
     LayoutRule,
     Operand,
@@ -126,10 +127,26 @@ def collect(
             support = ask(backend, layer) if reason is None else no(reason)
             if support.supported:
                 candidates.append(estimated(backend, layer, support))
+                candidates += _other_ways(graph, node, backend, layer, goal)
             else:
                 refusal = Rejection(layer.node, backend.id, support.reason)
                 found.refusals[node, backend.id] = refusal
         found.candidates[node] = tuple(candidates)
+    return found
+
+
+def _other_ways(
+    graph: Graph, node: NodeId, backend: Backend, layer: Layer, goal: str
+) -> list[Candidate]:
+    """What a backend in Arm NN's words offers beside what its estimate is of."""
+    if not isinstance(backend, HasOtherWays):
+        return []
+    found = []
+    for proposal in backend.other_ways(view(graph, [node]), layer):
+        with making_sense(backend.id, "proposed"):
+            check_proposal(graph, proposal, [node], tuple(GOALS))
+        if not goal or proposal.only_for in ("", goal):
+            found.append(_alone(backend.id, proposal))
     return found
 
 
@@ -162,10 +179,15 @@ def _alike(operand: Operand | None, has_weights: bool) -> object:
 def _competing(backend: str, proposal: Proposal) -> Candidate | Part:
     """A proposal as what it competes as."""
     if proposal.replacement is None:
-        (rule,) = proposal.layouts
-        price = proposal.price
-        return Candidate(backend, yes(rule), price.costs, proposal, proposal.title, price.code)
+        return _alone(backend, proposal)
     return part_of(backend, proposal, proposal.replacement)
+
+
+def _alone(backend: str, proposal: Proposal) -> Candidate:
+    """A proposal that leaves its node as it is."""
+    (rule,) = proposal.layouts
+    price = proposal.price
+    return Candidate(backend, yes(rule), price.costs, proposal, proposal.title, price.code)
 
 
 def part_of(

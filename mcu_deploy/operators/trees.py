@@ -121,6 +121,22 @@ class Forest:
             at = np.unique(found[found >= 0])
         return depth
 
+    def children_first(self) -> list[int]:
+        """The nodes that roots lead to, each behind those to which it leads."""
+        order, done, way = list[int](), set[int](), [int(r) for r in self.roots[::-1]]
+        while way:
+            node = way[-1]
+            ways = (int(self.below[node]), int(self.above[node])) if node >= 0 else ()
+            open_ = [child for child in ways if child >= 0 and child not in done]
+            if open_:
+                way += open_
+                continue
+            way.pop()
+            if node >= 0 and node not in done:
+                done.add(node)
+                order.append(node)
+        return order
+
     def leaves_of(self, x: Array) -> Array:
         """[rows, trees]: the leaves to which rows of features lead."""
         at = np.tile(self.roots, (len(x), 1))

@@ -90,7 +90,7 @@ def _of_integers(forest: Forest, dtype: DType, real: Real) -> Forest:
         known[~leaf] = made.leaf(tuple(says))
     low, high = dtype.range
     splits: dict[tuple[int, bytes], int] = {}
-    for node in _children_first(forest):
+    for node in forest.children_first():
         feature, split = int(forest.features[node]), forest.splits[node]
         key = feature, split.tobytes()
         if key not in splits:
@@ -101,23 +101,6 @@ def _of_integers(forest: Forest, dtype: DType, real: Real) -> Forest:
         else:
             known[node] = above if splits[key] < low else below
     return made.forest([known[int(root)] for root in forest.roots])
-
-
-def _children_first(forest: Forest) -> list[int]:
-    """The nodes that roots lead to, each behind those to which it leads."""
-    order, done, way = list[int](), set[int](), [int(r) for r in forest.roots[::-1]]
-    while way:
-        node = way[-1]
-        ways = (int(forest.below[node]), int(forest.above[node])) if node >= 0 else ()
-        open_ = [child for child in ways if child >= 0 and child not in done]
-        if open_:
-            way += open_
-            continue
-        way.pop()
-        if node >= 0 and node not in done:
-            done.add(node)
-            order.append(node)
-    return order
 
 
 def _last(real: Real, feature: int, split: Array, low: int, high: int, dtype: DType) -> int:

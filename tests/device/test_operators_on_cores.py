@@ -16,6 +16,7 @@ from operators.tflite_cases import transposed, wide_elements, wide_products
 from sampling import chosen, first, part
 
 from mcu_deploy import compile_model
+from mcu_deploy.backends.CpuRef.kernels import tree_code
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiled import Network
 from mcu_deploy.ir import DType
@@ -183,7 +184,8 @@ def test_tflite_s_integers_of_16_bits(board: str, tmp_path: Path) -> None:
 @pytest.mark.needs_qemu
 @pytest.mark.parametrize("board", chosen(BOARDS, ("nucleo_g0b1re",)))
 def test_trees(board: str, tmp_path: Path) -> None:
-    """Narrow words and wide ones, NaN that goes both ways, least weights, and integers."""
+    """Narrow words and wide ones, NaN that goes both ways, least weights, and integers; each as
+    tables, and as code where the trees are not many."""
     files = []
     for index, (dtype, levels, aggregate) in enumerate(
         (("float32", 4, "SUM"), ("float32", 10, "SUM"), ("float64", 4, "SUM"),
@@ -202,16 +204,23 @@ def test_trees(board: str, tmp_path: Path) -> None:
         path = tmp_path / f"trees_{index}.onnx"
         path.write_bytes(model.SerializeToString())
         files.append((path, (x,)))
-    _run(files, board, tmp_path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tree_code, "ways", lambda view, layer: ())
+        _run(files, board, tmp_path / "tables")
+    _run(files, board, tmp_path / "code", "speed")
 
 
-def _run(files: Sequence[tuple[Path, Sequence[np.ndarray]]], board: str, tmp_path: Path) -> None:
+def _run(
+    files: Sequence[tuple[Path, Sequence[np.ndarray]]], board: str, tmp_path: Path,
+    goal: str = "balanced",
+) -> None:  # fmt: skip
     """All models in one program, which compares them with the oracle. Code for a Cortex-M0+ runs on
     the Cortex-M4 too, which QEMU has."""
     networks: list[Network] = []
     given, wanted, allowed = [], [], []
-    options = Options(backends=("CpuRef",), weights="array")
+    options = Options(backends=("CpuRef",), weights="array", optimize_for=goal)
     target = load_board(board)
+    tmp_path.mkdir(exist_ok=True)
     for path, inputs in files:
         network = compile_model(path, target, name=path.stem, options=options)
         networks.append(network)

@@ -98,11 +98,11 @@ def make_model(
     )
 
 
-def compile_case(case: Case, folder: Path, index: int) -> Compiled:
+def compile_case(case: Case, folder: Path, index: int, goal: str = "balanced") -> Compiled:
     """Compiles a case to C; raises what the compiler raises."""
     path = folder / f"case_{index}.onnx"
     path.write_bytes(case.model.SerializeToString())
-    options = Options(weights="array")
+    options = Options(weights="array", optimize_for=goal)
     # those that are installed here are not looked for thousands of times
     with Session(options=CreationOptions(dynamic_backends=False)) as session:
         network = compile_model(

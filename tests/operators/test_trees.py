@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 from operators import tree_models as trees
-from operators.lab import Array, Case, compile_case, relative_error, run_on_host
+from operators.lab import Array, Case, Compiled, compile_case, relative_error, run_on_host
 from sanitizers import SANITIZED
 
+from mcu_deploy.backends.CpuRef.kernels import tree_code
 from mcu_deploy.errors import McuDeployError
 
 ROWS = 24
@@ -33,10 +34,18 @@ def _theirs(case: Case) -> list[Array]:
     return [np.asarray(v) for v in session.run(None, dict(zip(names, case.inputs, strict=True)))]
 
 
-def _check(cases: Sequence[Case], folder: Path, exact: bool = True) -> None:
-    made = [compile_case(case, folder, index) for index, case in enumerate(cases)]
+def _check(cases: Sequence[Case], folder: Path, exact: bool = True, code: bool = True) -> None:
+    """Each as tables, and as code. code: whether each has such."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tree_code, "ways", lambda view, layer: ())
+        made = [compile_case(case, folder, n) for n, case in enumerate(cases)]
+    assert not any(map(_is_code, made))
+    as_code = [compile_case(c, folder, n, "speed") for n, c in enumerate(cases, len(cases))]
+    assert all(map(_is_code, as_code)) == code
+    made += as_code
     found = run_on_host(made, folder, SANITIZED)
-    for item, outputs, case in zip(made, found, cases, strict=True):
+    for item, outputs in zip(made, found, strict=True):
+        case = item.case
         for ours, oracle, theirs in zip(outputs, item.expected, _theirs(case), strict=True):
             if exact or theirs.dtype.kind != "f":
                 np.testing.assert_array_equal(oracle, theirs, case.name)
@@ -44,6 +53,11 @@ def _check(cases: Sequence[Case], folder: Path, exact: bool = True) -> None:
             else:
                 for value in (ours, oracle):
                     np.testing.assert_allclose(value, theirs, 1e-5, 1e-6, err_msg=case.name)
+
+
+def _is_code(made: Compiled) -> bool:
+    functions = (s.choice.workload.function for s in made.network.plan.steps)
+    return any(f is not None and "trees_code" in f.stem for f in functions)
 
 
 def _regressor(seed: int, dtype: str, aggregate: str = "SUM", **more: Any) -> Case:
@@ -208,7 +222,7 @@ def test_many_nodes_need_wide_words(tmp_path: Path) -> None:
     x = generator.standard_normal((ROWS, trees.COLUMNS)).astype(np.float32)
     made = trees.model("TreeEnsembleRegressor", attributes, x, {"y": ("float32", (ROWS, 3))})
     case = Case("wide", made, (x,))
-    _check([case], tmp_path)
+    _check([case], tmp_path, code=False)
     text = (tmp_path / "network_c0.c").read_text()
     assert "const uint32_t *nodes" in text
 
@@ -222,6 +236,25 @@ def test_trees_of_one_leaf(tmp_path: Path) -> None:
     x = np.zeros((2, trees.COLUMNS), np.float32)
     made = trees.model("TreeEnsembleRegressor", attributes, x, {"y": ("float32", (2, 2))})
     _check([Case("leaves", made, (x,))], tmp_path)
+
+
+def test_code_is_for_speed_and_for_few_nodes(tmp_path: Path) -> None:
+    """Beside its tables the code of 20 trees is over a quarter and 8 KB of flash more."""
+    generator = np.random.default_rng(6)
+    found = {}
+    for count in (2, 20):
+        said = trees.older(
+            generator, ["BRANCH_LEQ"], range(2), "target", trees=count, levels=6
+        ) | {"n_targets": 2}  # fmt: skip
+        x = trees.features(generator, 1, "float32")
+        made = trees.model("TreeEnsembleRegressor", said, x, {"y": ("float32", (1, 2))})
+        for goal in ("size", "balanced", "speed"):
+            case = Case(f"{count} trees", made, (x,))
+            found[count, goal] = _is_code(compile_case(case, tmp_path, 0, goal))
+    assert found == {
+        (2, "size"): False, (2, "balanced"): True, (2, "speed"): True,
+        (20, "size"): False, (20, "balanced"): False, (20, "speed"): True,
+    }  # fmt: skip
 
 
 def test_trees_that_lead_nowhere_are_refused(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from mcu_deploy.backends.CpuRef import costs
-from mcu_deploy.backends.CpuRef.kernels import find, names
+from mcu_deploy.backends.CpuRef.kernels import find, names, tree_code
 from mcu_deploy.backends.interface import (
     Backend,
     BackendBase,
@@ -17,6 +17,8 @@ from mcu_deploy.backends.interface import (
     LayerSupport,
     MemoryManager,
     Operand,
+    Proposal,
+    SubgraphView,
     Support,
     Workload,
     WorkloadFactory,
@@ -37,6 +39,9 @@ class CpuRef(BackendBase):
 
     def estimate(self, layer: Layer) -> Costs:
         return costs.estimate(layer)
+
+    def other_ways(self, view: SubgraphView, layer: Layer) -> Sequence[Proposal]:
+        return tree_code.ways(view, layer)
 
     def create_workload_factory(self, memory_manager: MemoryManager | None) -> WorkloadFactory:
         return _WorkloadFactory()

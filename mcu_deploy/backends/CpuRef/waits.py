@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from mcu_deploy.backends.CpuRef import window_cycles
-from mcu_deploy.backends.interface import Layer
+from mcu_deploy.backends.interface import Layer, Target
 from mcu_deploy.boards import Cache, MemoryTiming
 from mcu_deploy.ir import DType, TensorType
 
@@ -64,6 +64,14 @@ def waits(layer: Layer, cycles: float) -> float:
     flash = _Flash(memory)
     code = flash.for_code(min(_CODE, _CODE_OF_A_CYCLE * cycles), 1)
     return code + _for_constants(layer, flash) + _for_library(layer, flash)
+
+
+def for_code(target: Target, bytes_: float) -> float:
+    """The cycles that so many bytes of code wait which are executed once, with jumps."""
+    memory = target.memory
+    if memory is None or memory.answers_at_once:
+        return 0.0
+    return _Flash(memory).for_code(bytes_, 1)
 
 
 class _Flash(NamedTuple):

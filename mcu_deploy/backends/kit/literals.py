@@ -19,6 +19,15 @@ def float_literal(value: float) -> str:
     return f"{text}F"
 
 
+def literal(number: np.generic) -> str:
+    """A number as a C constant expression of the same value and type, as `float_literal`."""
+    if not isinstance(number, np.floating):
+        return str(int(number))
+    if isinstance(number, np.float32) or not np.isfinite(number):
+        return float_literal(float(number))
+    return repr(float(number))
+
+
 def signed(number: int) -> str:
     """ " + 3", " - 128" or nothing: a constant at the end of a C sum."""
     if number == 0:

@@ -16,7 +16,7 @@ _WHOLE = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16, DType.INT32, DType
           DType.INT64, DType.UINT64)  # fmt: skip
 
 
-def _supports(layer: Layer) -> Support:
+def supports(layer: Layer) -> Support:
     x, y, count = layer.input(0).type, layer.output.type, layer.attributes.get("n_targets", 1)
     if y.dtype not in _REAL or x.dtype not in (y.dtype, *_WHOLE):
         return no(f"it computes float32 and float64 of such, or of integers, not {x}")
@@ -50,13 +50,32 @@ def tables(layer: Layer) -> Tables | None:
     return found
 
 
+def keeps(layer: Layer) -> str:
+    """C's operator by which a value that is there stays in place of a new one; empty where they
+    are summed."""
+    return {MIN: "<=", MAX: ">="}.get(aggregate_of(layer.attributes), "")
+
+
+def nothing(layer: Layer) -> str:
+    """C for a target's value before the first tree."""
+    ctype = layer.output.type.dtype.c_type
+    if keeps(layer):
+        return f"({ctype})NAN"
+    return "0.0F" if ctype == "float" else "0.0"
+
+
+def headers(layer: Layer) -> tuple[str, ...]:
+    """What C needs for `nothing`."""
+    return ("math.h",) if keeps(layer) else ()
+
+
 def _create(layer: Layer) -> Workload:
     x, y, made = layer.input(0).type, layer.output.type, tables(layer)
     assert made is not None, "asked for workloads of a layer that it does not support"
     body = render(
         "trees.c.j2", r=counter("r", x.shape[0]), columns=x.shape[1], targets=y.shape[1],
         trees=len(made.roots), value=x.dtype.c_type, ctype=y.dtype.c_type,
-        keeps={MIN: "<=", MAX: ">="}.get(aggregate_of(layer.attributes), ""),
+        keeps=keeps(layer), nothing=nothing(layer),
         **_words(layer, made),
     )  # fmt: skip
     given = {
@@ -68,9 +87,8 @@ def _create(layer: Layer) -> Workload:
         for name, table in given.items()
         if table is not None
     ]
-    headers = ("math.h",) if aggregate_of(layer.attributes) != SUM else ()
     name = stem("trees", x.dtype.value, *sizes(y.shape))
-    return compute(layer, name, body, constants, headers=headers)
+    return compute(layer, name, body, constants, headers=headers(layer))
 
 
 def _words(layer: Layer, made: Tables) -> dict[str, object]:
@@ -104,4 +122,4 @@ def _above(layer: Layer, made: Tables) -> str:
     return "v > split" if lost.all() else "!(v <= split)"
 
 
-KERNELS = (Kernel("TreeEnsemble", _supports, _create, domain="ai.onnx.ml"),)
+KERNELS = (Kernel("TreeEnsemble", supports, _create, domain="ai.onnx.ml"),)
