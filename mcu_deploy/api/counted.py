@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,16 +46,19 @@ class _Image:
     machine: str = ""
 
 
-def count(folder: BuildFolder, chosen: Connection) -> Counted:
-    """Counts an inference of the build's first network; `chosen` says in which emulator.
+def count(
+    folder: BuildFolder, chosen: Connection, shapes: Mapping[str, Sequence[int]] | None = None
+) -> Counted:
+    """Counts an inference of the build's first network; `chosen` says in which emulator. shapes: of
+    inputs and outputs by the symbols that hold them, where they are not those of the descriptor.
 
     A board that QEMU lacks is counted on QEMU's machine of its core, unless another emulator is
     asked for, or is all that is installed. Errors: as of `count_instructions`."""
-    with _image(folder, chosen.emulator) as image:
+    with _image(folder, chosen.emulator) as image, _shaped(image.elf, shapes or {}) as elf:
         reason = _no_time(folder)
         counts = count_instructions(
             image.board,
-            image.elf,
+            elf,
             emulator=image.emulator,
             extra_args=chosen.arguments,
             by_address=True,
@@ -99,6 +103,27 @@ def _image(folder: BuildFolder, emulator: str | None) -> Iterator[_Image]:
                 f"No emulator counts for board {board.name}: {made}. Connect the board and use "
                 "--port."
             )
+
+
+@contextmanager
+def _shaped(bench: Path, shapes: Mapping[str, Sequence[int]]) -> Iterator[Path]:
+    """A bench.elf of which the descriptor has other shapes: a run takes its size from them."""
+    if not shapes:
+        yield bench
+        return
+    image = load_elf(bench)
+    content = bytearray(image.data)
+    symbols = {symbol.name: symbol for symbol in image.symbols}
+    for name, shape in shapes.items():
+        section = image.section_of(symbols[name]) if name in symbols else None
+        if section is None:
+            raise ToolError(f"{bench} has no {name}, which holds a shape. Build it again.")
+        at = section.offset + image.offset_in_section(symbols[name], section)
+        struct.pack_into(f"<{len(shape)}q", content, at, *shape)
+    with tempfile.TemporaryDirectory(prefix="mcu-deploy-", ignore_cleanup_errors=True) as scratch:
+        made = Path(scratch, bench.name)
+        made.write_bytes(content)
+        yield made
 
 
 def _is_installed() -> bool:

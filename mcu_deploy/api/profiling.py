@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mcu_deploy.api.counted import count
 from mcu_deploy.api.folder import AnyFolder, BuildFolder, as_folder
 from mcu_deploy.api.running import Connection, open_device
+from mcu_deploy.api.sized import at_size, shapes
 from mcu_deploy.backends.interface import LayerCount
+from mcu_deploy.codegen.symbols import Symbols
 from mcu_deploy.compiled import Network
 from mcu_deploy.errors import BackendFault, McuDeployError, RequestError
 from mcu_deploy.files.samples import random_samples
@@ -20,28 +23,61 @@ def profile(
     build: AnyFolder,
     *,
     model: str | None = None,
+    size: int | None = None,
     connection: Connection | None = None,
     session: Session | None = None,
 ) -> Profile:
     """Counts instructions of bench.elf in an emulator, or reads the counter of a board at a port.
 
-    session: with the backends of the build, whose profiling contexts are told of their layers.
+    size: of the run, where each run decides one; the largest by default. session: with the backends
+    of the build, whose profiling contexts are told of their layers.
     Raises UsageError for the host, where nothing counts.
     """
     folder = as_folder(build)
     entry = folder.network(model)
     chosen = connection or Connection()
+    held: Mapping[str, Sequence[int]] = {}
     with folder.session(session) as own:
-        if chosen.port is not None:
+        if chosen.port is not None or size is not None:
             network = folder.compile_again(entry.name, own)
-            measured = _beside(on_board(folder, network, chosen), folder, entry, chosen)
+            if size is not None:
+                at = at_size(folder, network, size, own)
+                held = _held_shapes(network, size)
+                entry, network = _entry_at(entry, at), at
+        if chosen.port is not None:
+            measured = on_board(folder, network, chosen, entry)
+            measured = _beside(measured, folder, entry, chosen, held)
         else:
-            measured = emulated(folder, entry, chosen)
-        return replace(measured, counters=_counters(entry, measured, own))
+            measured = emulated(folder, entry, chosen, held)
+        most = entry.size.most if entry.size else None
+        return replace(measured, counters=_counters(entry, measured, own), size=size or most)
 
 
-def emulated(folder: BuildFolder, entry: NetworkReport, chosen: Connection) -> Profile:
-    """`profile` in an emulator, without the backends' counters."""
+def _held_shapes(network: Network, size: int) -> dict[str, tuple[int, ...]]:
+    """The shapes at a size by the symbols of the network's object that hold the largest ones."""
+    prefix, count = Symbols(network.name).prefix, len(network.inputs)
+    named = [(f"input{k}" if k < count else f"output{k - count}", shape)
+             for k, shape in enumerate(shapes(network, size))]  # fmt: skip
+    return {f"{prefix}{name}_shape": shape for name, shape in named if shape}
+
+
+def _entry_at(entry: NetworkReport, network: Network) -> NetworkReport:
+    """With the MACs of the network at its size; without any where it has other layers there."""
+    steps, times = network.plan.steps, network.plan.times
+    macs = [step.choice.layer.macs * times[step.index] for step in steps]
+    if [step.choice.layer.op for step in steps] != [row.op for row in entry.layers]:
+        macs = [0] * len(entry.layers)
+    rows = (replace(row, macs=m) for row, m in zip(entry.layers, macs, strict=True))
+    return replace(entry, layers=tuple(rows))
+
+
+def emulated(
+    folder: BuildFolder,
+    entry: NetworkReport,
+    chosen: Connection,
+    held: Mapping[str, Sequence[int]] | None = None,
+) -> Profile:
+    """`profile` in an emulator, without the backends' counters. held: as `count` takes shapes."""
     if folder.board.is_host:
         raise RequestError(
             f"Nothing counts instructions on the host, for which {entry.name!r} was built. "
@@ -52,7 +88,7 @@ def emulated(folder: BuildFolder, entry: NetworkReport, chosen: Connection) -> P
             f"bench.elf runs the first network of the firmware, {folder.networks[0].name!r}. "
             f"Build {entry.name!r} alone to profile it."
         )
-    counted = count(folder, chosen)
+    counted = count(folder, chosen, held)
     counts, cycles, time = counted.counts, counted.cycles, counted.time
     made = _profile(folder, entry, counts.layers, counts.total, counted.source, counts.stack_bytes)
     made = replace(made, cores=counts.cores)
@@ -73,11 +109,15 @@ def emulated(folder: BuildFolder, entry: NetworkReport, chosen: Connection) -> P
 
 
 def _beside(
-    measured: Profile, folder: BuildFolder, entry: NetworkReport, chosen: Connection
+    measured: Profile,
+    folder: BuildFolder,
+    entry: NetworkReport,
+    chosen: Connection,
+    held: Mapping[str, Sequence[int]],
 ) -> Profile:
     """What a board's counter says, with the modelled cycles where an emulator counts for them."""
     try:
-        modelled = emulated(folder, entry, replace(chosen, port=None, emulator="qemu"))
+        modelled = emulated(folder, entry, replace(chosen, port=None, emulator="qemu"), held)
     except McuDeployError as error:
         reason = str(error).rstrip(".")
         return replace(measured, no_cycles=reason, no_time=reason)
@@ -92,8 +132,14 @@ def _beside(
     )  # fmt: skip
 
 
-def on_board(folder: BuildFolder, network: Network, connection: Connection) -> Profile:
-    """`profile` on the board at a port, without the backends' counters."""
+def on_board(
+    folder: BuildFolder,
+    network: Network,
+    connection: Connection,
+    entry: NetworkReport | None = None,
+) -> Profile:
+    """`profile` on the board at a port, without the backends' counters. entry: as the report has
+    the network at its size."""
     name = network.name
     inputs = random_samples(network.graph, 1, edges=network.inputs).inputs[0]
     with open_device(folder, connection) as device:
@@ -104,7 +150,7 @@ def on_board(folder: BuildFolder, network: Network, connection: Connection) -> P
     total = plain.counter_least
     unit = result.counter_kind.name.lower()
     return _profile(
-        folder, folder.network(name), result.layers, total,
+        folder, entry or folder.network(name), result.layers, total,
         f"the counter of {folder.board.name}", result.run.stack_used, unit,
     )  # fmt: skip
 

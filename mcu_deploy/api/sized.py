@@ -43,10 +43,7 @@ def made_up(network: Network, sizes: Sequence[int] | None = None) -> Samples:
     size = network.selection.size
     if size is None:
         if sizes is not None:
-            raise RequestError(
-                f"The network {network.name!r} has one size alone. Build it with a bound, as "
-                "--shape x=N,8:N<=64, or leave --sizes out."
-            )
+            raise _has_one(network, "--sizes")
         return random_samples(network.graph, edges=network.inputs)
     chosen = sizes or sorted({size.least, max(size.most // 2, size.least), size.most})
     found: list[tuple[Array, ...]] = []
@@ -72,6 +69,32 @@ def at_sizes(
             made[one] = folder.compile_again(network.name, session, one)
         found.append(made[one])
     return found
+
+
+def at_size(
+    folder: ObjectFolder, network: Network, one: int, session: Session | None = None
+) -> Network:
+    """The network as it is at a size. Raises RequestError where it has no such size."""
+    size = network.selection.size
+    if size is None:
+        raise _has_one(network, "--size")
+    _require(network, size, one)
+    return network if one == size.most else folder.compile_again(network.name, session, one)
+
+
+def shapes(network: Network, one: int) -> tuple[tuple[int, ...], ...]:
+    """Of the inputs, then of the outputs, at a size that the network has."""
+    size = network.selection.size
+    assert size is not None
+    largest = (network.graph.type(edge) for edge in (*network.inputs, *network.outputs))
+    return tuple(size.shape(k, one, type_.shape) for k, type_ in enumerate(largest))
+
+
+def _has_one(network: Network, option: str) -> RequestError:
+    return RequestError(
+        f"The network {network.name!r} has one size alone. Build it with a bound, as --shape "
+        f"x=N,8:N<=64, or leave {option} out."
+    )
 
 
 def _types(network: Network, size: Size, one: int) -> list[TensorType]:

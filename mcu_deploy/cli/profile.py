@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from mcu_deploy.cli.console import layer_lines, print_json, say
 from mcu_deploy.cli.options import (
@@ -30,6 +32,12 @@ def profile(
     source: SourceArgument,
     board: OptionalBoard = None,
     model: ModelOption = None,
+    size: Annotated[
+        int | None,
+        typer.Option(
+            "--size", metavar="N", help="Of the run, where each run decides one; else the largest."
+        ),
+    ] = None,
     *,
     connection: Connection,
     wide: WideOption = False,
@@ -41,10 +49,11 @@ def profile(
 
     with folder_for(source, board) as folder:
         with working(f"counting on {folder.board.name}"):
-            result = profiling.profile(folder, model=model, connection=connection)
+            result = profiling.profile(folder, model=model, size=size, connection=connection)
         if as_json:
             print_json(_as_json(folder.report, result))
         else:
+            say(*folder.network(model).size_lines(result.size))
             _print(folder.board, result, wide)
 
 
@@ -70,7 +79,7 @@ def _as_json(report: Report, result: Profile) -> dict[str, Any]:
         **_time(result.time),
         "layers": layers,
         "profile": {
-            **picked(result, "unit", "source", "total", "timings", "no_cycles"),
+            **picked(result, "unit", "source", "total", "timings", "no_cycles", "size"),
             "clock_hz": result.time.clock_hz if result.time else None,
             "no_time": result.no_time,
             "assumed_at_once": list(result.assumed),

@@ -47,6 +47,7 @@ def report(
         )  # fmt: skip
         return
     out.print(drawn(saved.table()))
+    say(*(line for network in saved.networks for line in network.size_lines()))
     for table in tables:
         say(table.title, before="[bold]")
         if table.rows:

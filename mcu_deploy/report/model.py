@@ -246,12 +246,14 @@ class NetworkReport:
     layers: tuple[LayerReport, ...]
     size: SizeReport | None
 
-    def size_lines(self) -> tuple[str, ...]:
-        """What is said of a size that each run decides, where there is one."""
+    def size_lines(self, size: int | None = None) -> tuple[str, ...]:
+        """What is said of a size that each run decides, where there is one. size: what the numbers
+        are for; the largest by default."""
         if self.size is None:
             return ()
         least, most = self.size.least, self.size.most
-        return (f"{self.name}: each run decides a size of {least} to {most}; this is for {most}",)
+        said = f"each run decides a size of {least} to {most}; this is for {size or most}"
+        return (f"{self.name}: {said}",)
 
     def time_line(self) -> str:
         """What a run takes by the prices of its layers, or why nothing is said of that."""

@@ -60,6 +60,7 @@ class Profile(Tabled):
     no_cycles is a clause that says why. time: on the board at the clock that it is rated for,
     modelled with the wait states of its memories; where it is None, no_time says why. assumed: the
     memories that were taken to answer at once, because the board's file does not say how they do.
+    size: that of the run, where each run decides one.
     """
 
     network: str
@@ -77,6 +78,7 @@ class Profile(Tabled):
     time: BoardTime | None = None
     no_time: str = ""
     assumed: tuple[str, ...] = ()
+    size: int | None = None
 
     @property
     def work(self) -> int:

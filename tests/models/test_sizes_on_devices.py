@@ -10,6 +10,7 @@ import sized_programs as programs
 from command_line import call
 
 import mcu_deploy
+from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.running import load_for, run
 from mcu_deploy.api.validating import validate
 from mcu_deploy.errors import RequestError
@@ -116,3 +117,26 @@ def test_samples_are_taken_as_long_as_they_are(tmp_path: Path) -> None:
         validate(build, tmp_path / "short.npz", sizes=[3])
     with pytest.raises(RequestError, match="from 1 to 40, not for 50"):
         validate(build, sizes=[50])
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.needs_qemu
+def test_profile_counts_a_run_of_a_size(tmp_path: Path) -> None:
+    folder = _built("convolution", tmp_path, "mps2-an386").directory
+    bound = MODELS["convolution"][2]
+    plain = profile(folder)
+    assert plain.size == bound and profile(folder, size=bound) == plain
+    half = profile(folder, size=bound // 2)
+    assert half.size == bound // 2
+    assert plain.macs // 3 < half.macs < plain.macs
+    assert plain.total // 3 < half.total < plain.total
+    assert [layer.name for layer in half.layers] == [layer.name for layer in plain.layers]
+    with pytest.raises(RequestError, match="runs for sizes from 1 to 40, not for 41"):
+        profile(folder, size=bound + 1)
+
+
+@pytest.mark.needs_arm_gcc
+def test_profile_takes_a_size_where_there_is_one(kws_dir: Path, tmp_path: Path) -> None:
+    build = mcu_deploy.build(kws_dir / "model.onnx", "mps2-an386", tmp_path / "build")
+    with pytest.raises(RequestError, match=r"has one size alone.* or leave --size out"):
+        profile(build.directory, size=3)
