@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sampling import first
@@ -10,7 +11,7 @@ from toolchain_programs import link_program
 
 from mcu_deploy.elf.disassembly import Disassembled
 from mcu_deploy.errors import ToolError
-from mcu_deploy.toolchain.stack.bound import StackAnalysis, StackBound, StackError, stack_bound
+from mcu_deploy.toolchain.stack.bound import StackAnalysis, StackBound, StackError
 from mcu_deploy.toolchain.stack.callgraph import read_callgraphs
 from mcu_deploy.toolchain.stack.effects import UnknownEffect, flow, stack_effect
 from mcu_deploy.toolchain.stack.host import host_stack_bound
@@ -31,9 +32,13 @@ CORES = {
 NOINLINE = "#define FAR __attribute__((noinline, noclone))\n"
 
 
+def stack_bound(elf: Path, entry: str, **options: Any) -> StackBound:
+    return StackAnalysis(read_image(elf), **options).bound(entry)
+
+
 def bound(folder: Path, source: str, flags: tuple[str, ...] = M4, **options: object) -> StackBound:
     elf = link_program(folder, NOINLINE + source, *flags)
-    return stack_bound(elf, "entry", callgraphs=[elf.with_suffix(".ci")], **options)  # type: ignore[arg-type]
+    return stack_bound(elf, "entry", callgraphs=[elf.with_suffix(".ci")], **options)
 
 
 def test_frames_add_up_along_the_deepest_path(tmp_path: Path) -> None:
@@ -56,7 +61,7 @@ def test_a_tail_call_has_given_its_frame_back(tmp_path: Path) -> None:
         "static FAR int last(int x) { volatile int a[8]; a[x] = x; return a[x / 2]; }\n"
         "int entry(int x) { volatile int a[20]; a[x] = x; return last(a[x / 2]); }\n",
     )
-    assert found == StackBound("entry", 80, (("entry", 80),))
+    assert found == StackBound("entry", (("entry", 80),))
 
 
 def test_a_variadic_function_counts_the_registers_it_saves(tmp_path: Path) -> None:
@@ -355,7 +360,7 @@ def test_what_the_host_knows_is_the_c_files_alone(tmp_path: Path) -> None:
     with pytest.raises(StackError, match="layer takes memory from it by alloca"):
         host_stack_bound("mcu_instance_run", network=network, callgraphs=[runtime])
     network.write_text(text.replace('targetname: "expf"', 'targetname: "n.c:layer"'))
-    with pytest.raises(StackError, match=r"in a circle: n\.c:layer -> n\.c:layer"):
+    with pytest.raises(StackError, match=r"in a circle: layer -> layer;"):
         host_stack_bound("mcu_instance_run", network=network, callgraphs=[runtime])
 
 

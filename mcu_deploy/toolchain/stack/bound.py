@@ -20,7 +20,7 @@ from mcu_deploy.errors import FitError
 from mcu_deploy.toolchain.stack.callgraph import CompiledFunction, read_callgraphs
 from mcu_deploy.toolchain.stack.effects import UnknownEffect
 from mcu_deploy.toolchain.stack.frame import StackFrame, walk
-from mcu_deploy.toolchain.stack.image import ImageFunction, LinkedImage, read_image
+from mcu_deploy.toolchain.stack.image import ImageFunction, LinkedImage
 
 _NOTHING: Mapping[str, Sequence[str]] = MappingProxyType({})
 
@@ -46,15 +46,17 @@ class StackError(FitError):
 class StackBound:
     """The most stack, in bytes, below the caller's SP that `entry` uses.
 
-    path: the calls that need the most: (function, bytes on the stack when it calls the next one);
-    the numbers add up to `bytes`.
+    path: the calls that need the most: (function, bytes on the stack when it calls the next one).
     unknown: functions of which nothing is known and that count as 0 (host programs only).
     """
 
     entry: str
-    bytes: int
     path: tuple[tuple[str, int], ...]
     unknown: tuple[str, ...] = ()
+
+    @property
+    def bytes(self) -> int:
+        return sum(size for _, size in self.path)
 
     def error(self, message: str, room: int) -> StackError:
         """For a stack of which only `room` bytes are there: the largest frame on the way is why."""
@@ -64,6 +66,24 @@ class StackBound:
             f"its function {function} takes {size:,} bytes of the stack, which has {room:,} for "
             "all functions together",
         )  # fmt: skip
+
+
+def recursion(cycle: Sequence[str]) -> StackError:
+    """For functions of which each calls the next, and the last one the first."""
+    return StackError(
+        "The stack has no bound, since functions call each other in a circle: "
+        f"{' -> '.join([*cycle, cycle[0]])}; replace the recursion by a loop.",
+        cycle,
+    )
+
+
+def dynamic_frame(function: str) -> StackError:
+    """For a function whose frame has no size."""
+    return StackError(
+        f"The stack has no bound, since {function} takes memory from it by alloca or "
+        "for an array of variable length; give the array a fixed size.",
+        [function],
+    )
 
 
 def _plain(name: str) -> str:
@@ -97,13 +117,16 @@ class StackAnalysis:
         self._bounds: dict[int, tuple[tuple[str, int], ...]] = {}
 
     def bound(self, entry: str) -> StackBound:
-        """The bound of one function, by its name. Raises StackError where there is none."""
+        """The bound of one function, by its name. Raises StackError where there is none.
+
+        Interrupts are not in it: the handlers run on a stack of their own, and what the hardware
+        pushes on the interrupted one is programs.exception_frame_bytes(board).
+        """
         return self.bound_at(self._named(entry, f"the entry {entry}"))
 
     def bound_at(self, function: ImageFunction) -> StackBound:
         """The bound of one function of the image; names of static functions need not be unique."""
-        path = self._path(function, [])
-        return StackBound(function.name, sum(size for _, size in path), path)
+        return StackBound(function.name, self._path(function, []))
 
     def frame(self, name: str) -> int:
         """The stack of one function alone, in bytes."""
@@ -129,12 +152,7 @@ class StackAnalysis:
         if any(_plain(name) in self._ignored for name in function.names):
             return ((function.name, 0),)
         if function in callers:
-            cycle = [item.name for item in callers[callers.index(function) :]]
-            raise StackError(
-                "The stack has no bound, since functions call each other in a circle: "
-                f"{' -> '.join([*cycle, function.name])}; replace the recursion by a loop.",
-                cycle,
-            )
+            raise recursion([item.name for item in callers[callers.index(function) :]])
         frame = self._frame(function)
         deepest: tuple[tuple[str, int], ...] = ((function.name, frame.peak),)
         total = frame.peak
@@ -196,11 +214,7 @@ class StackAnalysis:
     def _frame(self, function: ImageFunction) -> StackFrame:
         compiled = self._of(function)
         if any(item.dynamic for item in compiled):
-            raise StackError(
-                f"The stack has no bound, since {function.name} takes memory from it by alloca or "
-                "for an array of variable length; give the array a fixed size.",
-                [function.name],
-            )
+            raise dynamic_frame(function.name)
         try:
             walked = walk(self.image, function, compiled=bool(compiled))
         except UnknownEffect as problem:
@@ -226,21 +240,3 @@ class StackAnalysis:
                 [function.name],
             )
         return walked.at_least(max(known, default=0))
-
-
-def stack_bound(
-    elf: Path,
-    entry: str,
-    *,
-    callgraphs: Sequence[Path],
-    indirect: Mapping[str, Sequence[str]] = _NOTHING,
-    ignored: Collection[str] = (),
-) -> StackBound:
-    """The most stack that `entry` and all that it calls use, in bytes; see StackAnalysis.
-
-    Interrupts are not in it: the handlers run on a stack of their own, and what the hardware pushes
-    on the interrupted one is programs.exception_frame_bytes(board).
-    """
-    image = read_image(elf)
-    analysis = StackAnalysis(image, callgraphs=callgraphs, indirect=indirect, ignored=ignored)
-    return analysis.bound(entry)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mcu_deploy.toolchain.stack.bound import StackBound, StackError
+from mcu_deploy.toolchain.stack.bound import StackBound, StackError, dynamic_frame, recursion
 from mcu_deploy.toolchain.stack.callgraph import (
     INDIRECT_CALL,
     CompiledFunction,
@@ -38,7 +38,7 @@ def host_stack_bound(entry: str, *, network: Path, callgraphs: Sequence[Path]) -
     roots = tuple(item.title for item in own if item.title not in called)
     unknown: set[str] = set()
     path = _path(entry, functions, {entry: roots}, unknown, [])
-    return StackBound(entry, sum(size for _, size in path), path, tuple(sorted(unknown)))
+    return StackBound(entry, path, tuple(sorted(unknown)))
 
 
 def _path(
@@ -53,18 +53,9 @@ def _path(
         unknown.add(title)
         return ()
     if title in callers:
-        cycle = " -> ".join([*callers[callers.index(title) :], title])
-        raise StackError(
-            "The stack has no bound, since functions call each other in a circle: "
-            f"{cycle}; replace the recursion by a loop.",
-            [functions[item].name for item in callers[callers.index(title) :]],
-        )
+        raise recursion([functions[item].name for item in callers[callers.index(title) :]])
     if function.dynamic:
-        raise StackError(
-            f"The stack has no bound, since {function.name} takes memory from it by alloca or "
-            "for an array of variable length; give the array a fixed size.",
-            [function.name],
-        )
+        raise dynamic_frame(function.name)
     callees = [item for item in function.calls if item != INDIRECT_CALL]
     if INDIRECT_CALL in function.calls:
         callees += indirect.get(title, ())

@@ -103,7 +103,7 @@ def firmware_stack(firmware: Firmware, directory: Path) -> StackBound:
     graphs = firmware.callgraphs(directory)
     analysis = StackAnalysis(image, callgraphs=graphs, indirect=indirect, ignored=_OVERFLOWING)
     bound = analysis.bound(_MAIN)
-    return _summed(_MAIN, (*bound.path, ("exception frame", exception_frame_bytes(board))))
+    return StackBound(_MAIN, (*bound.path, ("exception frame", exception_frame_bytes(board))))
 
 
 @dataclass(frozen=True)
@@ -165,12 +165,9 @@ def second_core_stacks(firmware: Firmware, directory: Path) -> SecondCoreStacks 
     work, fault = analysis.bound(_SERVE), analysis.bound(_FAULT_ENTRY)
     reset = (_SECOND_RESET, analysis.frame(_SECOND_RESET))
     return SecondCoreStacks(
-        _summed(_SERVE, (*work.path, frame)), _summed(_FAULT_ENTRY, (reset, *fault.path, frame))
+        StackBound(_SERVE, (*work.path, frame)),
+        StackBound(_FAULT_ENTRY, (reset, *fault.path, frame)),
     )
-
-
-def _summed(entry: str, path: tuple[tuple[str, int], ...]) -> StackBound:
-    return StackBound(entry, sum(size for _, size in path), path)
 
 
 def _run_function(image: LinkedImage, name: str) -> ImageFunction:
