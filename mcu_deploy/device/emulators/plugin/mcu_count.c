@@ -130,9 +130,9 @@ __attribute__((constructor)) static void choose_version(void) {
 
 /* ---- Counters ---- */
 
-/* Cell 0 is the number of instructions; the others are the histogram, one per address. */
-enum { MAX_ADDRESSES = 1 << 18, TABLE_SIZE = MAX_ADDRESSES * 2, NUM_CELLS = MAX_ADDRESSES + 1 };
-enum { MAX_CORES = 8 };
+/* Cell 0 is the number of instructions; the others are the histogram, one for each of
+ * memories_steps: a block that is translated anew finds its cells again. */
+enum { NUM_CELLS = MAX_STEPS + 1, MAX_CORES = 8 };
 
 static size_t cells_size; /* of one core, in bytes */
 static unsigned int num_cores;
@@ -174,31 +174,6 @@ static void add_one(struct qemu_plugin_insn *instruction, uint32_t cell) {
         const qemu_plugin_u64 place = {scores, cell * sizeof(uint64_t)};
         qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(instruction, INLINE_ADD_U64, place, 1);
     }
-}
-
-/* Which cell counts which address: a hash table with open addressing, filled while QEMU translates.
- * A block that is translated anew finds its cells again. */
-static uint32_t *table;     /* 0: the place is free */
-static uint64_t *addresses; /* of a cell */
-static uint32_t num_addresses;
-static pthread_mutex_t table_mutex = PTHREAD_MUTEX_INITIALIZER; /* cores translate at once */
-
-static uint32_t cell_of(uint64_t address) {
-    pthread_mutex_lock(&table_mutex);
-    uint32_t i = (uint32_t)(((address >> 1) * 0x9E3779B97F4A7C15ULL) >> 40) % TABLE_SIZE;
-    while (table[i] != 0 && addresses[table[i]] != address) {
-        i = (i + 1) % TABLE_SIZE;
-    }
-    if (table[i] == 0) {
-        if (num_addresses == MAX_ADDRESSES) {
-            fail("too many different instructions", "at most 262144");
-        }
-        addresses[num_addresses + 1] = address;
-        table[i] = ++num_addresses;
-    }
-    const uint32_t cell = table[i];
-    pthread_mutex_unlock(&table_mutex);
-    return cell;
 }
 
 /* ---- Marks ---- */
@@ -291,9 +266,9 @@ static void on_exit_of_qemu(qemu_plugin_id_t id, void *userdata) {
 }
 
 static void write_histogram(const uint64_t *counts, uint64_t end) {
-    for (uint32_t cell = 1; cell <= num_addresses; cell++) {
+    for (uint32_t cell = 1; cell <= memories_num_steps; cell++) {
         if (counts[cell] != 0) {
-            fprintf(histogram.file, "%llx %llu\n", (unsigned long long)addresses[cell],
+            fprintf(histogram.file, "%llx %llu\n", (unsigned long long)memories_steps[cell].address,
                     (unsigned long long)counts[cell]);
             histogram.lines++;
         }
@@ -344,7 +319,7 @@ static void on_mark(unsigned int core, void *userdata) {
         is_counting[core] = false;
     }
     if (histogram.file != NULL && mark->histogram_from) {
-        memset(counts + 1, 0, num_addresses * sizeof *counts);
+        memset(counts + 1, 0, memories_num_steps * sizeof *counts);
         is_counting[core] = true;
     }
     if (mark->stop || (mark->stop_next && mark->seen)) {
@@ -374,13 +349,16 @@ static void on_access(unsigned int core, meminfo_t info, uint64_t address, void 
     }
 }
 
-static void follow(struct qemu_plugin_insn *instruction, uint64_t address) {
-    step_t *step = memories_step(address, (uint32_t)qemu_plugin_insn_size(instruction));
+static step_t *step_of(const struct qemu_plugin_insn *instruction) {
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* cores translate at once */
+    pthread_mutex_lock(&mutex);
+    step_t *step = memories_step(qemu_plugin_insn_vaddr(instruction),
+                                 (uint32_t)qemu_plugin_insn_size(instruction));
+    pthread_mutex_unlock(&mutex);
     if (step == NULL) {
         fail("too many different instructions", "at most 262144");
     }
-    qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_instruction, CB_NO_REGS, step);
-    qemu_plugin_register_vcpu_mem_cb(instruction, on_access, CB_NO_REGS, MEM_RW, NULL);
+    return step;
 }
 
 /* ---- QEMU calls ---- */
@@ -414,10 +392,12 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
         }
         add_one(instruction, 0);
         if (histogram.file != NULL) {
-            add_one(instruction, cell_of(address));
+            add_one(instruction, (uint32_t)(step_of(instruction) - memories_steps));
         }
         if (waits.file != NULL) {
-            follow(instruction, address);
+            qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_instruction, CB_NO_REGS,
+                                                   step_of(instruction));
+            qemu_plugin_register_vcpu_mem_cb(instruction, on_access, CB_NO_REGS, MEM_RW, NULL);
         }
     }
 }
@@ -473,15 +453,10 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
         fail("an argument is missing", "out=FILE");
     }
     cells_size = (histogram.file != NULL ? NUM_CELLS : 1) * sizeof(uint64_t);
-    if (histogram.file != NULL) {
-        table = calloc(TABLE_SIZE, sizeof *table);
-        addresses = calloc(NUM_CELLS, sizeof *addresses);
-    }
     if (qemu_plugin_register_vcpu_insn_exec_inline == NULL && qemu_plugin_scoreboard_new != NULL) {
         scores = qemu_plugin_scoreboard_new(cells_size);
     }
-    if ((qemu_plugin_register_vcpu_insn_exec_inline == NULL && scores == NULL) ||
-        (histogram.file != NULL && (table == NULL || addresses == NULL))) {
+    if (qemu_plugin_register_vcpu_insn_exec_inline == NULL && scores == NULL) {
         fail("this QEMU has no way to count that the plugin knows, or no memory is left", "");
     }
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);

@@ -14,6 +14,8 @@ static const uint64_t NOWHERE = ~0ULL;
 
 uint64_t memories_code_wait;
 uint64_t memories_data_wait;
+step_t memories_steps[MAX_STEPS + 1];
+uint32_t memories_num_steps;
 
 static uint64_t now;
 
@@ -215,30 +217,25 @@ void memories_write(uint64_t address) {
 
 /* ---- What there is ---- */
 
-static step_t *table[1 << TABLE_BITS]; /* by address: open addressing */
-
-static step_t **place_of(uint64_t address) {
-    const uint32_t mask = (1U << TABLE_BITS) - 1;
-    uint32_t i = (uint32_t)(((address >> 1) * 0x9E3779B97F4A7C15ULL) >> 40) & mask;
-    while (table[i] != NULL && table[i]->address != address) {
-        i = (i + 1) & mask;
-    }
-    return &table[i];
-}
+/* Where a step lies in memories_steps, by its address: a hash table with open addressing. */
+static uint32_t table[1 << TABLE_BITS]; /* 0: the place is free */
 
 step_t *memories_step(uint64_t address, uint32_t size) {
-    static uint32_t num_steps;
-    step_t **place = place_of(address);
-    if (*place == NULL) {
-        *place = num_steps < 1U << (TABLE_BITS - 1) ? malloc(sizeof **place) : NULL;
-        if (*place == NULL) {
+    const uint32_t mask = (1U << TABLE_BITS) - 1;
+    uint32_t i = (uint32_t)(((address >> 1) * 0x9E3779B97F4A7C15ULL) >> 40) & mask;
+    while (table[i] != 0 && memories_steps[table[i]].address != address) {
+        i = (i + 1) & mask;
+    }
+    if (table[i] == 0) {
+        if (memories_num_steps == MAX_STEPS) {
             return NULL;
         }
-        num_steps++;
-        **place = (step_t){address, CYCLE, 0, memory_at(address), 0};
+        table[i] = ++memories_num_steps;
+        memories_steps[table[i]] = (step_t){address, CYCLE, 0, memory_at(address), 0};
     }
-    (*place)->size = size != 0 ? size : (*place)->size;
-    return *place;
+    step_t *step = &memories_steps[table[i]];
+    step->size = size != 0 ? size : step->size;
+    return step;
 }
 
 static bool add_cache(cache_t cache) {

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { MAX_STEPS = 1 << 18 };
 typedef struct memory memory_t;
 
 /* An instruction as it is followed. */
@@ -37,8 +38,12 @@ extern uint64_t memories_data_wait;
 /* False where the file is missing or has another line. */
 bool memories_read_file(const char *name);
 
-/* The instruction at an address; the same pointer each time. NULL: no memory is left. */
+/* The instruction at an address; the same pointer each time. NULL: there are too many. */
 step_t *memories_step(uint64_t address, uint32_t size);
+
+/* All of them, at most MAX_STEPS, from 1 on. */
+extern step_t memories_steps[MAX_STEPS + 1];
+extern uint32_t memories_num_steps;
 
 /* An instruction is about to be executed; it then reads or writes. */
 void memories_execute(const step_t *step);
