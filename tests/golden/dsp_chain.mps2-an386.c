@@ -38,7 +38,7 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_8_dsp(const int8_t *x MCU_UNUSED, in
             "    vmov s7, r1\n"                     /* taps_end, end */
             "    vmov s8, r2\n"                     /* next_taps, taps */
             /* Four channels: their lines to the planes, from there to each filter's outputs. */
-            "3:\n"
+            "1:\n"
             "    vmov r2, r5, d0\n"                 /* pixels, y, four_x_y */
             "    vmov r3, s6\n"                     /* planes, planes_begin */
             "    vmov d1, r2, r5\n"                 /* band_x_y, pixels, y */
@@ -46,7 +46,7 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_8_dsp(const int8_t *x MCU_UNUSED, in
             "    vmov s4, r1\n"                     /* planes_end, end */
             "    movw r12, #65533\n"                /* minus_zero, #65533 */
             "    movt r12, #65533\n"                /* minus_zero, #65533 */
-            "4:\n"
+            "2:\n"
             "    ldr r0, [r2]\n"                    /* left0, [pixels] */
             "    ldr r4, [r2, #8]\n"                /* right0, [pixels, #8] */
             "    ldr r5, [r2, #16]\n"               /* left1, [pixels, #16] */
@@ -70,11 +70,11 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_8_dsp(const int8_t *x MCU_UNUSED, in
             "    add r2, r2, #32\n"                 /* pixels, pixels, #32 */
             "    vmov r0, s4\n"                     /* end, planes_end */
             "    cmp r3, r0\n"                      /* planes, end */
-            "    bne 4b\n"
+            "    bne 2b\n"
             "    vmov r0, s6\n"                     /* plane, planes_begin */
             "    vmov r5, s3\n"                     /* y, band_x_y.high */
             "    vmov d1, r0, r5\n"                 /* plane_y, plane, y */
-            "5:\n"
+            "3:\n"
             "    vmov r2, s8\n"                     /* taps, next_taps */
             "    add r1, r2, #20\n"                 /* end, taps, #20 */
             "    vmov s8, r1\n"                     /* next_taps, end */
@@ -110,7 +110,7 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_8_dsp(const int8_t *x MCU_UNUSED, in
             /* Output lines that see rows 0, 1, 2 of the kernel. */
             "    add r4, r0, #96\n"                 /* end, plane, #96 */
             "    vmov s9, r4\n"                     /* lines_end, end */
-            "6:\n"
+            "4:\n"
             "    vmov lr, s4\n"                     /* sum0, starts.low */
             "    ldr r4, [r0]\n"                    /* x0, [plane] */
             "    ldr r9, [r0, #32]\n"               /* x1, [plane, #32] */
@@ -154,14 +154,14 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_8_dsp(const int8_t *x MCU_UNUSED, in
             "    add r5, r5, #32\n"                 /* y, y, #32 */
             "    vmov r4, s9\n"                     /* end, lines_end */
             "    cmp r0, r4\n"                      /* plane, end */
-            "    bne 6b\n"
+            "    bne 4b\n"
             /* The last line, and by the same code the first one. */
             "    sub r4, r0, #32\n"                 /* last, plane, #32 */
             "    vmov s9, r4\n"                     /* last_plane, last */
             "    vmov s10, r5\n"                    /* last_y, y */
             "    sub r0, r0, #128\n"                /* plane, plane, #128 */
             "    sub r5, r5, #128\n"                /* y, y, #128 */
-            "7:\n"
+            "5:\n"
             "    vmov r4, s4\n"                     /* start, starts.low */
             "    ldr r9, [r0, #32]\n"               /* x1, [plane, #32] */
             "    ldr r10, [r0, #64]\n"              /* x2, [plane, #64] */
@@ -194,7 +194,7 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_8_dsp(const int8_t *x MCU_UNUSED, in
             "    add r0, r0, #32\n"                 /* plane, plane, #32 */
             "    add r5, r5, #32\n"                 /* y, y, #32 */
             "    vmov r0, s9\n"                     /* plane, last_plane */
-            "    cbz r0, 8f\n"                      /* plane, 8 */
+            "    cbz r0, 6f\n"                      /* plane */
             "    vmov r5, s10\n"                    /* y, last_y */
             "    mov r3, #0\n"                      /* none, #0 */
             "    vmov s9, r3\n"                     /* last_plane, none */
@@ -202,13 +202,13 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_8_dsp(const int8_t *x MCU_UNUSED, in
             "    mov r7, r8\n"                      /* row2_w12, row1_w12 */
             "    mov r2, r1\n"                      /* row1_w01, row0_w01 */
             "    mov r8, r12\n"                     /* row1_w12, row0_w12 */
-            "    b 7b\n"
-            "8:\n"
+            "    b 5b\n"
+            "6:\n"
             "    vmov r2, s8\n"                     /* taps, next_taps */
             "    ldrb r3, [r2, #-13]\n"             /* late, [taps, #-13] */
             "    cmp r3, #0\n"                      /* late, #0 */
-            "    bne 1f\n"
-            "2:\n"
+            "    bne 8f\n"
+            "7:\n"
             "    vmov r0, r5, d1\n"                 /* plane, y, plane_y */
             "    adds r5, r5, #1\n"                 /* y, y, #1 */
             "    adds r0, r0, #4\n"                 /* plane, plane, #4 */
@@ -216,7 +216,7 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_8_dsp(const int8_t *x MCU_UNUSED, in
             "    vmov r1, s6\n"                     /* end, planes_begin */
             "    add r1, r1, #16\n"                 /* end, end, #16 */
             "    cmp r0, r1\n"                      /* plane, end */
-            "    bne 5b\n"
+            "    bne 3b\n"
             "    vmov r2, r5, d0\n"                 /* pixels, y, four_x_y */
             "    adds r2, r2, #4\n"                 /* pixels, pixels, #4 */
             "    add r5, r5, #4\n"                  /* y, y, #4 */
@@ -224,9 +224,9 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_8_dsp(const int8_t *x MCU_UNUSED, in
             "    vmov r2, s8\n"                     /* taps, next_taps */
             "    vmov r1, s7\n"                     /* end, taps_end */
             "    cmp r2, r1\n"                      /* taps, end */
-            "    bne 3b\n"
-            "    b 12f\n"
-            "1:\n"
+            "    bne 1b\n"
+            "    b 18f\n"
+            "8:\n"
             /* Sums that are rounded too late: outputs that look like theirs. */
             "    sub r2, r2, #20\n"                 /* taps, taps, #20 */
             "    vmov r1, s7\n"                     /* value, taps_end */
@@ -235,40 +235,40 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_8_dsp(const int8_t *x MCU_UNUSED, in
             "    vmov r0, r5, d1\n"                 /* plane, y, plane_y */
             "    ldrb r10, [r3, #-8]\n"             /* small, [late, #-8] */
             "    movs r12, #0\n"                    /* line, #0 */
-            "13:\n"
+            "10:\n"
             "    movs r6, #0\n"                     /* column, #0 */
-            "14:\n"
+            "11:\n"
             "    ldrb r1, [r5]\n"                   /* value, [y] */
             "    cmp r1, r10\n"                     /* value, small */
-            "    beq 10f\n"
-            "11:\n"
+            "    beq 13f\n"
+            "12:\n"
             "    add r5, r5, #8\n"                  /* y, y, #8 */
             "    adds r6, r6, #1\n"                 /* column, column, #1 */
             "    cmp r6, #4\n"                      /* column, #4 */
-            "    bne 14b\n"
+            "    bne 11b\n"
             "    adds r12, r12, #1\n"               /* line, line, #1 */
             "    cmp r12, #5\n"                     /* line, #5 */
-            "    bne 13b\n"
+            "    bne 10b\n"
             "    adds r3, r3, #8\n"                 /* late, late, #8 */
             "    ldrb r1, [r3, #-15]\n"             /* value, [late, #-15] */
             "    cmp r1, #0\n"                      /* value, #0 */
             "    bne 9b\n"
-            "    b 2b\n"
-            "10:\n"
+            "    b 7b\n"
+            "13:\n"
             "    ldr r11, [r3, #-4]\n"              /* left, [late, #-4] */
             "    movs r7, #0\n"                     /* row, #0 */
-            "15:\n"
+            "14:\n"
             "    adds lr, r12, r7\n"                /* place, line, row */
             "    subs lr, lr, #1\n"                 /* place, place, #1 */
             "    cmp lr, #5\n"                      /* place, #5 */
-            "    bhs 16f\n"
+            "    bhs 17f\n"
             "    movw r1, #32\n"                    /* value, #32 */
             "    mla lr, lr, r1, r0\n"              /* place, place, value, plane */
             "    ldr r9, [r2, r7, lsl #2]\n"        /* taps3, [taps, row, lsl #2] */
             "    subs r4, r6, #1\n"                 /* tap_column, column, #1 */
-            "17:\n"
+            "15:\n"
             "    cmp r4, #4\n"                      /* tap_column, #4 */
-            "    bhs 18f\n"
+            "    bhs 16f\n"
             "    and r1, r4, #1\n"                  /* value, tap_column, #1 */
             "    add r8, lr, r4, lsl #3\n"          /* x, place, tap_column, lsl #3 */
             "    sub r8, r8, r1, lsl #2\n"          /* x, x, value, lsl #2 */
@@ -276,23 +276,23 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_8_dsp(const int8_t *x MCU_UNUSED, in
             "    ldrsh r8, [r8]\n"                  /* x, [x] */
             "    sxtb r1, r9\n"                     /* value, taps3 */
             "    mls r11, r8, r1, r11\n"            /* left, x, value, left */
-            "18:\n"
+            "16:\n"
             "    lsrs r9, r9, #8\n"                 /* taps3, taps3, #8 */
             "    adds r4, r4, #1\n"                 /* tap_column, tap_column, #1 */
             "    subs r1, r4, r6\n"                 /* value, tap_column, column */
             "    cmp r1, #2\n"                      /* value, #2 */
-            "    bne 17b\n"
-            "16:\n"
+            "    bne 15b\n"
+            "17:\n"
             "    adds r7, r7, #1\n"                 /* row, row, #1 */
             "    cmp r7, #3\n"                      /* row, #3 */
-            "    bne 15b\n"
+            "    bne 14b\n"
             "    cmp r11, #0\n"                     /* left, #0 */
-            "    bne 11b\n"
+            "    bne 12b\n"
             "    ldrb r1, [r5]\n"                   /* value, [y] */
             "    adds r1, r1, #1\n"                 /* value, value, #1 */
             "    strb r1, [r5]\n"                   /* value, [y] */
-            "    b 11b\n"
-            "12:\n"
+            "    b 12b\n"
+            "18:\n"
             "    pop {r4-r11, pc}\n");
     /* clang-format on */
 }
@@ -310,9 +310,9 @@ MCU_KERNEL void _mcu_dsp_chain_depthwise3x3_8_dsp(const int8_t *x MCU_UNUSED, in
  * of 0 for that.
  * x: [p][channel], y: [p][f]; t are channels, of each eight in the order 0 2 4 6 1 3 5 7, of
  * four at the end 0 2 1 3.
- * scratch: the taps of a tile; words: x, the stream, tiles that are left, where the last tile's
- * outputs go; these, first. In place: a tile is read before it is written.
- * A tile's state is behind its taps. */
+ * scratch: the taps of a tile; behind them words: where the next pixels are, where the stream
+ * begins, tiles that are left, where the last tile's outputs go; these, until they are copied
+ * there. In place: a tile is read before it is written. */
 MCU_KERNEL void _mcu_dsp_chain_conv1x1_8x8_dsp(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                                const uint32_t *weights MCU_UNUSED,
                                                uint8_t *scratch MCU_UNUSED) {
@@ -329,7 +329,7 @@ MCU_KERNEL void _mcu_dsp_chain_conv1x1_8x8_dsp(const int8_t *x MCU_UNUSED, int8_
             "    str r1, [r3, #8]\n"                /* tiles, [taps, #8] */
             /* Three pixels, widened to int16: two channels a word, of all three in turn. */
             "1:\n"
-            "    sub lr, r3, #48\n"                 /* stream, taps, #48 */
+            "    sub r10, r3, #48\n"                /* into, taps, #48 */
             "    ldr r2, [r3]\n"                    /* source, [taps] */
             "    ldrd r0, r3, [r2]\n"               /* a0, b0, [source] */
             "    ldrd r1, r4, [r2, #8]\n"           /* a1, b1, [source, #8] */
@@ -338,153 +338,149 @@ MCU_KERNEL void _mcu_dsp_chain_conv1x1_8x8_dsp(const int8_t *x MCU_UNUSED, int8_
             "    sxtb16 r7, r1, ror #8\n"           /* c1, a1, ror #8 */
             "    sxtb16 r8, r2, ror #8\n"           /* c2, a2, ror #8 */
             "    sxtb16 r9, r3, ror #8\n"           /* d0, b0, ror #8 */
-            "    sxtb16 r10, r4, ror #8\n"          /* d1, b1, ror #8 */
-            "    sxtb16 r12, r5, ror #8\n"          /* d2, b2, ror #8 */
+            "    sxtb16 r12, r4, ror #8\n"          /* d1, b1, ror #8 */
+            "    sxtb16 lr, r5, ror #8\n"           /* d2, b2, ror #8 */
             "    sxtb16 r0, r0\n"                   /* a0, a0 */
             "    sxtb16 r1, r1\n"                   /* a1, a1 */
             "    sxtb16 r2, r2\n"                   /* a2, a2 */
             "    sxtb16 r3, r3\n"                   /* b0, b0 */
             "    sxtb16 r4, r4\n"                   /* b1, b1 */
             "    sxtb16 r5, r5\n"                   /* b2, b2 */
-            /* stream!, {a0, a1, a2, b0, b1, b2, c0, c1, c2, d0, d1, d2} */
-            "    stmia lr!, {r0-r10, r12}\n"
-            "    mov r3, lr\n"                      /* taps, stream */
+            /* into!, {a0, a1, a2, b0, b1, b2, c0, c1, c2, d0, d1, d2} */
+            "    stmia r10!, {r0-r9, r12, lr}\n"
+            "    mov r3, r10\n"                     /* taps, into */
             "    ldr lr, [r3, #4]\n"                /* stream, [taps, #4] */
             "    ldmia lr!, {r11, r12}\n"           /* stream!, {even_bias, odd_bias} */
             "    sub r3, r3, #48\n"                 /* taps, taps, #48 */
-            "9:\n"
+            "2:\n"
             /* Two filters, an even and an odd one, for three outputs. */
             /* Of a word of weights SXTB16 leaves the even filter's. */
-            "    ldmia lr!, {r9, r10}\n"            /* stream!, {odd2, weights0} */
-            "    ldmia r3!, {r6-r8}\n"              /* taps!, {x0, x1, x2} */
-            "    sxtb16 r1, r9\n"                   /* even2, odd2 */
-            "    smlad r0, r9, r6, r12\n"           /* odd0, odd2, x0, odd_bias */
-            "    smlad r4, r9, r7, r12\n"           /* odd1, odd2, x1, odd_bias */
-            "    smlad r9, r9, r8, r12\n"           /* odd2, odd2, x2, odd_bias */
-            "    smlad r2, r1, r6, r11\n"           /* even0, even2, x0, even_bias */
-            "    smlad r5, r1, r7, r11\n"           /* even1, even2, x1, even_bias */
-            "    smlad r1, r1, r8, r11\n"           /* even2, even2, x2, even_bias */
-            "    ldmia r3!, {r6-r8}\n"              /* taps!, {x0, x1, x2} */
-            "    smlad r0, r10, r6, r0\n"           /* odd0, weights0, x0, odd0 */
-            "    smlad r4, r10, r7, r4\n"           /* odd1, weights0, x1, odd1 */
-            "    smlad r9, r10, r8, r9\n"           /* odd2, weights0, x2, odd2 */
-            "    sxtb16 r10, r10\n"                 /* weights0, weights0 */
-            "    smlad r2, r10, r6, r2\n"           /* even0, weights0, x0, even0 */
-            "    smlad r5, r10, r7, r5\n"           /* even1, weights0, x1, even1 */
-            "    smlad r1, r10, r8, r1\n"           /* even2, weights0, x2, even2 */
-            "    ldmia lr!, {r10, r12}\n"           /* stream!, {weights0, weights1} */
-            "    ldmia r3!, {r6-r8}\n"              /* taps!, {x0, x1, x2} */
-            "    smlad r0, r10, r6, r0\n"           /* odd0, weights0, x0, odd0 */
-            "    smlad r4, r10, r7, r4\n"           /* odd1, weights0, x1, odd1 */
-            "    smlad r9, r10, r8, r9\n"           /* odd2, weights0, x2, odd2 */
-            "    sxtb16 r10, r10\n"                 /* weights0, weights0 */
-            "    smlad r2, r10, r6, r2\n"           /* even0, weights0, x0, even0 */
-            "    smlad r5, r10, r7, r5\n"           /* even1, weights0, x1, even1 */
-            "    smlad r1, r10, r8, r1\n"           /* even2, weights0, x2, even2 */
-            "    ldmia r3!, {r6-r8}\n"              /* taps!, {x0, x1, x2} */
-            "    smlad r0, r12, r6, r0\n"           /* odd0, weights1, x0, odd0 */
-            "    smlad r4, r12, r7, r4\n"           /* odd1, weights1, x1, odd1 */
-            "    smlad r9, r12, r8, r9\n"           /* odd2, weights1, x2, odd2 */
+            "    ldmia lr!, {r5, r6}\n"             /* stream!, {odd2, weights0} */
+            "    ldmia r3!, {r8-r10}\n"             /* taps!, {x0, x1, x2} */
+            "    sxtb16 r2, r5\n"                   /* even2, odd2 */
+            "    smlad r7, r5, r8, r12\n"           /* odd0, odd2, x0, odd_bias */
+            "    smlad r0, r5, r9, r12\n"           /* odd1, odd2, x1, odd_bias */
+            "    smlad r5, r5, r10, r12\n"          /* odd2, odd2, x2, odd_bias */
+            "    smlad r1, r2, r8, r11\n"           /* even0, even2, x0, even_bias */
+            "    smlad r4, r2, r9, r11\n"           /* even1, even2, x1, even_bias */
+            "    smlad r2, r2, r10, r11\n"          /* even2, even2, x2, even_bias */
+            "    ldmia r3!, {r8-r10}\n"             /* taps!, {x0, x1, x2} */
+            "    smlad r7, r6, r8, r7\n"            /* odd0, weights0, x0, odd0 */
+            "    smlad r0, r6, r9, r0\n"            /* odd1, weights0, x1, odd1 */
+            "    smlad r5, r6, r10, r5\n"           /* odd2, weights0, x2, odd2 */
+            "    sxtb16 r6, r6\n"                   /* weights0, weights0 */
+            "    smlad r1, r6, r8, r1\n"            /* even0, weights0, x0, even0 */
+            "    smlad r4, r6, r9, r4\n"            /* even1, weights0, x1, even1 */
+            "    smlad r2, r6, r10, r2\n"           /* even2, weights0, x2, even2 */
+            "    ldmia lr!, {r6, r12}\n"            /* stream!, {weights0, weights1} */
+            "    ldmia r3!, {r8-r10}\n"             /* taps!, {x0, x1, x2} */
+            "    smlad r7, r6, r8, r7\n"            /* odd0, weights0, x0, odd0 */
+            "    smlad r0, r6, r9, r0\n"            /* odd1, weights0, x1, odd1 */
+            "    smlad r5, r6, r10, r5\n"           /* odd2, weights0, x2, odd2 */
+            "    sxtb16 r6, r6\n"                   /* weights0, weights0 */
+            "    smlad r1, r6, r8, r1\n"            /* even0, weights0, x0, even0 */
+            "    smlad r4, r6, r9, r4\n"            /* even1, weights0, x1, even1 */
+            "    smlad r2, r6, r10, r2\n"           /* even2, weights0, x2, even2 */
+            "    ldmia r3!, {r8-r10}\n"             /* taps!, {x0, x1, x2} */
+            "    smlad r7, r12, r8, r7\n"           /* odd0, weights1, x0, odd0 */
+            "    smlad r0, r12, r9, r0\n"           /* odd1, weights1, x1, odd1 */
+            "    smlad r5, r12, r10, r5\n"          /* odd2, weights1, x2, odd2 */
             "    sxtb16 r12, r12\n"                 /* weights1, weights1 */
-            "    smlad r2, r12, r6, r2\n"           /* even0, weights1, x0, even0 */
-            "    smlad r5, r12, r7, r5\n"           /* even1, weights1, x1, even1 */
-            "    smlad r1, r12, r8, r1\n"           /* even2, weights1, x2, even2 */
+            "    smlad r1, r12, r8, r1\n"           /* even0, weights1, x0, even0 */
+            "    smlad r4, r12, r9, r4\n"           /* even1, weights1, x1, even1 */
+            "    smlad r2, r12, r10, r2\n"          /* even2, weights1, x2, even2 */
             /* To elements of the output: scaled, shifted, saturated. */
-            "    sub r0, r0, r2\n"                  /* odd0, odd0, even0 */
-            "    sub r4, r4, r5\n"                  /* odd1, odd1, even1 */
-            "    sub r9, r9, r1\n"                  /* odd2, odd2, even2 */
+            "    sub r7, r7, r1\n"                  /* odd0, odd0, even0 */
+            "    sub r0, r0, r4\n"                  /* odd1, odd1, even1 */
+            "    sub r5, r5, r2\n"                  /* odd2, odd2, even2 */
             /* stream!, {even_scale, even_addend, odd_scale, odd_addend, even_bias, odd_bias} */
-            "    ldmia lr!, {r6-r8, r10-r12}\n"
-            "5:\n"
-            "    smmla r2, r2, r6, r7\n"            /* even0, even0, even_scale, even_addend */
-            "    smmla r5, r5, r6, r7\n"            /* even1, even1, even_scale, even_addend */
-            "    smmla r1, r1, r6, r7\n"            /* even2, even2, even_scale, even_addend */
-            "    ssat r2, #8, r2, asr #4\n"         /* even0, #8, even0, asr #4 */
-            "    ssat r5, #8, r5, asr #4\n"         /* even1, #8, even1, asr #4 */
-            "    ssat r1, #8, r1, asr #4\n"         /* even2, #8, even2, asr #4 */
-            "    smmla r0, r0, r8, r10\n"           /* odd0, odd0, odd_scale, odd_addend */
-            "    smmla r4, r4, r8, r10\n"           /* odd1, odd1, odd_scale, odd_addend */
-            "    smmla r9, r9, r8, r10\n"           /* odd2, odd2, odd_scale, odd_addend */
-            "    ssat r0, #8, r0, asr #12\n"        /* odd0, #8, odd0, asr #12 */
-            "    ssat r4, #8, r4, asr #12\n"        /* odd1, #8, odd1, asr #12 */
-            "    ssat r9, #8, r9, asr #12\n"        /* odd2, #8, odd2, asr #12 */
-            "7:\n"
+            "    ldmia lr!, {r6, r8-r12}\n"
+            "    smmla r1, r1, r6, r8\n"            /* even0, even0, even_scale, even_addend */
+            "    smmla r4, r4, r6, r8\n"            /* even1, even1, even_scale, even_addend */
+            "    smmla r2, r2, r6, r8\n"            /* even2, even2, even_scale, even_addend */
+            "    ssat r1, #8, r1, asr #4\n"         /* even0, #8, even0, asr #4 */
+            "    ssat r4, #8, r4, asr #4\n"         /* even1, #8, even1, asr #4 */
+            "    ssat r2, #8, r2, asr #4\n"         /* even2, #8, even2, asr #4 */
+            "    smmla r7, r7, r9, r10\n"           /* odd0, odd0, odd_scale, odd_addend */
+            "    smmla r0, r0, r9, r10\n"           /* odd1, odd1, odd_scale, odd_addend */
+            "    smmla r5, r5, r9, r10\n"           /* odd2, odd2, odd_scale, odd_addend */
+            "    ssat r7, #8, r7, asr #12\n"        /* odd0, #8, odd0, asr #12 */
+            "    ssat r0, #8, r0, asr #12\n"        /* odd1, #8, odd1, asr #12 */
+            "    ssat r5, #8, r5, asr #12\n"        /* odd2, #8, odd2, asr #12 */
             "    vmov r6, s14\n"                    /* out, out_end.low */
             /* Stored: of each pixel both filters at once. */
-            "    bfi r2, r0, #8, #8\n"              /* even0, odd0, #8, #8 */
-            "    bfi r5, r4, #8, #8\n"              /* even1, odd1, #8, #8 */
-            "    bfi r1, r9, #8, #8\n"              /* even2, odd2, #8, #8 */
-            "    strh r2, [r6, #-2]\n"              /* even0, [out, #-2] */
-            "    strh r5, [r6, #6]\n"               /* even1, [out, #6] */
-            "    strh r1, [r6, #14]\n"              /* even2, [out, #14] */
+            "    bfi r1, r7, #8, #8\n"              /* even0, odd0, #8, #8 */
+            "    bfi r4, r0, #8, #8\n"              /* even1, odd1, #8, #8 */
+            "    bfi r2, r5, #8, #8\n"              /* even2, odd2, #8, #8 */
+            "    strh r1, [r6, #-2]\n"              /* even0, [out, #-2] */
+            "    strh r4, [r6, #6]\n"               /* even1, [out, #6] */
+            "    strh r2, [r6, #14]\n"              /* even2, [out, #14] */
             /* Two filters, an even and an odd one, for three outputs. */
             /* Of a word of weights SXTB16 leaves the even filter's. */
             /* These two meet the activations backwards. */
-            "    ldmia lr!, {r9, r10}\n"            /* stream!, {odd2, weights0} */
-            "    ldmdb r3!, {r6-r8}\n"              /* taps!, {x0, x1, x2} */
-            "    sxtb16 r1, r9\n"                   /* even2, odd2 */
-            "    smlad r0, r9, r6, r12\n"           /* odd0, odd2, x0, odd_bias */
-            "    smlad r4, r9, r7, r12\n"           /* odd1, odd2, x1, odd_bias */
-            "    smlad r9, r9, r8, r12\n"           /* odd2, odd2, x2, odd_bias */
-            "    smlad r2, r1, r6, r11\n"           /* even0, even2, x0, even_bias */
-            "    smlad r5, r1, r7, r11\n"           /* even1, even2, x1, even_bias */
-            "    smlad r1, r1, r8, r11\n"           /* even2, even2, x2, even_bias */
-            "    ldmdb r3!, {r6-r8}\n"              /* taps!, {x0, x1, x2} */
-            "    smlad r0, r10, r6, r0\n"           /* odd0, weights0, x0, odd0 */
-            "    smlad r4, r10, r7, r4\n"           /* odd1, weights0, x1, odd1 */
-            "    smlad r9, r10, r8, r9\n"           /* odd2, weights0, x2, odd2 */
-            "    sxtb16 r10, r10\n"                 /* weights0, weights0 */
-            "    smlad r2, r10, r6, r2\n"           /* even0, weights0, x0, even0 */
-            "    smlad r5, r10, r7, r5\n"           /* even1, weights0, x1, even1 */
-            "    smlad r1, r10, r8, r1\n"           /* even2, weights0, x2, even2 */
-            "    ldmia lr!, {r10, r12}\n"           /* stream!, {weights0, weights1} */
-            "    ldmdb r3!, {r6-r8}\n"              /* taps!, {x0, x1, x2} */
-            "    smlad r0, r10, r6, r0\n"           /* odd0, weights0, x0, odd0 */
-            "    smlad r4, r10, r7, r4\n"           /* odd1, weights0, x1, odd1 */
-            "    smlad r9, r10, r8, r9\n"           /* odd2, weights0, x2, odd2 */
-            "    sxtb16 r10, r10\n"                 /* weights0, weights0 */
-            "    smlad r2, r10, r6, r2\n"           /* even0, weights0, x0, even0 */
-            "    smlad r5, r10, r7, r5\n"           /* even1, weights0, x1, even1 */
-            "    smlad r1, r10, r8, r1\n"           /* even2, weights0, x2, even2 */
-            "    ldmdb r3!, {r6-r8}\n"              /* taps!, {x0, x1, x2} */
-            "    smlad r0, r12, r6, r0\n"           /* odd0, weights1, x0, odd0 */
-            "    smlad r4, r12, r7, r4\n"           /* odd1, weights1, x1, odd1 */
-            "    smlad r9, r12, r8, r9\n"           /* odd2, weights1, x2, odd2 */
+            "    ldmia lr!, {r5, r9}\n"             /* stream!, {odd2, weights0} */
+            "    ldmdb r3!, {r6, r8, r10}\n"        /* taps!, {x0, x1, x2} */
+            "    sxtb16 r2, r5\n"                   /* even2, odd2 */
+            "    smlad r7, r5, r6, r12\n"           /* odd0, odd2, x0, odd_bias */
+            "    smlad r0, r5, r8, r12\n"           /* odd1, odd2, x1, odd_bias */
+            "    smlad r5, r5, r10, r12\n"          /* odd2, odd2, x2, odd_bias */
+            "    smlad r1, r2, r6, r11\n"           /* even0, even2, x0, even_bias */
+            "    smlad r4, r2, r8, r11\n"           /* even1, even2, x1, even_bias */
+            "    smlad r2, r2, r10, r11\n"          /* even2, even2, x2, even_bias */
+            "    ldmdb r3!, {r6, r8, r10}\n"        /* taps!, {x0, x1, x2} */
+            "    smlad r7, r9, r6, r7\n"            /* odd0, weights0, x0, odd0 */
+            "    smlad r0, r9, r8, r0\n"            /* odd1, weights0, x1, odd1 */
+            "    smlad r5, r9, r10, r5\n"           /* odd2, weights0, x2, odd2 */
+            "    sxtb16 r9, r9\n"                   /* weights0, weights0 */
+            "    smlad r1, r9, r6, r1\n"            /* even0, weights0, x0, even0 */
+            "    smlad r4, r9, r8, r4\n"            /* even1, weights0, x1, even1 */
+            "    smlad r2, r9, r10, r2\n"           /* even2, weights0, x2, even2 */
+            "    ldmia lr!, {r9, r12}\n"            /* stream!, {weights0, weights1} */
+            "    ldmdb r3!, {r6, r8, r10}\n"        /* taps!, {x0, x1, x2} */
+            "    smlad r7, r9, r6, r7\n"            /* odd0, weights0, x0, odd0 */
+            "    smlad r0, r9, r8, r0\n"            /* odd1, weights0, x1, odd1 */
+            "    smlad r5, r9, r10, r5\n"           /* odd2, weights0, x2, odd2 */
+            "    sxtb16 r9, r9\n"                   /* weights0, weights0 */
+            "    smlad r1, r9, r6, r1\n"            /* even0, weights0, x0, even0 */
+            "    smlad r4, r9, r8, r4\n"            /* even1, weights0, x1, even1 */
+            "    smlad r2, r9, r10, r2\n"           /* even2, weights0, x2, even2 */
+            "    ldmdb r3!, {r6, r8, r10}\n"        /* taps!, {x0, x1, x2} */
+            "    smlad r7, r12, r6, r7\n"           /* odd0, weights1, x0, odd0 */
+            "    smlad r0, r12, r8, r0\n"           /* odd1, weights1, x1, odd1 */
+            "    smlad r5, r12, r10, r5\n"          /* odd2, weights1, x2, odd2 */
             "    sxtb16 r12, r12\n"                 /* weights1, weights1 */
-            "    smlad r2, r12, r6, r2\n"           /* even0, weights1, x0, even0 */
-            "    smlad r5, r12, r7, r5\n"           /* even1, weights1, x1, even1 */
-            "    smlad r1, r12, r8, r1\n"           /* even2, weights1, x2, even2 */
+            "    smlad r1, r12, r6, r1\n"           /* even0, weights1, x0, even0 */
+            "    smlad r4, r12, r8, r4\n"           /* even1, weights1, x1, even1 */
+            "    smlad r2, r12, r10, r2\n"          /* even2, weights1, x2, even2 */
             /* To elements of the output: scaled, shifted, saturated. */
-            "    sub r0, r0, r2\n"                  /* odd0, odd0, even0 */
-            "    sub r4, r4, r5\n"                  /* odd1, odd1, even1 */
-            "    sub r9, r9, r1\n"                  /* odd2, odd2, even2 */
+            "    sub r7, r7, r1\n"                  /* odd0, odd0, even0 */
+            "    sub r0, r0, r4\n"                  /* odd1, odd1, even1 */
+            "    sub r5, r5, r2\n"                  /* odd2, odd2, even2 */
             /* stream!, {even_scale, even_addend, odd_scale, odd_addend, even_bias, odd_bias} */
-            "    ldmia lr!, {r6-r8, r10-r12}\n"
-            "6:\n"
-            "    smmla r2, r2, r6, r7\n"            /* even0, even0, even_scale, even_addend */
-            "    smmla r5, r5, r6, r7\n"            /* even1, even1, even_scale, even_addend */
-            "    smmla r1, r1, r6, r7\n"            /* even2, even2, even_scale, even_addend */
-            "    ssat r2, #8, r2, asr #4\n"         /* even0, #8, even0, asr #4 */
-            "    ssat r5, #8, r5, asr #4\n"         /* even1, #8, even1, asr #4 */
-            "    ssat r1, #8, r1, asr #4\n"         /* even2, #8, even2, asr #4 */
-            "    smmla r0, r0, r8, r10\n"           /* odd0, odd0, odd_scale, odd_addend */
-            "    smmla r4, r4, r8, r10\n"           /* odd1, odd1, odd_scale, odd_addend */
-            "    smmla r9, r9, r8, r10\n"           /* odd2, odd2, odd_scale, odd_addend */
-            "    ssat r0, #8, r0, asr #12\n"        /* odd0, #8, odd0, asr #12 */
-            "    ssat r4, #8, r4, asr #12\n"        /* odd1, #8, odd1, asr #12 */
-            "    ssat r9, #8, r9, asr #12\n"        /* odd2, #8, odd2, asr #12 */
-            "8:\n"
-            "    vmov r6, r7, d7\n"                 /* out, end, out_end */
+            "    ldmia lr!, {r6, r8-r12}\n"
+            "    smmla r1, r1, r6, r8\n"            /* even0, even0, even_scale, even_addend */
+            "    smmla r4, r4, r6, r8\n"            /* even1, even1, even_scale, even_addend */
+            "    smmla r2, r2, r6, r8\n"            /* even2, even2, even_scale, even_addend */
+            "    ssat r1, #8, r1, asr #4\n"         /* even0, #8, even0, asr #4 */
+            "    ssat r4, #8, r4, asr #4\n"         /* even1, #8, even1, asr #4 */
+            "    ssat r2, #8, r2, asr #4\n"         /* even2, #8, even2, asr #4 */
+            "    smmla r7, r7, r9, r10\n"           /* odd0, odd0, odd_scale, odd_addend */
+            "    smmla r0, r0, r9, r10\n"           /* odd1, odd1, odd_scale, odd_addend */
+            "    smmla r5, r5, r9, r10\n"           /* odd2, odd2, odd_scale, odd_addend */
+            "    ssat r7, #8, r7, asr #12\n"        /* odd0, #8, odd0, asr #12 */
+            "    ssat r0, #8, r0, asr #12\n"        /* odd1, #8, odd1, asr #12 */
+            "    ssat r5, #8, r5, asr #12\n"        /* odd2, #8, odd2, asr #12 */
+            "    vmov r6, r8, d7\n"                 /* out, end, out_end */
             /* Stored: of each pixel both filters at once. */
-            "    bfi r2, r0, #8, #8\n"              /* even0, odd0, #8, #8 */
-            "    bfi r5, r4, #8, #8\n"              /* even1, odd1, #8, #8 */
-            "    bfi r1, r9, #8, #8\n"              /* even2, odd2, #8, #8 */
-            "    strh r2, [r6], #4\n"               /* even0, [out], #4 */
-            "    strh r5, [r6, #4]\n"               /* even1, [out, #4] */
-            "    strh r1, [r6, #12]\n"              /* even2, [out, #12] */
+            "    bfi r1, r7, #8, #8\n"              /* even0, odd0, #8, #8 */
+            "    bfi r4, r0, #8, #8\n"              /* even1, odd1, #8, #8 */
+            "    bfi r2, r5, #8, #8\n"              /* even2, odd2, #8, #8 */
+            "    strh r1, [r6], #4\n"               /* even0, [out], #4 */
+            "    strh r4, [r6, #4]\n"               /* even1, [out, #4] */
+            "    strh r2, [r6, #12]\n"              /* even2, [out, #12] */
             "    vmov s14, r6\n"                    /* out_end.low, out */
-            "    cmp r6, r7\n"                      /* out, end */
-            "    bne 9b\n"
+            "    cmp r6, r8\n"                      /* out, end */
+            "    bne 2b\n"
             "    add r3, r3, #48\n"                 /* taps, taps, #48 */
             /* The next three pixels. */
             "    ldr r1, [r3, #8]\n"                /* tiles, [taps, #8] */
@@ -492,30 +488,30 @@ MCU_KERNEL void _mcu_dsp_chain_conv1x1_8x8_dsp(const int8_t *x MCU_UNUSED, int8_
             "    vmov r0, s14\n"                    /* out, out_end.low */
             "    subs r1, r1, #1\n"                 /* tiles, tiles, #1 */
             "    str r1, [r3, #8]\n"                /* tiles, [taps, #8] */
-            "    beq 10f\n"
+            "    beq 4f\n"
             "    add r2, r2, #24\n"                 /* source, source, #24 */
             "    add r0, r0, #16\n"                 /* out, out, #16 */
             /* The last three pixels are taken again, and go behind the scratch first. */
             "    cmp r1, #1\n"                      /* tiles, #1 */
-            "    bne 11f\n"
+            "    bne 3f\n"
             "    sub r2, r2, #8\n"                  /* source, source, #8 */
             "    str r0, [r3, #12]\n"               /* out, [taps, #12] */
             "    add r0, r3, #18\n"                 /* out, taps, #18 */
-            "11:\n"
+            "3:\n"
             "    add r1, r0, #8\n"                  /* end, out, #8 */
             "    vmov d7, r0, r1\n"                 /* out_end, out, end */
             "    str r2, [r3]\n"                    /* source, [taps] */
             "    b 1b\n"
-            "10:\n"
+            "4:\n"
             "    ldr r0, [r3, #12]\n"               /* out, [taps, #12] */
             "    add r2, r3, #24\n"                 /* last, taps, #24 */
             "    mov r1, #16\n"                     /* left, #16 */
             "    sub r0, r0, #2\n"                  /* out, out, #2 */
-            "12:\n"
+            "5:\n"
             "    subs r1, r1, #2\n"                 /* left, left, #2 */
             "    ldrh r3, [r2, r1]\n"               /* element, [last, left] */
             "    strh r3, [r0, r1]\n"               /* element, [out, left] */
-            "    bne 12b\n"
+            "    bne 5b\n"
             "    pop {r4-r11, pc}\n");
     /* clang-format on */
 }

@@ -73,14 +73,14 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_0700c808_dsp(const int8_t *x MCU
             "    add r0, r0, r6\n"                  /* patch0, patch0, taps */
             "    str r0, [r6, #144]\n"              /* patch0, [taps, #144] */
             /* Three windows, begun at once if they are inside of the image and of one row. */
-            "5:\n"
+            "2:\n"
             "    add r0, r6, #16\n"                 /* at, taps, #16 */
             /* at, {source, column, row, tile_columns, tile_rows, step, down0, tile_stride} */
             "    ldmia r0, {r0-r5, r8, lr}\n"
             "    cmp r1, r3\n"                      /* column, tile_columns */
             "    it lo\n"
             "    cmplo r2, r4\n"                    /* row, tile_rows */
-            "    bhs 2f\n"
+            "    bhs 13f\n"
             "    mov r12, r0\n"                     /* window0, source */
             "    add r1, r1, lr\n"                  /* column, column, tile_stride */
             "    add r0, r12, r5\n"                 /* source, window0, step */
@@ -90,7 +90,7 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_0700c808_dsp(const int8_t *x MCU
             /* Five columns that three windows share, widened to int16, two channels a word: of */
             /* each four of a row 0 and 2 of all columns, then 1 and 3. */
             "    mov lr, #3\n"                      /* left, #3 */
-            "6:\n"
+            "4:\n"
             "    ldr r0, [r12], #4\n"               /* a0, [window0], #4 */
             "    ldr r1, [r12]\n"                   /* a1, [window0] */
             "    ldr r2, [r12, #4]\n"               /* a2, [window0, #4] */
@@ -110,11 +110,11 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_0700c808_dsp(const int8_t *x MCU
             "    stmia r10!, {r0-r7, r9, r11}\n"
             "    add r12, r12, r8\n"                /* window0, window0, down0 */
             "    subs lr, lr, #1\n"                 /* left, left, #1 */
-            "    bne 6b\n"
+            "    bne 4b\n"
             "    vmov r12, s4\n"                    /* stream, first_weights */
             /* Two filters, an even and an odd one, for three outputs. */
             /* Of a word of weights SXTB16 leaves the even filter's. */
-            "11:\n"
+            "5:\n"
             "    vmov r6, s2\n"                     /* taps, first_taps */
             "    ldmia r12!, {r3, r5}\n"            /* stream!, {even2, odd2} */
             "    ldmia r6!, {r0-r2, r4, r10}\n"     /* taps!, {x0, x1, x2, x3, x4} */
@@ -273,8 +273,8 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_0700c808_dsp(const int8_t *x MCU
             "    sub r5, r5, r3\n"                  /* odd2, odd2, even2 */
             /* stream!, {even_scale, even_addend, odd_scale, odd_addend} */
             "    ldmia r12!, {r0, r1, r4, r11}\n"
-            "    cbz r1, 7f\n"                      /* even_addend, 7 */
-            "8:\n"
+            "    cbz r1, 7f\n"                      /* even_addend */
+            "6:\n"
             "    smmla r8, r8, r0, r1\n"            /* even0, even0, even_scale, even_addend */
             "    smmla r7, r7, r0, r1\n"            /* even1, even1, even_scale, even_addend */
             "    smmla r3, r3, r0, r1\n"            /* even2, even2, even_scale, even_addend */
@@ -287,7 +287,6 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_0700c808_dsp(const int8_t *x MCU
             "    ssat r9, #8, r9, asr #12\n"        /* odd0, #8, odd0, asr #12 */
             "    ssat lr, #8, lr, asr #12\n"        /* odd1, #8, odd1, asr #12 */
             "    ssat r5, #8, r5, asr #12\n"        /* odd2, #8, odd2, asr #12 */
-            "9:\n"
             "    ldmia r6, {r0-r2, r4}\n"           /* taps, {out, end, second, third} */
             /* Stored: of each pixel both filters at once. */
             "    bfi r8, r9, #8, #8\n"              /* even0, odd0, #8, #8 */
@@ -298,28 +297,28 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_0700c808_dsp(const int8_t *x MCU
             "    strh r3, [r0, r4]\n"               /* even2, [out, third] */
             "    str r0, [r6]\n"                    /* out, [taps] */
             "    cmp r0, r1\n"                      /* out, end */
-            "    bne 11b\n"
-            "    b 10f\n"
+            "    bne 5b\n"
+            "    b 12f\n"
             "7:\n"
             /* Sums that are rounded too late, which a word names, become the next. */
-            "12:\n"
+            "8:\n"
             "    ldmia r12!, {r1, r2, r10}\n"       /* stream!, {even_addend, late, next_addend} */
-            "    cbnz r1, 13f\n"                    /* even_addend, 13 */
+            "    cbnz r1, 10f\n"                    /* even_addend */
             "    cmp r2, r8\n"                      /* late, even0 */
             "    itt ne\n"
             "    cmpne r2, r7\n"                    /* late, even1 */
             "    cmpne r2, r3\n"                    /* late, even2 */
-            "    beq 15f\n"
-            "14:\n"
+            "    beq 11f\n"
+            "9:\n"
             "    movs r1, r10\n"                    /* even_addend, next_addend */
-            "    beq 12b\n"
-            "    b 8b\n"
-            "13:\n"
+            "    beq 8b\n"
+            "    b 6b\n"
+            "10:\n"
             "    cmp r2, r9\n"                      /* late, odd0 */
             "    itt ne\n"
             "    cmpne r2, lr\n"                    /* late, odd1 */
             "    cmpne r2, r5\n"                    /* late, odd2 */
-            "    bne 14b\n"
+            "    bne 9b\n"
             "    cmp r2, r9\n"                      /* late, odd0 */
             "    it eq\n"
             "    addeq r9, r9, #256\n"              /* odd0, odd0, #256 */
@@ -329,8 +328,8 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_0700c808_dsp(const int8_t *x MCU
             "    cmp r2, r5\n"                      /* late, odd2 */
             "    it eq\n"
             "    addeq r5, r5, #256\n"              /* odd2, odd2, #256 */
-            "    b 14b\n"
-            "15:\n"
+            "    b 9b\n"
+            "11:\n"
             "    cmp r2, r8\n"                      /* late, even0 */
             "    it eq\n"
             "    addeq r8, r8, #1\n"                /* even0, even0, #1 */
@@ -340,35 +339,34 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_0700c808_dsp(const int8_t *x MCU
             "    cmp r2, r3\n"                      /* late, even2 */
             "    it eq\n"
             "    addeq r3, r3, #1\n"                /* even2, even2, #1 */
-            "    b 14b\n"
-            "10:\n"
+            "    b 9b\n"
+            "12:\n"
             "    ldr r0, [r6]\n"                    /* out, [taps] */
             "    ldr r1, [r6, #84]\n"               /* filters, [taps, #84] */
             "    add r0, r0, r1, lsl #1\n"          /* out, out, filters, lsl #1 */
             "    add r1, r0, r1\n"                  /* end, out, filters */
             "    strd r0, r1, [r6]\n"               /* out, end, [taps] */
-            "    b 5b\n"
-            "2:\n"
+            "    b 2b\n"
+            "13:\n"
             /* Other windows are begun one by one. */
             "    add r8, r6, #136\n"                /* begun, taps, #136 */
             "    add r3, r6, #48\n"                 /* at, taps, #48 */
             /* at, {column_end, row_end, step, stride, columns_inside, rows_inside} */
             "    ldmia r3, {r3-r5, r7, r12, lr}\n"
-            "18:\n"
             "    cmp r1, r3\n"                      /* column, column_end */
-            "    bne 19f\n"
+            "    bne 14f\n"
             "    ldr r1, [r6, #72]\n"               /* column, [taps, #72] */
             "    ldr r3, [r6, #76]\n"               /* row_stride, [taps, #76] */
             "    add r2, r2, r3\n"                  /* row, row, row_stride */
             "    ldr r3, [r6, #80]\n"               /* wrap, [taps, #80] */
             "    add r0, r0, r3\n"                  /* source, source, wrap */
-            "19:\n"
+            "14:\n"
             "    cmp r2, r4\n"                      /* row, row_end */
-            "    beq 4f\n"
+            "    beq 22f\n"
             "    cmp r1, r12\n"                     /* column, columns_inside */
             "    it lo\n"
             "    cmplo r2, lr\n"                    /* row, rows_inside */
-            "    blo 21f\n"
+            "    blo 20f\n"
             /* One that leaves the image is copied, with the zero point around it. */
             "    ldr r5, [r8, #8]\n"                /* into, [begun, #8] */
             "    ldr r3, [r6, #108]\n"              /* down_patch, [taps, #108] */
@@ -382,11 +380,11 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_0700c808_dsp(const int8_t *x MCU
             "    mov r4, r3\n"                      /* zeros1, zeros */
             "    mov r7, r3\n"                      /* zeros2, zeros */
             "    mov r8, r3\n"                      /* zeros3, zeros */
-            "22:\n"
+            "15:\n"
             "    stmia lr!, {r3, r4, r7, r8}\n"     /* at!, {zeros, zeros1, zeros2, zeros3} */
             "    stmia lr!, {r3, r4, r7, r8}\n"     /* at!, {zeros, zeros1, zeros2, zeros3} */
             "    cmp lr, r12\n"                     /* at, patch_end */
-            "    bne 22b\n"
+            "    bne 15b\n"
             "    rsb r4, r1, #0\n"                  /* outside, column, #0 */
             "    bic r4, r4, r4, asr #31\n"         /* outside, outside, outside, asr #31 */
             "    ldr r3, [r6, #112]\n"              /* inside, [taps, #112] */
@@ -396,7 +394,7 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_0700c808_dsp(const int8_t *x MCU
             "    it gt\n"
             "    movgt r3, r7\n"                    /* inside, span */
             "    subs r3, r3, r4\n"                 /* inside, inside, outside */
-            "    ble 23f\n"
+            "    ble 19f\n"
             "    ldr r7, [r6, #120]\n"              /* channels, [taps, #120] */
             "    mul r3, r3, r7\n"                  /* inside, inside, channels */
             "    mul r4, r4, r7\n"                  /* outside, outside, channels */
@@ -407,33 +405,33 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_0700c808_dsp(const int8_t *x MCU
             "    ldr lr, [r6, #92]\n"               /* rows_left, [taps, #92] */
             "    ldr r8, [r6, #100]\n"              /* pitch, [taps, #100] */
             "    ldr r9, [r6, #104]\n"              /* patch_pitch, [taps, #104] */
-            "24:\n"
+            "16:\n"
             "    cmp r4, r12\n"                     /* patch_row, height */
-            "    bhs 25f\n"
+            "    bhs 18f\n"
             "    mov r6, r3\n"                      /* left, inside */
             "    subs r6, r6, #4\n"                 /* left, left, #4 */
-            "28:\n"
+            "17:\n"
             "    ldr r10, [r7, r6]\n"               /* copied, [inside_source, left] */
             "    str r10, [r5, r6]\n"               /* copied, [into, left] */
             "    subs r6, r6, #4\n"                 /* left, left, #4 */
-            "    bhs 28b\n"
-            "25:\n"
+            "    bhs 17b\n"
+            "18:\n"
             "    add r7, r7, r8\n"                  /* inside_source, inside_source, pitch */
             "    add r5, r5, r9\n"                  /* into, into, patch_pitch */
             "    add r4, r4, #1\n"                  /* patch_row, patch_row, #1 */
             "    subs lr, lr, #1\n"                 /* rows_left, rows_left, #1 */
-            "    bne 24b\n"
-            "23:\n"
+            "    bne 16b\n"
+            "19:\n"
             "    vmov r6, s3\n"                     /* taps, numbers */
             "    add r3, r6, #48\n"                 /* at, taps, #48 */
             /* at, {column_end, row_end, step, stride, columns_inside, rows_inside} */
             "    ldmia r3, {r3-r5, r7, r12, lr}\n"
-            "    b 20f\n"
-            "21:\n"
+            "    b 21f\n"
+            "20:\n"
             "    ldr r3, [r6, #40]\n"               /* down, [taps, #40] */
             "    str r3, [r8]\n"                    /* down, [begun] */
             "    str r0, [r8, #4]\n"                /* source, [begun, #4] */
-            "20:\n"
+            "21:\n"
             "    add r0, r0, r5\n"                  /* source, source, step */
             "    add r1, r1, r7\n"                  /* column, column, stride */
             "    add r3, r6, #16\n"                 /* at, taps, #16 */
@@ -441,7 +439,7 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_0700c808_dsp(const int8_t *x MCU
             "    add r3, r6, #136\n"                /* at, taps, #136 */
             "    ldmia r3, {r8, r12}\n"             /* at, {down0, window0} */
             "    b 3b\n"
-            "4:\n"
+            "22:\n"
             "    pop {r4-r11, pc}\n");
     /* clang-format on */
 }
@@ -556,9 +554,9 @@ MCU_KERNEL void _mcu_dsp_conv_pool_avg_pool2x2_8_rows_9cba53ac_dsp(
             "    strb r7, [r2, #-2]\n"              /* y2, [out, #-2] */
             "    strb r12, [r2, #-1]\n"             /* y3, [out, #-1] */
             "    cmp r1, #0\n"                      /* near, #0 */
-            "    beq 5f\n"
+            "    beq 8f\n"
             /* Next to the middle of two outputs: summed in float32, as the model does. */
-            "6:\n"
+            "5:\n"
             "    rbit r0, r1\n"                     /* y_at, near */
             "    clz r0, r0\n"                      /* y_at, y_at */
             "    sub r3, r1, #1\n"                  /* less, near, #1 */
@@ -573,9 +571,9 @@ MCU_KERNEL void _mcu_dsp_conv_pool_avg_pool2x2_8_rows_9cba53ac_dsp(
             "    vmov s11, r4\n"                    /* sum, zero */
             "    movw r7, #2\n"                     /* rows_left, #2 */
             "    movw r12, #8\n"                    /* channels, #8 */
-            "7:\n"
+            "6:\n"
             "    movw r10, #2\n"                    /* columns_left, #2 */
-            "8:\n"
+            "7:\n"
             "    ldrsb r4, [r3]\n"                  /* element, [x_at] */
             "    add r3, r3, r12\n"                 /* x_at, x_at, channels */
             "    add r4, r4, #7\n"                  /* element, element, #7 */
@@ -584,10 +582,10 @@ MCU_KERNEL void _mcu_dsp_conv_pool_avg_pool2x2_8_rows_9cba53ac_dsp(
             "    vmul.f32 s12, s12, s6\n"           /* term, term, x_scale */
             "    vadd.f32 s11, s11, s12\n"          /* sum, sum, term */
             "    subs r10, r10, #1\n"               /* columns_left, columns_left, #1 */
-            "    bne 8b\n"
+            "    bne 7b\n"
             "    add r3, r3, #104\n"                /* x_at, x_at, #104 */
             "    subs r7, r7, #1\n"                 /* rows_left, rows_left, #1 */
-            "    bne 7b\n"
+            "    bne 6b\n"
             "    vdiv.f32 s11, s11, s7\n"           /* sum, sum, count */
             "    vdiv.f32 s11, s11, s8\n"           /* sum, sum, y_scale */
             "    vcvtr.s32.f32 s11, s11\n"          /* sum, sum */
@@ -596,8 +594,8 @@ MCU_KERNEL void _mcu_dsp_conv_pool_avg_pool2x2_8_rows_9cba53ac_dsp(
             "    ssat r3, #8, r3\n"                 /* y, #8, y */
             "    strb r3, [r0]\n"                   /* y, [y_at] */
             "    cmp r1, #0\n"                      /* near, #0 */
-            "    bne 6b\n"
-            "5:\n"
+            "    bne 5b\n"
+            "8:\n"
             "    cmp r2, r6\n"                      /* out, out_end */
             "    bne 4b\n"
             "    vmov s1, r2\n"                     /* pixel_y, out */

@@ -20,11 +20,11 @@ MCU_KERNEL void _mcu_dsp_conversion_quantize_int8_dsp(const float *x MCU_UNUSED,
             "    bic r3, r3, #3\n"                  /* elements, elements, #3 */
             "    add r6, r1, r3\n"                  /* end_of_groups, y, elements */
             "    cmp r1, r6\n"                      /* y, end_of_groups */
-            "    beq 2f\n"
+            "    beq 3f\n"
             /* Quotients by the reciprocal, corrected by their remainders; what is no number */
             /* shows */
             /* in their sum, and these four are divided one by one. */
-            "6:\n"
+            "1:\n"
             "    vldmia r0!, {s0-s3}\n"             /* x!, {x01.low, x01.high, x23.low, x23.high} */
             "    vmul.f32 s6, s0, s4\n"             /* q01.low, x01.low, factors.low */
             "    vmul.f32 s7, s1, s4\n"             /* q01.high, x01.high, factors.low */
@@ -43,7 +43,7 @@ MCU_KERNEL void _mcu_dsp_conversion_quantize_int8_dsp(const float *x MCU_UNUSED,
             "    vadd.f32 s0, s0, s1\n"             /* sums.low, sums.low, sums.high */
             "    vcmp.f32 s0, s0\n"                 /* sums.low, sums.low */
             "    vmrs APSR_nzcv, fpscr\n"
-            "    bvs 4f\n"
+            "    bvs 6f\n"
             "    vcvtr.s32.f32 s6, s6\n"            /* q01.low, q01.low */
             "    vcvtr.s32.f32 s7, s7\n"            /* q01.high, q01.high */
             "    vcvtr.s32.f32 s8, s8\n"            /* q23.low, q23.low */
@@ -62,15 +62,15 @@ MCU_KERNEL void _mcu_dsp_conversion_quantize_int8_dsp(const float *x MCU_UNUSED,
             "    bfi r7, r12, #8, #8\n"             /* y2, y3, #8, #8 */
             "    pkhbt r3, r3, r7, lsl #16\n"       /* y0, y0, y2, lsl #16 */
             "    str r3, [r1], #4\n"                /* y0, [y], #4 */
-            "1:\n"
-            "    cmp r1, r6\n"                      /* y, end_of_groups */
-            "    bne 6b\n"
             "2:\n"
+            "    cmp r1, r6\n"                      /* y, end_of_groups */
+            "    bne 1b\n"
+            "3:\n"
             "    mov r5, r2\n"                      /* end_of_these, end */
             "    cmp r1, r2\n"                      /* y, end */
-            "    beq 5f\n"
-            "3:\n"
-            "7:\n"
+            "    beq 7f\n"
+            "4:\n"
+            "5:\n"
             "    vldmia r0!, {s6}\n"                /* x!, {q01.low} */
             "    vdiv.f32 s6, s6, s5\n"             /* q01.low, q01.low, factors.high */
             "    vcmp.f32 s6, s6\n"                 /* q01.low, q01.low */
@@ -83,15 +83,15 @@ MCU_KERNEL void _mcu_dsp_conversion_quantize_int8_dsp(const float *x MCU_UNUSED,
             "    ssat r3, #8, r3\n"                 /* y0, #8, y0 */
             "    strb r3, [r1], #1\n"               /* y0, [y], #1 */
             "    cmp r1, r5\n"                      /* y, end_of_these */
-            "    bne 7b\n"
+            "    bne 5b\n"
             "    cmp r1, r6\n"                      /* y, end_of_groups */
-            "    bls 1b\n"
-            "    b 5f\n"
-            "4:\n"
+            "    bls 2b\n"
+            "    b 7f\n"
+            "6:\n"
             "    sub r0, r0, #16\n"                 /* x, x, #16 */
             "    add r5, r1, #4\n"                  /* end_of_these, y, #4 */
-            "    b 3b\n"
-            "5:\n"
+            "    b 4b\n"
+            "7:\n"
             "    pop {r4-r7}\n"
             "    bx lr\n");
     /* clang-format on */
@@ -112,9 +112,9 @@ MCU_KERNEL void _mcu_dsp_conversion_dequantize_int8_dsp(const int8_t *x MCU_UNUS
             "    bic r3, r3, #7\n"                  /* elements, elements, #7 */
             "    add r4, r0, r3\n"                  /* end_of_groups, x, elements */
             "    cmp r0, r4\n"                      /* x, end_of_groups */
-            "    beq 1f\n"
+            "    beq 2f\n"
             /* Without the zero point, as float32, times the scale. */
-            "3:\n"
+            "1:\n"
             "    ldmia r0!, {r3, r6}\n"             /* x!, {x0123, x4567} */
             "    sxtab r7, r5, r3\n"                /* x0, added, x0123 */
             "    sxtab r12, r5, r3, ror #8\n"       /* x1, added, x0123, ror #8 */
@@ -147,11 +147,11 @@ MCU_KERNEL void _mcu_dsp_conversion_dequantize_int8_dsp(const int8_t *x MCU_UNUS
             /* y!, {y01.low, y01.high, y23.low, y23.high, y45.low, y45.high, y67.low, y67.high} */
             "    vstmia r1!, {s0-s7}\n"
             "    cmp r0, r4\n"                      /* x, end_of_groups */
-            "    bne 3b\n"
-            "1:\n"
+            "    bne 1b\n"
+            "2:\n"
             "    cmp r0, r2\n"                      /* x, end */
-            "    beq 2f\n"
-            "4:\n"
+            "    beq 4f\n"
+            "3:\n"
             "    ldrb r3, [r0], #1\n"               /* x0123, [x], #1 */
             "    sxtab r3, r5, r3\n"                /* x0123, added, x0123 */
             "    vmov s0, r3\n"                     /* y01.low, x0123 */
@@ -159,8 +159,8 @@ MCU_KERNEL void _mcu_dsp_conversion_dequantize_int8_dsp(const int8_t *x MCU_UNUS
             "    vmul.f32 s0, s0, s9\n"             /* y01.low, y01.low, factors.high */
             "    vstmia r1!, {s0}\n"                /* y!, {y01.low} */
             "    cmp r0, r2\n"                      /* x, end */
-            "    bne 4b\n"
-            "2:\n"
+            "    bne 3b\n"
+            "4:\n"
             "    pop {r4-r7, pc}\n");
     /* clang-format on */
 }

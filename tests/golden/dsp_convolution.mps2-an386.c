@@ -135,14 +135,14 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    it lo\n"
             "    strlo r0, [r10, #32]\n"            /* row_end, [taps, #32] */
             /* Three windows, begun at once if they are inside of the image and of one row. */
-            "8:\n"
+            "5:\n"
             "    add r0, r10, #16\n"                /* at, taps, #16 */
             /* at, {source, column, row, tile_columns, tile_rows, step, down0, tile_stride} */
             "    ldmia r0, {r0-r7}\n"
             "    cmp r1, r3\n"                      /* column, tile_columns */
             "    it lo\n"
             "    cmplo r2, r4\n"                    /* row, tile_rows */
-            "    bhs 5f\n"
+            "    bhs 15f\n"
             "    mov r9, r0\n"                      /* window0, source */
             "    add r1, r1, r7\n"                  /* column, column, tile_stride */
             "    add r12, r9, r5\n"                 /* window1, window0, step */
@@ -244,7 +244,7 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    ldmia r6!, {r5, r11}\n"            /* stream!, {even_bias, odd_bias} */
             /* Two filters, an even and an odd one, for three outputs. */
             /* Of a word of weights SXTB16 leaves the even filter's. */
-            "13:\n"
+            "7:\n"
             "    vmov r10, s7\n"                    /* taps, first_taps */
             "    ldmia r6!, {r2, r3}\n"             /* stream!, {odd2, weights0} */
             "    ldmia r10!, {r0, r1, r4}\n"        /* taps!, {x0, x1, x2} */
@@ -369,8 +369,8 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    sub r2, r2, r7\n"                  /* odd2, odd2, even2 */
             /* stream!, {even_scale, even_addend, odd_scale, odd_addend, even_bias, odd_bias} */
             "    ldmia r6!, {r0, r1, r3-r5, r11}\n"
-            "    cbz r1, 9f\n"                      /* even_addend, 9 */
-            "10:\n"
+            "    cbz r1, 9f\n"                      /* even_addend */
+            "8:\n"
             "    smmla r8, r8, r0, r1\n"            /* even0, even0, even_scale, even_addend */
             "    smmla r12, r12, r0, r1\n"          /* even1, even1, even_scale, even_addend */
             "    smmla r7, r7, r0, r1\n"            /* even2, even2, even_scale, even_addend */
@@ -383,7 +383,6 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    ssat r9, #8, r9, asr #12\n"        /* odd0, #8, odd0, asr #12 */
             "    ssat lr, #8, lr, asr #12\n"        /* odd1, #8, odd1, asr #12 */
             "    ssat r2, #8, r2, asr #12\n"        /* odd2, #8, odd2, asr #12 */
-            "11:\n"
             "    ldmia r10, {r0, r1, r3, r4}\n"     /* taps, {out, end, second, third} */
             /* Stored: of each pixel both filters at once. */
             "    bfi r8, r9, #8, #8\n"              /* even0, odd0, #8, #8 */
@@ -394,30 +393,30 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    strh r7, [r0, r4]\n"               /* even2, [out, third] */
             "    str r0, [r10]\n"                   /* out, [taps] */
             "    cmp r0, r1\n"                      /* out, end */
-            "    bne 13b\n"
-            "    b 12f\n"
+            "    bne 7b\n"
+            "    b 14f\n"
             "9:\n"
             "    vmov d0, r5, r11\n"                /* biases, even_bias, odd_bias */
             /* Sums that are rounded too late, which a word names, become the next. */
-            "14:\n"
+            "10:\n"
             "    ldmia r6!, {r1, r5, r11}\n"        /* stream!, {even_addend, late, next_addend} */
-            "    cbnz r1, 15f\n"                    /* even_addend, 15 */
+            "    cbnz r1, 12f\n"                    /* even_addend */
             "    cmp r5, r8\n"                      /* late, even0 */
             "    itt ne\n"
             "    cmpne r5, r12\n"                   /* late, even1 */
             "    cmpne r5, r7\n"                    /* late, even2 */
-            "    beq 17f\n"
-            "16:\n"
+            "    beq 13f\n"
+            "11:\n"
             "    movs r1, r11\n"                    /* even_addend, next_addend */
-            "    beq 14b\n"
+            "    beq 10b\n"
             "    vmov r5, r11, d0\n"                /* even_bias, odd_bias, biases */
-            "    b 10b\n"
-            "15:\n"
+            "    b 8b\n"
+            "12:\n"
             "    cmp r5, r9\n"                      /* late, odd0 */
             "    itt ne\n"
             "    cmpne r5, lr\n"                    /* late, odd1 */
             "    cmpne r5, r2\n"                    /* late, odd2 */
-            "    bne 16b\n"
+            "    bne 11b\n"
             "    cmp r5, r9\n"                      /* late, odd0 */
             "    it eq\n"
             "    addeq r9, r9, #256\n"              /* odd0, odd0, #256 */
@@ -427,8 +426,8 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    cmp r5, r2\n"                      /* late, odd2 */
             "    it eq\n"
             "    addeq r2, r2, #256\n"              /* odd2, odd2, #256 */
-            "    b 16b\n"
-            "17:\n"
+            "    b 11b\n"
+            "13:\n"
             "    cmp r5, r8\n"                      /* late, even0 */
             "    it eq\n"
             "    addeq r8, r8, #1\n"                /* even0, even0, #1 */
@@ -438,53 +437,52 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    cmp r5, r7\n"                      /* late, even2 */
             "    it eq\n"
             "    addeq r7, r7, #1\n"                /* even2, even2, #1 */
-            "    b 16b\n"
-            "12:\n"
+            "    b 11b\n"
+            "14:\n"
             "    ldr r0, [r10]\n"                   /* out, [taps] */
             "    ldr r1, [r10, #84]\n"              /* filters, [taps, #84] */
             "    add r0, r0, r1, lsl #1\n"          /* out, out, filters, lsl #1 */
             "    add r1, r0, r1\n"                  /* end, out, filters */
             "    strd r0, r1, [r10]\n"              /* out, end, [taps] */
-            "    b 8b\n"
-            "5:\n"
+            "    b 5b\n"
+            "15:\n"
             /* Other windows are begun one by one. */
             "    add r12, r10, #96\n"               /* begun, taps, #96 */
             "    add r7, r10, #48\n"                /* at, taps, #48 */
             /* at, {column_end, row_end, step, stride, columns_inside, rows_inside} */
             "    ldmia r7, {r3-r7, lr}\n"
-            "20:\n"
+            "16:\n"
             "    cmp r1, r3\n"                      /* column, column_end */
-            "    bne 21f\n"
+            "    bne 17f\n"
             "    ldr r1, [r10, #72]\n"              /* column, [taps, #72] */
             "    ldr r7, [r10, #76]\n"              /* row_stride, [taps, #76] */
             "    add r2, r2, r7\n"                  /* row, row, row_stride */
             "    ldr r7, [r10, #80]\n"              /* wrap, [taps, #80] */
             "    add r0, r0, r7\n"                  /* source, source, wrap */
-            "21:\n"
+            "17:\n"
             "    cmp r2, r4\n"                      /* row, row_end */
-            "    beq 18f\n"
+            "    beq 19f\n"
             "    ldr r7, [r10, #40]\n"              /* down, [taps, #40] */
             "    str r7, [r12]\n"                   /* down, [begun] */
             "    str r0, [r12, #12]\n"              /* source, [begun, #12] */
-            "22:\n"
             "    add r0, r0, r5\n"                  /* source, source, step */
             "    add r1, r1, r6\n"                  /* column, column, stride */
-            "19:\n"
+            "18:\n"
             "    add r12, r12, #4\n"                /* begun, begun, #4 */
             "    add r7, r10, #108\n"               /* at, taps, #108 */
             "    cmp r12, r7\n"                     /* begun, at */
-            "    bne 20b\n"
+            "    bne 16b\n"
             "    add r7, r10, #16\n"                /* at, taps, #16 */
             "    stmia r7, {r0-r2}\n"               /* at, {source, column, row} */
             "    add r7, r10, #96\n"                /* at, taps, #96 */
             /* at, {down0, down1, down2, window0, window1, window2} */
             "    ldmia r7, {r6-r9, r12, lr}\n"
             "    b 6b\n"
-            "18:\n"
+            "19:\n"
             /* There is no such pixel: it takes the one before it again, for nobody. */
             "    add r7, r10, #96\n"                /* at, taps, #96 */
             "    cmp r12, r7\n"                     /* begun, at */
-            "    beq 7f\n"
+            "    beq 20f\n"
             "    sub r3, r12, #4\n"                 /* before, begun, #4 */
             "    ldr r7, [r3]\n"                    /* down, [before] */
             "    str r7, [r12]\n"                   /* down, [begun] */
@@ -498,8 +496,8 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "    add r7, r10, #48\n"                /* at, taps, #48 */
             /* at, {column_end, row_end, step, stride, columns_inside, rows_inside} */
             "    ldmia r7, {r3-r7, lr}\n"
-            "    b 19b\n"
-            "7:\n"
+            "    b 18b\n"
+            "20:\n"
             "    vmov r0, s6\n"                     /* count, halves_left */
             "    subs r0, r0, #1\n"                 /* count, count, #1 */
             "    vmov s6, r0\n"                     /* halves_left, count */

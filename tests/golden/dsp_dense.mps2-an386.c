@@ -29,7 +29,7 @@ MCU_KERNEL void _mcu_dsp_dense_dense_direct_dsp(const int8_t *x MCU_UNUSED, int8
             "    vmov s10, r0\n"                    /* end_of_row, row_end */
             "    mov r0, r1\n"                      /* out, y */
             "    add r1, r1, r4\n"                  /* out_end, y, outputs */
-            "    adr.w r2, 1f\n"                    /* entry, 1 */
+            "    adr.w r2, 1f\n"                    /* entry */
             "    add r2, r2, r3\n"                  /* entry, entry, skipped */
             "    orr r2, r2, #1\n"                  /* entry, entry, #1 */
             "    vmov s0, r9\n"                     /* stream_begin, stream */
@@ -43,7 +43,7 @@ MCU_KERNEL void _mcu_dsp_dense_dense_direct_dsp(const int8_t *x MCU_UNUSED, int8
             "1:\n"
             /* Four outputs, eight taps at a time. A word of weights has 256 odd + even, */
             /* twice; by SXTB16 it has the even ones. */
-            "5:\n"
+            "2:\n"
             "    ldmia.w r10!, {r2, r5}\n"          /* taps!, {x02, x46} */
             "    sxtb16 r8, r2, ror #8\n"           /* x13, x02, ror #8 */
             "    sxtb16 r2, r2\n"                   /* x02, x02 */
@@ -77,14 +77,14 @@ MCU_KERNEL void _mcu_dsp_dense_dense_direct_dsp(const int8_t *x MCU_UNUSED, int8
             "    smlad r12, r7, r11, r12\n"         /* even1, w57, x57, even1 */
             "    vmov r0, s10\n"                    /* limit, end_of_row */
             "    cmp r10, r0\n"                     /* taps, limit */
-            "    bne 5b\n"
+            "    bne 2b\n"
             "    sub r6, r6, r4\n"                  /* odd0, odd0, even0 */
             "    sub lr, lr, r12\n"                 /* odd1, odd1, even1 */
             /* To elements of the output. */
             "    vmov r10, s9\n"                    /* taps, state */
             /* stream!, {scale0, addend0, scale1, addend1, scale2, addend2, scale3, addend3} */
             "    ldmia r9!, {r0-r3, r5, r7, r8, r11}\n"
-            "    cbz r0, 2f\n"                      /* scale0, 2 */
+            "    cbz r0, 4f\n"                      /* scale0 */
             "    smmla r4, r4, r0, r1\n"            /* even0, even0, scale0, addend0 */
             "    smmla r6, r6, r2, r3\n"            /* odd0, odd0, scale1, addend1 */
             "    smmla r12, r12, r5, r7\n"          /* even1, even1, scale2, addend2 */
@@ -101,11 +101,11 @@ MCU_KERNEL void _mcu_dsp_dense_dense_direct_dsp(const int8_t *x MCU_UNUSED, int8
             "    strb r12, [r0, #-2]\n"             /* even1, [out, #-2] */
             "    strb lr, [r0, #-1]\n"              /* odd1, [out, #-1] */
             "    str r0, [r10]\n"                   /* out, [taps] */
-            "    beq 4f\n"
+            "    beq 5f\n"
             "    vmov r10, s8\n"                    /* taps, row_begin */
             "    ldmia r9!, {r4, r6, r12, lr}\n"    /* stream!, {even0, odd0, even1, odd1} */
             "    bx r2\n"                           /* entry */
-            "2:\n"
+            "4:\n"
             /* No integers round these outputs at once. */
             "    vmov d0, r4, r6\n"                 /* pair0, even0, odd0 */
             "    vmov d1, r12, lr\n"                /* pair1, even1, odd1 */
@@ -134,7 +134,7 @@ MCU_KERNEL void _mcu_dsp_dense_dense_direct_dsp(const int8_t *x MCU_UNUSED, int8
             "    sub lr, lr, #5\n"                  /* odd1, odd1, #5 */
             "    ssat lr, #8, lr\n"                 /* odd1, #8, odd1 */
             "    b 3b\n"
-            "4:\n"
+            "5:\n"
             "    pop {r4-r11, pc}\n");
     /* clang-format on */
 }

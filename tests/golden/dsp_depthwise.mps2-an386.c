@@ -313,7 +313,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise5x5_dsp(const int8_t *x MCU_UNUSED,
             "    smlad r5, r11, r2, r5\n"           /* sum5, w3_4, x0, sum5 */
             "    vmov r1, r2, d3\n"                 /* scale, addend, scale_addend */
             "    cmp r1, #0\n"                      /* scale, #0 */
-            "    ble 6f\n"
+            "    ble 8f\n"
             "    smmla r0, r0, r1, r2\n"            /* sum0, sum0, scale, addend */
             "    smmla r7, r7, r1, r2\n"            /* sum1, sum1, scale, addend */
             "    smmla r12, r12, r1, r2\n"          /* sum2, sum2, scale, addend */
@@ -326,7 +326,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise5x5_dsp(const int8_t *x MCU_UNUSED,
             "    ssat r8, #8, r8, asr #4\n"         /* sum3, #8, sum3, asr #4 */
             "    ssat r6, #8, r6, asr #4\n"         /* sum4, #8, sum4, asr #4 */
             "    ssat r5, #8, r5, asr #4\n"         /* sum5, #8, sum5, asr #4 */
-            "7:\n"
+            "6:\n"
             "    vmov r3, r1, d1\n"                 /* y, step, y_step */
             "    strb r0, [r3]\n"                   /* sum0, [y] */
             "    strb r7, [r3, r1]\n"               /* sum1, [y, step] */
@@ -454,7 +454,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise5x5_dsp(const int8_t *x MCU_UNUSED,
             "    smlad r8, r11, r6, r8\n"           /* sum3, w3_4, x3, sum3 */
             "    vmov r1, r2, d3\n"                 /* scale, addend, scale_addend */
             "    cmp r1, #0\n"                      /* scale, #0 */
-            "    ble 8f\n"
+            "    ble 10f\n"
             "    smmla r0, r0, r1, r2\n"            /* sum0, sum0, scale, addend */
             "    smmla r7, r7, r1, r2\n"            /* sum1, sum1, scale, addend */
             "    smmla r12, r12, r1, r2\n"          /* sum2, sum2, scale, addend */
@@ -463,7 +463,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise5x5_dsp(const int8_t *x MCU_UNUSED,
             "    ssat r7, #8, r7, asr #4\n"         /* sum1, #8, sum1, asr #4 */
             "    ssat r12, #8, r12, asr #4\n"       /* sum2, #8, sum2, asr #4 */
             "    ssat r8, #8, r8, asr #4\n"         /* sum3, #8, sum3, asr #4 */
-            "9:\n"
+            "7:\n"
             "    vmov r3, r1, d1\n"                 /* y, step, y_step */
             "    strb r0, [r3]\n"                   /* sum0, [y] */
             "    strb r7, [r3, r1]\n"               /* sum1, [y, step] */
@@ -499,18 +499,18 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise5x5_dsp(const int8_t *x MCU_UNUSED,
             "    vmov r3, s19\n"                    /* end, taps_end */
             "    cmp r5, r3\n"                      /* taps, end */
             "    bne 2b\n"
-            "    b 11f\n"
-            "6:\n"
-            "    bl 10f\n"
-            "12:\n"
-            "    b 7b\n"
+            "    b 13f\n"
             "8:\n"
+            "    bl 12f\n"
+            "9:\n"
+            "    b 6b\n"
+            "10:\n"
             "    mov r6, r0\n"                      /* sum4, sum0 */
             "    mov r5, r0\n"                      /* sum5, sum0 */
-            "    bl 10f\n"
-            "13:\n"
-            "    b 9b\n"
-            "10:\n"
+            "    bl 12f\n"
+            "11:\n"
+            "    b 7b\n"
+            "12:\n"
             /* No integers round this filter. */
             "    vmov r1, s17\n"                    /* zero, numbers */
             "    ldr r1, [r1, #12]\n"               /* zero, [zero, #12] */
@@ -553,7 +553,7 @@ MCU_KERNEL void _mcu_dsp_depthwise_depthwise5x5_dsp(const int8_t *x MCU_UNUSED,
             "    qadd r5, r5, r1\n"                 /* sum5, sum5, zero */
             "    ssat r5, #8, r5\n"                 /* sum5, #8, sum5 */
             "    bx lr\n"
-            "11:\n"
+            "13:\n"
             "    vpop {d8-d11}\n"
             "    pop {r4-r11, pc}\n");
     /* clang-format on */

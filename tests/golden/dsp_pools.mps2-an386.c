@@ -164,9 +164,9 @@ MCU_KERNEL void _mcu_dsp_pools_avg_pool8x8_64_dsp(const int8_t *x MCU_UNUSED, in
             "    strb r7, [r2, #-2]\n"              /* y2, [out, #-2] */
             "    strb r12, [r2, #-1]\n"             /* y3, [out, #-1] */
             "    cmp r1, #0\n"                      /* near, #0 */
-            "    beq 4f\n"
+            "    beq 7f\n"
             /* Next to the middle of two outputs: summed in float32, as the model does. */
-            "5:\n"
+            "4:\n"
             "    rbit r0, r1\n"                     /* y_at, near */
             "    clz r0, r0\n"                      /* y_at, y_at */
             "    sub r3, r1, #1\n"                  /* less, near, #1 */
@@ -181,9 +181,9 @@ MCU_KERNEL void _mcu_dsp_pools_avg_pool8x8_64_dsp(const int8_t *x MCU_UNUSED, in
             "    vmov s2, r4\n"                     /* sum, zero */
             "    movw r7, #16\n"                    /* rows_left, #16 */
             "    movw r12, #64\n"                   /* channels, #64 */
-            "6:\n"
+            "5:\n"
             "    movw r10, #4\n"                    /* columns_left, #4 */
-            "7:\n"
+            "6:\n"
             "    ldrsb r4, [r3]\n"                  /* element, [x_at] */
             "    add r3, r3, r12\n"                 /* x_at, x_at, channels */
             "    add r4, r4, #128\n"                /* element, element, #128 */
@@ -192,9 +192,9 @@ MCU_KERNEL void _mcu_dsp_pools_avg_pool8x8_64_dsp(const int8_t *x MCU_UNUSED, in
             "    vmul.f32 s3, s3, s6\n"             /* term, term, x_scale */
             "    vadd.f32 s2, s2, s3\n"             /* sum, sum, term */
             "    subs r10, r10, #1\n"               /* columns_left, columns_left, #1 */
-            "    bne 7b\n"
-            "    subs r7, r7, #1\n"                 /* rows_left, rows_left, #1 */
             "    bne 6b\n"
+            "    subs r7, r7, #1\n"                 /* rows_left, rows_left, #1 */
+            "    bne 5b\n"
             "    vdiv.f32 s2, s2, s7\n"             /* sum, sum, count */
             "    vdiv.f32 s2, s2, s8\n"             /* sum, sum, y_scale */
             "    vcvtr.s32.f32 s2, s2\n"            /* sum, sum */
@@ -203,8 +203,8 @@ MCU_KERNEL void _mcu_dsp_pools_avg_pool8x8_64_dsp(const int8_t *x MCU_UNUSED, in
             "    ssat r3, #8, r3\n"                 /* y, #8, y */
             "    strb r3, [r0]\n"                   /* y, [y_at] */
             "    cmp r1, #0\n"                      /* near, #0 */
-            "    bne 5b\n"
-            "4:\n"
+            "    bne 4b\n"
+            "7:\n"
             "    cmp r2, r6\n"                      /* out, out_end */
             "    bne 3b\n"
             "    vmov s1, r2\n"                     /* pixel_y, out */

@@ -46,14 +46,14 @@ MCU_KERNEL void _mcu_dsp_shared_conv1x1_any_small_real_dsp(const int8_t *x MCU_U
             "    vmov s5, r4\n"                     /* taps_end, taps */
             /* Three pixels, widened to int16: two channels a word, of all three in turn; of each */
             /* four channels 0 and 2, 1 and 3. */
-            "3:\n"
+            "1:\n"
             "    ldr r5, [r4, #16]\n"               /* pixel0, [taps, #16] */
             "    ldr r1, [r4, #32]\n"               /* channels, [taps, #32] */
             "    add r6, r5, r1\n"                  /* pixel1, pixel0, channels */
             "    add r7, r6, r1\n"                  /* pixel2, pixel1, channels */
             "    mov r12, r6\n"                     /* pixel0_end, pixel1 */
             "    vmov lr, s4\n"                     /* into, first_taps */
-            "4:\n"
+            "2:\n"
             "    ldr r0, [r5], #4\n"                /* a0, [pixel0], #4 */
             "    ldr r1, [r6], #4\n"                /* a1, [pixel1], #4 */
             "    ldr r2, [r7], #4\n"                /* a2, [pixel2], #4 */
@@ -65,19 +65,19 @@ MCU_KERNEL void _mcu_dsp_shared_conv1x1_any_small_real_dsp(const int8_t *x MCU_U
             "    sxtb16 r2, r2\n"                   /* a2, a2 */
             "    stmia lr!, {r0-r4, r8}\n"          /* into!, {a0, a1, a2, b0, b1, b2} */
             "    cmp r5, r12\n"                     /* pixel0, pixel0_end */
-            "    bne 4b\n"
+            "    bne 2b\n"
             "    mov r4, lr\n"                      /* taps, into */
             "    ldr r5, [r4, #20]\n"               /* stream, [taps, #20] */
             /* Two filters, an even and an odd one, for three outputs. */
             /* Of a word of weights SXTB16 leaves the even filter's. */
-            "9:\n"
+            "3:\n"
             "    vmov r4, s4\n"                     /* taps, first_taps */
             "    ldmia r5!, {r2, r6}\n"             /* stream!, {even2, odd2} */
             "    mov r7, r2\n"                      /* even0, even2 */
             "    mov r12, r2\n"                     /* even1, even2 */
             "    mov lr, r6\n"                      /* odd0, odd2 */
             "    mov r8, r6\n"                      /* odd1, odd2 */
-            "10:\n"
+            "4:\n"
             "    ldmia.w r5!, {r1, r9}\n"           /* stream!, {weights0, weights1} */
             "    ldmia.w r4!, {r0, r3, r10}\n"      /* taps!, {x0, x1, x2} */
             "    smlad lr, r1, r0, lr\n"            /* odd0, weights0, x0, odd0 */
@@ -97,7 +97,7 @@ MCU_KERNEL void _mcu_dsp_shared_conv1x1_any_small_real_dsp(const int8_t *x MCU_U
             "    smlad r2, r9, r10, r2\n"           /* even2, weights1, x2, even2 */
             "    vmov r0, s5\n"                     /* until, taps_end */
             "    cmp r4, r0\n"                      /* taps, until */
-            "    bne 10b\n"
+            "    bne 4b\n"
             /* To elements of the output: scaled, shifted, saturated. */
             "    sub lr, lr, r7\n"                  /* odd0, odd0, even0 */
             "    sub r8, r8, r12\n"                 /* odd1, odd1, even1 */
@@ -142,7 +142,6 @@ MCU_KERNEL void _mcu_dsp_shared_conv1x1_any_small_real_dsp(const int8_t *x MCU_U
             "    ssat r8, #8, r8\n"                 /* odd1, #8, odd1 */
             "    qadd r6, r6, r3\n"                 /* odd2, odd2, odd_addend */
             "    ssat r6, #8, r6\n"                 /* odd2, #8, odd2 */
-            "7:\n"
             "    ldmia r4, {r0, r1, r3, r9}\n"      /* taps, {out, end, second, third} */
             /* Stored: of each pixel both filters at once. */
             "    bfi r7, lr, #8, #8\n"              /* even0, odd0, #8, #8 */
@@ -153,8 +152,7 @@ MCU_KERNEL void _mcu_dsp_shared_conv1x1_any_small_real_dsp(const int8_t *x MCU_U
             "    strh r2, [r0, r9]\n"               /* even2, [out, third] */
             "    str r0, [r4]\n"                    /* out, [taps] */
             "    cmp r0, r1\n"                      /* out, end */
-            "    bne 9b\n"
-            "8:\n"
+            "    bne 3b\n"
             /* The next three pixels. */
             "    ldrd r5, r0, [r4, #24]\n"          /* tiles, back, [taps, #24] */
             "    ldr r2, [r4]\n"                    /* out, [taps] */
@@ -162,13 +160,13 @@ MCU_KERNEL void _mcu_dsp_shared_conv1x1_any_small_real_dsp(const int8_t *x MCU_U
             "    ldrd r1, r6, [r4, #32]\n"          /* channels, filters, [taps, #32] */
             "    subs r5, r5, #1\n"                 /* tiles, tiles, #1 */
             "    str r5, [r4, #24]\n"               /* tiles, [taps, #24] */
-            "    beq 11f\n"
+            "    beq 7f\n"
             "    add r1, r1, r1, lsl #1\n"          /* channels, channels, channels, lsl #1 */
             "    add r3, r3, r1\n"                  /* source, source, channels */
             "    add r2, r2, r6, lsl #1\n"          /* out, out, filters, lsl #1 */
             "    cmp r5, #1\n"                      /* tiles, #1 */
-            "    bne 12f\n"
-            "    cbz r0, 12f\n"                     /* back, 12 */
+            "    bne 6f\n"
+            "    cbz r0, 6f\n"                      /* back */
             "    sub r3, r3, r0\n"                  /* source, source, back */
             "    add r5, r4, #40\n"                 /* nowhere, taps, #40 */
             "    sub r1, r2, r5\n"                  /* third, out, nowhere */
@@ -177,17 +175,17 @@ MCU_KERNEL void _mcu_dsp_shared_conv1x1_any_small_real_dsp(const int8_t *x MCU_U
             "    ldr r5, [r4, #32]\n"               /* second, [taps, #32] */
             "    cmp r0, r5\n"                      /* back, second */
             "    mvn r5, #1\n"                      /* second, #1 */
-            "    bne 13f\n"
+            "    bne 5f\n"
             "    mov r5, r1\n"                      /* second, third */
             "    add r1, r1, r6\n"                  /* third, third, filters */
-            "13:\n"
+            "5:\n"
             "    strd r5, r1, [r4, #8]\n"           /* second, third, [taps, #8] */
-            "12:\n"
+            "6:\n"
             "    add r0, r2, r6\n"                  /* end, out, filters */
             "    strd r2, r0, [r4]\n"               /* out, end, [taps] */
             "    str r3, [r4, #16]\n"               /* source, [taps, #16] */
-            "    b 3b\n"
-            "11:\n"
+            "    b 1b\n"
+            "7:\n"
             "    pop {r4-r10, pc}\n");
     /* clang-format on */
 }

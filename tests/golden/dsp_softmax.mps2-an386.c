@@ -96,17 +96,17 @@ MCU_KERNEL void _mcu_dsp_softmax_softmax_4_int8_dsp(const int8_t *x MCU_UNUSED,
             "    add r7, r7, r3\n"                  /* lane3, lane3, added */
             "    uxth r12, r4\n"                    /* fraction, lane0 */
             "    cmp r12, #64\n"                    /* fraction, #64 */
-            "    blo 4f\n"
+            "    blo 5f\n"
             "    uxth r12, r5\n"                    /* fraction, lane1 */
             "    cmp r12, #64\n"                    /* fraction, #64 */
-            "    blo 4f\n"
+            "    blo 5f\n"
             "    uxth r12, r6\n"                    /* fraction, lane2 */
             "    cmp r12, #64\n"                    /* fraction, #64 */
-            "    blo 4f\n"
+            "    blo 5f\n"
             "    uxth r12, r7\n"                    /* fraction, lane3 */
             "    cmp r12, #64\n"                    /* fraction, #64 */
-            "    blo 4f\n"
-            "5:\n"
+            "    blo 5f\n"
+            "4:\n"
             "    ssat r4, #8, r4, asr #16\n"        /* lane0, #8, lane0, asr #16 */
             "    strb r4, [r1], #1\n"               /* lane0, [y], #1 */
             "    ssat r5, #8, r5, asr #16\n"        /* lane1, #8, lane1, asr #16 */
@@ -125,7 +125,7 @@ MCU_KERNEL void _mcu_dsp_softmax_softmax_4_int8_dsp(const int8_t *x MCU_UNUSED,
             "    bne 1b\n"
             "    b 6f\n"
             /* Quotients that are near to the middle of two elements. */
-            "4:\n"
+            "5:\n"
             "    vdiv.f32 s7, s7, s8\n"             /* term0, term0, sum */
             "    vdiv.f32 s4, s4, s8\n"             /* term1, term1, sum */
             "    vdiv.f32 s5, s5, s8\n"             /* term2, term2, sum */
@@ -146,7 +146,7 @@ MCU_KERNEL void _mcu_dsp_softmax_softmax_4_int8_dsp(const int8_t *x MCU_UNUSED,
             "    add r5, r3, r5, lsl #16\n"         /* lane1, added, lane1, lsl #16 */
             "    add r6, r3, r6, lsl #16\n"         /* lane2, added, lane2, lsl #16 */
             "    add r7, r3, r7, lsl #16\n"         /* lane3, added, lane3, lsl #16 */
-            "    b 5b\n"
+            "    b 4b\n"
             "6:\n"
             "    pop {r4-r8, pc}\n");
     /* clang-format on */

@@ -76,14 +76,14 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(const int8_t *x MCU_UN
             "    add r0, r0, r6\n"                  /* patch0, patch0, taps */
             "    str r0, [r6, #156]\n"              /* patch0, [taps, #156] */
             /* Three windows, begun at once if they are inside of the image and of one row. */
-            "5:\n"
+            "2:\n"
             "    add r0, r6, #16\n"                 /* at, taps, #16 */
             /* at, {source, column, row, tile_columns, tile_rows, step, down0, tile_stride} */
             "    ldmia r0, {r0-r5, r8, lr}\n"
             "    cmp r1, r3\n"                      /* column, tile_columns */
             "    it lo\n"
             "    cmplo r2, r4\n"                    /* row, tile_rows */
-            "    bhs 2f\n"
+            "    bhs 14f\n"
             "    mov r12, r0\n"                     /* window0, source */
             "    add r1, r1, lr\n"                  /* column, column, tile_stride */
             "    add r0, r12, r5\n"                 /* source, window0, step */
@@ -93,7 +93,7 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(const int8_t *x MCU_UN
             /* Five columns that three windows share, widened to int16, two channels a word: of */
             /* each four of a row 0 and 2 of all columns, then 1 and 3. */
             "    mov lr, #3\n"                      /* left, #3 */
-            "6:\n"
+            "4:\n"
             "    ldr r0, [r12], #4\n"               /* a0, [window0], #4 */
             "    ldr r1, [r12, #12]\n"              /* a1, [window0, #12] */
             "    ldr r2, [r12, #28]\n"              /* a2, [window0, #28] */
@@ -164,11 +164,11 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(const int8_t *x MCU_UN
             "    stmia r10!, {r0-r7, r9, r11}\n"
             "    add r12, r12, r8\n"                /* window0, window0, down0 */
             "    subs lr, lr, #1\n"                 /* left, left, #1 */
-            "    bne 6b\n"
+            "    bne 4b\n"
             "    vmov r5, s6\n"                     /* stream, first_weights */
             /* Two filters, an even and an odd one, for three outputs. */
             /* Of a word of weights SXTB16 leaves the even filter's. */
-            "11:\n"
+            "5:\n"
             "    vmov r6, s4\n"                     /* taps, first_taps */
             "    ldmia r5!, {r3, r7}\n"             /* stream!, {even2, odd2} */
             "    ldmia r6!, {r0-r2, r4, r10}\n"     /* taps!, {x0, x1, x2, x3, x4} */
@@ -221,7 +221,7 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(const int8_t *x MCU_UN
             "    smlad r8, r11, r2, r8\n"           /* even0, weights0, x2, even0 */
             "    smlad r12, r11, r4, r12\n"         /* even1, weights0, x3, even1 */
             "    smlad r3, r11, r10, r3\n"          /* even2, weights0, x4, even2 */
-            "12:\n"
+            "6:\n"
             "    ldmia r6!, {r0-r2, r4, r10}\n"     /* taps!, {x0, x1, x2, x3, x4} */
             "    ldr r11, [r5], #4\n"               /* weights0, [stream], #4 */
             "    smlad r9, r11, r0, r9\n"           /* odd0, weights0, x0, odd0 */
@@ -498,15 +498,15 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(const int8_t *x MCU_UN
             "    smlad r12, r11, r4, r12\n"         /* even1, weights0, x3, even1 */
             "    smlad r3, r11, r10, r3\n"          /* even2, weights0, x4, even2 */
             "    tst r6, #7\n"                      /* taps, #7 */
-            "    bne 12b\n"
+            "    bne 6b\n"
             /* To elements of the output: scaled, shifted, saturated. */
             "    sub r9, r9, r8\n"                  /* odd0, odd0, even0 */
             "    sub lr, lr, r12\n"                 /* odd1, odd1, even1 */
             "    sub r7, r7, r3\n"                  /* odd2, odd2, even2 */
             /* stream!, {even_scale, even_addend, odd_scale, odd_addend} */
             "    ldmia r5!, {r0, r1, r4, r11}\n"
-            "    cbz r1, 7f\n"                      /* even_addend, 7 */
-            "8:\n"
+            "    cbz r1, 8f\n"                      /* even_addend */
+            "7:\n"
             "    smmla r8, r8, r0, r1\n"            /* even0, even0, even_scale, even_addend */
             "    smmla r12, r12, r0, r1\n"          /* even1, even1, even_scale, even_addend */
             "    smmla r3, r3, r0, r1\n"            /* even2, even2, even_scale, even_addend */
@@ -519,7 +519,6 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(const int8_t *x MCU_UN
             "    ssat r9, #8, r9, asr #12\n"        /* odd0, #8, odd0, asr #12 */
             "    ssat lr, #8, lr, asr #12\n"        /* odd1, #8, odd1, asr #12 */
             "    ssat r7, #8, r7, asr #12\n"        /* odd2, #8, odd2, asr #12 */
-            "9:\n"
             "    ldmia r6, {r0-r2, r4}\n"           /* taps, {out, end, second, third} */
             /* Stored: of each pixel both filters at once. */
             "    bfi r8, r9, #8, #8\n"              /* even0, odd0, #8, #8 */
@@ -530,28 +529,28 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(const int8_t *x MCU_UN
             "    strh r3, [r0, r4]\n"               /* even2, [out, third] */
             "    str r0, [r6]\n"                    /* out, [taps] */
             "    cmp r0, r1\n"                      /* out, end */
-            "    bne 11b\n"
-            "    b 10f\n"
-            "7:\n"
+            "    bne 5b\n"
+            "    b 13f\n"
+            "8:\n"
             /* Sums that are rounded too late, which a word names, become the next. */
-            "13:\n"
+            "9:\n"
             "    ldmia r5!, {r1, r2, r10}\n"        /* stream!, {even_addend, late, next_addend} */
-            "    cbnz r1, 14f\n"                    /* even_addend, 14 */
+            "    cbnz r1, 11f\n"                    /* even_addend */
             "    cmp r2, r8\n"                      /* late, even0 */
             "    itt ne\n"
             "    cmpne r2, r12\n"                   /* late, even1 */
             "    cmpne r2, r3\n"                    /* late, even2 */
-            "    beq 16f\n"
-            "15:\n"
+            "    beq 12f\n"
+            "10:\n"
             "    movs r1, r10\n"                    /* even_addend, next_addend */
-            "    beq 13b\n"
-            "    b 8b\n"
-            "14:\n"
+            "    beq 9b\n"
+            "    b 7b\n"
+            "11:\n"
             "    cmp r2, r9\n"                      /* late, odd0 */
             "    itt ne\n"
             "    cmpne r2, lr\n"                    /* late, odd1 */
             "    cmpne r2, r7\n"                    /* late, odd2 */
-            "    bne 15b\n"
+            "    bne 10b\n"
             "    cmp r2, r9\n"                      /* late, odd0 */
             "    it eq\n"
             "    addeq r9, r9, #256\n"              /* odd0, odd0, #256 */
@@ -561,8 +560,8 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(const int8_t *x MCU_UN
             "    cmp r2, r7\n"                      /* late, odd2 */
             "    it eq\n"
             "    addeq r7, r7, #256\n"              /* odd2, odd2, #256 */
-            "    b 15b\n"
-            "16:\n"
+            "    b 10b\n"
+            "12:\n"
             "    cmp r2, r8\n"                      /* late, even0 */
             "    it eq\n"
             "    addeq r8, r8, #1\n"                /* even0, even0, #1 */
@@ -572,32 +571,31 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(const int8_t *x MCU_UN
             "    cmp r2, r3\n"                      /* late, even2 */
             "    it eq\n"
             "    addeq r3, r3, #1\n"                /* even2, even2, #1 */
-            "    b 15b\n"
-            "10:\n"
+            "    b 10b\n"
+            "13:\n"
             "    ldr r0, [r6]\n"                    /* out, [taps] */
             "    ldr r1, [r6, #84]\n"               /* filters, [taps, #84] */
             "    ldr r2, [r6, #96]\n"               /* behind, [taps, #96] */
             "    add r0, r0, r2\n"                  /* out, out, behind */
             "    add r1, r0, r1\n"                  /* end, out, filters */
             "    strd r0, r1, [r6]\n"               /* out, end, [taps] */
-            "    b 5b\n"
-            "2:\n"
+            "    b 2b\n"
+            "14:\n"
             /* Other windows are begun one by one. */
             "    add r8, r6, #148\n"                /* begun, taps, #148 */
             "    add r3, r6, #48\n"                 /* at, taps, #48 */
             /* at, {column_end, row_end, step, stride, columns_inside, rows_inside} */
             "    ldmia r3, {r3-r5, r7, r12, lr}\n"
-            "19:\n"
             "    cmp r1, r3\n"                      /* column, column_end */
-            "    bne 20f\n"
+            "    bne 15f\n"
             "    ldr r1, [r6, #72]\n"               /* column, [taps, #72] */
             "    ldr r3, [r6, #76]\n"               /* row_stride, [taps, #76] */
             "    add r2, r2, r3\n"                  /* row, row, row_stride */
             "    ldr r3, [r6, #80]\n"               /* wrap, [taps, #80] */
             "    add r0, r0, r3\n"                  /* source, source, wrap */
-            "20:\n"
+            "15:\n"
             "    cmp r2, r4\n"                      /* row, row_end */
-            "    beq 4f\n"
+            "    beq 24f\n"
             "    ldr r3, [r6, #84]\n"               /* filters, [taps, #84] */
             "    sub r4, r3, #2\n"                  /* second, filters, #2 */
             "    str r4, [r6, #8]\n"                /* second, [taps, #8] */
@@ -607,18 +605,18 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(const int8_t *x MCU_UN
             "    str r3, [r6, #96]\n"               /* behind, [taps, #96] */
             "    ldr r3, [r6, #100]\n"              /* last_column, [taps, #100] */
             "    cmp r1, r3\n"                      /* column, last_column */
-            "    bne 22f\n"
+            "    bne 16f\n"
             "    ldr r3, [r6, #104]\n"              /* behind, [taps, #104] */
             "    str r3, [r6, #96]\n"               /* behind, [taps, #96] */
             "    add r3, r6, #158\n"                /* nowhere, taps, #158 */
             "    ldr r4, [r6]\n"                    /* next, [taps] */
             "    sub r3, r3, r4\n"                  /* nowhere, nowhere, next */
             "    str r3, [r6, #12]\n"               /* nowhere, [taps, #12] */
-            "22:\n"
+            "16:\n"
             "    cmp r1, r12\n"                     /* column, columns_inside */
             "    it lo\n"
             "    cmplo r2, lr\n"                    /* row, rows_inside */
-            "    blo 23f\n"
+            "    blo 22f\n"
             /* One that leaves the image is copied, with the zero point around it. */
             "    ldr r7, [r8, #8]\n"                /* into, [begun, #8] */
             "    ldr r3, [r6, #120]\n"              /* down_patch, [taps, #120] */
@@ -632,11 +630,11 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(const int8_t *x MCU_UN
             "    mov r4, r3\n"                      /* zeros1, zeros */
             "    mov r5, r3\n"                      /* zeros2, zeros */
             "    mov r9, r3\n"                      /* zeros3, zeros */
-            "24:\n"
+            "17:\n"
             "    stmia lr!, {r3-r5, r9}\n"          /* at!, {zeros, zeros1, zeros2, zeros3} */
             "    stmia lr!, {r3-r5, r9}\n"          /* at!, {zeros, zeros1, zeros2, zeros3} */
             "    cmp lr, r12\n"                     /* at, patch_end */
-            "    bne 24b\n"
+            "    bne 17b\n"
             "    rsb r4, r1, #0\n"                  /* outside, column, #0 */
             "    bic r4, r4, r4, asr #31\n"         /* outside, outside, outside, asr #31 */
             "    ldr r3, [r6, #124]\n"              /* inside, [taps, #124] */
@@ -646,7 +644,7 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(const int8_t *x MCU_UN
             "    it gt\n"
             "    movgt r3, r5\n"                    /* inside, span */
             "    subs r3, r3, r4\n"                 /* inside, inside, outside */
-            "    ble 25f\n"
+            "    ble 21f\n"
             "    ldr r5, [r6, #132]\n"              /* channels, [taps, #132] */
             "    mul r3, r3, r5\n"                  /* inside, inside, channels */
             "    mul r4, r4, r5\n"                  /* outside, outside, channels */
@@ -659,36 +657,36 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(const int8_t *x MCU_UN
             "    ldr r6, [r6, #116]\n"              /* patch_pitch, [taps, #116] */
             "    vmov d0, r0, r1\n"                 /* saved0, source, column */
             "    vmov d1, r2, r8\n"                 /* saved1, row, begun */
-            "26:\n"
+            "18:\n"
             "    cmp r4, r12\n"                     /* patch_row, height */
-            "    bhs 27f\n"
+            "    bhs 20f\n"
             "    add r8, r5, r3\n"                  /* row_end, inside_source, inside */
-            "28:\n"
+            "19:\n"
             "    ldmia r5!, {r0-r2, r10}\n"         /* inside_source!, {a, b, c, d} */
             "    stmia r7!, {r0-r2, r10}\n"         /* into!, {a, b, c, d} */
             "    cmp r5, r8\n"                      /* inside_source, row_end */
-            "    bne 28b\n"
+            "    bne 19b\n"
             "    sub r5, r5, r3\n"                  /* inside_source, inside_source, inside */
             "    sub r7, r7, r3\n"                  /* into, into, inside */
-            "27:\n"
+            "20:\n"
             "    add r5, r5, r9\n"                  /* inside_source, inside_source, pitch */
             "    add r7, r7, r6\n"                  /* into, into, patch_pitch */
             "    add r4, r4, #1\n"                  /* patch_row, patch_row, #1 */
             "    subs lr, lr, #1\n"                 /* rows_left, rows_left, #1 */
-            "    bne 26b\n"
+            "    bne 18b\n"
             "    vmov r0, r1, d0\n"                 /* source, column, saved0 */
             "    vmov r2, r8, d1\n"                 /* row, begun, saved1 */
-            "25:\n"
+            "21:\n"
             "    vmov r6, s5\n"                     /* taps, numbers */
             "    add r3, r6, #48\n"                 /* at, taps, #48 */
             /* at, {column_end, row_end, step, stride, columns_inside, rows_inside} */
             "    ldmia r3, {r3-r5, r7, r12, lr}\n"
-            "    b 21f\n"
-            "23:\n"
+            "    b 23f\n"
+            "22:\n"
             "    ldr r3, [r6, #40]\n"               /* down, [taps, #40] */
             "    str r3, [r8]\n"                    /* down, [begun] */
             "    str r0, [r8, #4]\n"                /* source, [begun, #4] */
-            "21:\n"
+            "23:\n"
             "    add r0, r0, r5\n"                  /* source, source, step */
             "    add r1, r1, r7\n"                  /* column, column, stride */
             "    add r3, r6, #16\n"                 /* at, taps, #16 */
@@ -696,7 +694,7 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(const int8_t *x MCU_UN
             "    add r3, r6, #148\n"                /* at, taps, #148 */
             "    ldmia r3, {r8, r12}\n"             /* at, {down0, window0} */
             "    b 3b\n"
-            "4:\n"
+            "24:\n"
             "    pop {r4-r11, pc}\n");
     /* clang-format on */
 }

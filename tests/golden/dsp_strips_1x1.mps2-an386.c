@@ -370,9 +370,8 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_depthwise3x3_4_dsp(const uint8_t *x MCU_UNUS
  * of 0 for that.
  * x: [p][channel], y: [p][f]; t are channels, of each eight in the order 0 2 4 6 1 3 5 7, of
  * four at the end 0 2 1 3.
- * scratch: the taps of a tile; words: x, the stream, tiles that are left, where the last tile's
- * outputs go; these, first. In place: a tile is read before it is written.
- * A tile's state is behind its taps. */
+ * scratch: the taps of a tile; behind them words: where the next pixels are, where the stream
+ * begins, tiles that are left. In place: a tile is read before it is written. */
 MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UNUSED,
                                                          uint8_t *y MCU_UNUSED,
                                                          const uint32_t *weights MCU_UNUSED,
@@ -388,23 +387,23 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UN
             "    vmov d7, r0, r1\n"                 /* out_end, out, end */
             /* Three pixels, widened to int16: two channels a word, of all three in turn. */
             "1:\n"
-            "    sub r0, lr, #24\n"                 /* stream, taps, #24 */
-            "    ldr r3, [lr]\n"                    /* source, [taps] */
-            "    ldr r1, [r3]\n"                    /* a0, [source] */
-            "    ldr r2, [r3, #4]\n"                /* a1, [source, #4] */
-            "    ldr r3, [r3, #8]\n"                /* a2, [source, #8] */
-            "    uxtb16 r4, r1, ror #8\n"           /* b0, a0, ror #8 */
-            "    uxtb16 r5, r2, ror #8\n"           /* b1, a1, ror #8 */
-            "    uxtb16 r6, r3, ror #8\n"           /* b2, a2, ror #8 */
-            "    uxtb16 r1, r1\n"                   /* a0, a0 */
-            "    uxtb16 r2, r2\n"                   /* a1, a1 */
-            "    uxtb16 r3, r3\n"                   /* a2, a2 */
-            "    stmia r0!, {r1-r6}\n"              /* stream!, {a0, a1, a2, b0, b1, b2} */
-            "    mov lr, r0\n"                      /* taps, stream */
+            "    sub r4, lr, #24\n"                 /* into, taps, #24 */
+            "    ldr r2, [lr]\n"                    /* source, [taps] */
+            "    ldr r0, [r2]\n"                    /* a0, [source] */
+            "    ldr r1, [r2, #4]\n"                /* a1, [source, #4] */
+            "    ldr r2, [r2, #8]\n"                /* a2, [source, #8] */
+            "    uxtb16 r3, r0, ror #8\n"           /* b0, a0, ror #8 */
+            "    uxtb16 r5, r1, ror #8\n"           /* b1, a1, ror #8 */
+            "    uxtb16 r6, r2, ror #8\n"           /* b2, a2, ror #8 */
+            "    uxtb16 r0, r0\n"                   /* a0, a0 */
+            "    uxtb16 r1, r1\n"                   /* a1, a1 */
+            "    uxtb16 r2, r2\n"                   /* a2, a2 */
+            "    stmia r4!, {r0-r3, r5, r6}\n"      /* into!, {a0, a1, a2, b0, b1, b2} */
+            "    mov lr, r4\n"                      /* taps, into */
             "    ldr r0, [lr, #4]\n"                /* stream, [taps, #4] */
             "    ldmia r0!, {r11, r12}\n"           /* stream!, {even_bias, odd_bias} */
             "    sub lr, lr, #24\n"                 /* taps, taps, #24 */
-            "9:\n"
+            "2:\n"
             /* Two filters, an even and an odd one, for three outputs. */
             /* Of a word of weights SXTB16 leaves the even filter's. */
             "    ldmia r0!, {r3, r4}\n"             /* stream!, {odd2, weights0} */
@@ -430,7 +429,6 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UN
             "    sub r3, r3, r1\n"                  /* odd2, odd2, even2 */
             /* stream!, {even_scale, even_addend, odd_scale, odd_addend, even_bias, odd_bias} */
             "    ldmia r0!, {r4, r8-r12}\n"
-            "5:\n"
             "    smmla r2, r2, r4, r8\n"            /* even0, even0, even_scale, even_addend */
             "    smmla r6, r6, r4, r8\n"            /* even1, even1, even_scale, even_addend */
             "    smmla r1, r1, r4, r8\n"            /* even2, even2, even_scale, even_addend */
@@ -443,7 +441,6 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UN
             "    usat r7, #8, r7, asr #12\n"        /* odd0, #8, odd0, asr #12 */
             "    usat r5, #8, r5, asr #12\n"        /* odd1, #8, odd1, asr #12 */
             "    usat r3, #8, r3, asr #12\n"        /* odd2, #8, odd2, asr #12 */
-            "7:\n"
             "    vmov r4, s14\n"                    /* out, out_end.low */
             /* Stored: of each pixel both filters at once. */
             "    bfi r2, r7, #8, #8\n"              /* even0, odd0, #8, #8 */
@@ -478,7 +475,6 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UN
             "    sub r3, r3, r1\n"                  /* odd2, odd2, even2 */
             /* stream!, {even_scale, even_addend, odd_scale, odd_addend, even_bias, odd_bias} */
             "    ldmia r0!, {r4, r8-r12}\n"
-            "6:\n"
             "    smmla r2, r2, r4, r8\n"            /* even0, even0, even_scale, even_addend */
             "    smmla r6, r6, r4, r8\n"            /* even1, even1, even_scale, even_addend */
             "    smmla r1, r1, r4, r8\n"            /* even2, even2, even_scale, even_addend */
@@ -491,7 +487,6 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UN
             "    usat r7, #8, r7, asr #12\n"        /* odd0, #8, odd0, asr #12 */
             "    usat r5, #8, r5, asr #12\n"        /* odd1, #8, odd1, asr #12 */
             "    usat r3, #8, r3, asr #12\n"        /* odd2, #8, odd2, asr #12 */
-            "8:\n"
             "    vmov r4, r8, d7\n"                 /* out, end, out_end */
             /* Stored: of each pixel both filters at once. */
             "    bfi r2, r7, #8, #8\n"              /* even0, odd0, #8, #8 */
@@ -502,22 +497,22 @@ MCU_KERNEL void _mcu_dsp_strips_1x1_conv1x1_4x4_rows_dsp(const uint8_t *x MCU_UN
             "    strh r1, [r4, #4]\n"               /* even2, [out, #4] */
             "    vmov s14, r4\n"                    /* out_end.low, out */
             "    cmp r4, r8\n"                      /* out, end */
-            "    bne 9b\n"
+            "    bne 2b\n"
             "    add lr, lr, #24\n"                 /* taps, taps, #24 */
             /* The next three pixels. */
             "    ldr r1, [lr, #8]\n"                /* tiles, [taps, #8] */
-            "    ldr r3, [lr]\n"                    /* source, [taps] */
+            "    ldr r2, [lr]\n"                    /* source, [taps] */
             "    vmov r0, s14\n"                    /* out, out_end.low */
             "    subs r1, r1, #1\n"                 /* tiles, tiles, #1 */
             "    str r1, [lr, #8]\n"                /* tiles, [taps, #8] */
-            "    beq 10f\n"
-            "    add r3, r3, #12\n"                 /* source, source, #12 */
+            "    beq 3f\n"
+            "    add r2, r2, #12\n"                 /* source, source, #12 */
             "    add r0, r0, #8\n"                  /* out, out, #8 */
             "    add r1, r0, #4\n"                  /* end, out, #4 */
             "    vmov d7, r0, r1\n"                 /* out_end, out, end */
-            "    str r3, [lr]\n"                    /* source, [taps] */
+            "    str r2, [lr]\n"                    /* source, [taps] */
             "    b 1b\n"
-            "10:\n"
+            "3:\n"
             "    pop {r4-r11, pc}\n");
     /* clang-format on */
 }

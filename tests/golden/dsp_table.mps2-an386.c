@@ -17,9 +17,9 @@ MCU_KERNEL void _mcu_dsp_table_table_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    bic r3, r3, #15\n"                 /* elements, elements, #15 */
             "    add r4, r1, r3\n"                  /* end, y, elements */
             "    cmp r1, r4\n"                      /* y, end */
-            "    beq 1f\n"
+            "    beq 2f\n"
             /* Elements, then what the table has for them. */
-            "3:\n"
+            "1:\n"
             "    ldrb r3, [r0]\n"                   /* byte0, [x] */
             "    ldrb r5, [r0, #1]\n"               /* byte1, [x, #1] */
             "    ldrb r6, [r0, #2]\n"               /* byte2, [x, #2] */
@@ -71,18 +71,18 @@ MCU_KERNEL void _mcu_dsp_table_table_dsp(const int8_t *x MCU_UNUSED, int8_t *y M
             "    add r0, r0, #16\n"                 /* x, x, #16 */
             "    add r1, r1, #16\n"                 /* y, y, #16 */
             "    cmp r1, r4\n"                      /* y, end */
-            "    bne 3b\n"
-            "1:\n"
+            "    bne 1b\n"
+            "2:\n"
             "    vmov r4, s0\n"                     /* end, end_of_all */
             "    cmp r1, r4\n"                      /* y, end */
-            "    beq 2f\n"
-            "4:\n"
+            "    beq 4f\n"
+            "3:\n"
             "    ldrb r3, [r0], #1\n"               /* byte0, [x], #1 */
             "    ldrb r3, [r2, r3]\n"               /* byte0, [table, byte0] */
             "    strb r3, [r1], #1\n"               /* byte0, [y], #1 */
             "    cmp r1, r4\n"                      /* y, end */
-            "    bne 4b\n"
-            "2:\n"
+            "    bne 3b\n"
+            "4:\n"
             "    pop {r4-r9, pc}\n");
     /* clang-format on */
 }

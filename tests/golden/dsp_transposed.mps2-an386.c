@@ -84,14 +84,14 @@ MCU_KERNEL void _mcu_dsp_transposed_conv2x3_rows_cfaa1ad4_dsp(const int8_t *x MC
             "    add r3, r10, #160\n"               /* at, taps, #160 */
             "    stmia r3, {r0-r2}\n"               /* at, {patch0, patch1, patch2} */
             /* Three windows, begun at once if they are inside of the image and of one row. */
-            "5:\n"
+            "2:\n"
             "    add r0, r10, #16\n"                /* at, taps, #16 */
             /* at, {source, column, row, tile_columns, tile_rows, step, down0, tile_stride} */
             "    ldmia r0, {r0-r7}\n"
             "    cmp r1, r3\n"                      /* column, tile_columns */
             "    it lo\n"
             "    cmplo r2, r4\n"                    /* row, tile_rows */
-            "    bhs 2f\n"
+            "    bhs 14f\n"
             "    mov r9, r0\n"                      /* window0, source */
             "    add r1, r1, r7\n"                  /* column, column, tile_stride */
             "    add r12, r9, r5\n"                 /* window1, window0, step */
@@ -107,9 +107,9 @@ MCU_KERNEL void _mcu_dsp_transposed_conv2x3_rows_cfaa1ad4_dsp(const int8_t *x MC
             /* order. */
             "    mov r5, #2\n"                      /* left, #2 */
             "    vmov s2, r5\n"                     /* rows_left, left */
-            "6:\n"
+            "4:\n"
             "    vmov r5, s0\n"                     /* left, rounds_rows.low */
-            "7:\n"
+            "5:\n"
             "    ldr r0, [r9], #4\n"                /* a0, [window0], #4 */
             "    ldr r1, [r12], #4\n"               /* a1, [window1], #4 */
             "    ldr r2, [lr], #4\n"                /* a2, [window2], #4 */
@@ -171,19 +171,19 @@ MCU_KERNEL void _mcu_dsp_transposed_conv2x3_rows_cfaa1ad4_dsp(const int8_t *x MC
             "    sxtb16 r2, r2\n"                   /* a2, a2 */
             "    stmia r10!, {r0-r4, r11}\n"        /* into!, {a0, a1, a2, b0, b1, b2} */
             "    subs r5, r5, #1\n"                 /* left, left, #1 */
-            "    bne 7b\n"
+            "    bne 5b\n"
             "    add r9, r9, r6\n"                  /* window0, window0, down0 */
             "    add r12, r12, r7\n"                /* window1, window1, down1 */
             "    add lr, lr, r8\n"                  /* window2, window2, down2 */
             "    vmov r5, s2\n"                     /* left, rows_left */
             "    subs r5, r5, #1\n"                 /* left, left, #1 */
             "    vmov s2, r5\n"                     /* rows_left, left */
-            "    bne 6b\n"
+            "    bne 4b\n"
             "    vmov r6, s6\n"                     /* stream, first_weights */
             "    ldmia r6!, {r5, r11}\n"            /* stream!, {even_bias, odd_bias} */
             /* Two filters, an even and an odd one, for three outputs. */
             /* Of a word of weights SXTB16 leaves the even filter's. */
-            "12:\n"
+            "6:\n"
             "    vmov r10, s4\n"                    /* taps, first_taps */
             "    ldmia r6!, {r2, r3}\n"             /* stream!, {odd2, weights0} */
             "    ldmia r10!, {r0, r1, r4}\n"        /* taps!, {x0, x1, x2} */
@@ -392,8 +392,8 @@ MCU_KERNEL void _mcu_dsp_transposed_conv2x3_rows_cfaa1ad4_dsp(const int8_t *x MC
             "    sub r2, r2, r7\n"                  /* odd2, odd2, even2 */
             /* stream!, {even_scale, even_addend, odd_scale, odd_addend, even_bias, odd_bias} */
             "    ldmia r6!, {r0, r1, r3-r5, r11}\n"
-            "    cbz r1, 8f\n"                      /* even_addend, 8 */
-            "9:\n"
+            "    cbz r1, 8f\n"                      /* even_addend */
+            "7:\n"
             "    smmla r8, r8, r0, r1\n"            /* even0, even0, even_scale, even_addend */
             "    smmla r12, r12, r0, r1\n"          /* even1, even1, even_scale, even_addend */
             "    smmla r7, r7, r0, r1\n"            /* even2, even2, even_scale, even_addend */
@@ -406,7 +406,6 @@ MCU_KERNEL void _mcu_dsp_transposed_conv2x3_rows_cfaa1ad4_dsp(const int8_t *x MC
             "    ssat r9, #8, r9, asr #12\n"        /* odd0, #8, odd0, asr #12 */
             "    ssat lr, #8, lr, asr #12\n"        /* odd1, #8, odd1, asr #12 */
             "    ssat r2, #8, r2, asr #12\n"        /* odd2, #8, odd2, asr #12 */
-            "10:\n"
             "    ldmia r10, {r0, r1, r3, r4}\n"     /* taps, {out, end, second, third} */
             /* Stored: of each pixel both filters at once. */
             "    bfi r8, r9, #8, #8\n"              /* even0, odd0, #8, #8 */
@@ -417,30 +416,30 @@ MCU_KERNEL void _mcu_dsp_transposed_conv2x3_rows_cfaa1ad4_dsp(const int8_t *x MC
             "    strh r7, [r0, r4]\n"               /* even2, [out, third] */
             "    str r0, [r10]\n"                   /* out, [taps] */
             "    cmp r0, r1\n"                      /* out, end */
-            "    bne 12b\n"
-            "    b 11f\n"
+            "    bne 6b\n"
+            "    b 13f\n"
             "8:\n"
             "    vmov d1, r5, r11\n"                /* biases, even_bias, odd_bias */
             /* Sums that are rounded too late, which a word names, become the next. */
-            "13:\n"
+            "9:\n"
             "    ldmia r6!, {r1, r5, r11}\n"        /* stream!, {even_addend, late, next_addend} */
-            "    cbnz r1, 14f\n"                    /* even_addend, 14 */
+            "    cbnz r1, 11f\n"                    /* even_addend */
             "    cmp r5, r8\n"                      /* late, even0 */
             "    itt ne\n"
             "    cmpne r5, r12\n"                   /* late, even1 */
             "    cmpne r5, r7\n"                    /* late, even2 */
-            "    beq 16f\n"
-            "15:\n"
+            "    beq 12f\n"
+            "10:\n"
             "    movs r1, r11\n"                    /* even_addend, next_addend */
-            "    beq 13b\n"
+            "    beq 9b\n"
             "    vmov r5, r11, d1\n"                /* even_bias, odd_bias, biases */
-            "    b 9b\n"
-            "14:\n"
+            "    b 7b\n"
+            "11:\n"
             "    cmp r5, r9\n"                      /* late, odd0 */
             "    itt ne\n"
             "    cmpne r5, lr\n"                    /* late, odd1 */
             "    cmpne r5, r2\n"                    /* late, odd2 */
-            "    bne 15b\n"
+            "    bne 10b\n"
             "    cmp r5, r9\n"                      /* late, odd0 */
             "    it eq\n"
             "    addeq r9, r9, #256\n"              /* odd0, odd0, #256 */
@@ -450,8 +449,8 @@ MCU_KERNEL void _mcu_dsp_transposed_conv2x3_rows_cfaa1ad4_dsp(const int8_t *x MC
             "    cmp r5, r2\n"                      /* late, odd2 */
             "    it eq\n"
             "    addeq r2, r2, #256\n"              /* odd2, odd2, #256 */
-            "    b 15b\n"
-            "16:\n"
+            "    b 10b\n"
+            "12:\n"
             "    cmp r5, r8\n"                      /* late, even0 */
             "    it eq\n"
             "    addeq r8, r8, #1\n"                /* even0, even0, #1 */
@@ -461,31 +460,31 @@ MCU_KERNEL void _mcu_dsp_transposed_conv2x3_rows_cfaa1ad4_dsp(const int8_t *x MC
             "    cmp r5, r7\n"                      /* late, even2 */
             "    it eq\n"
             "    addeq r7, r7, #1\n"                /* even2, even2, #1 */
-            "    b 15b\n"
-            "11:\n"
+            "    b 10b\n"
+            "13:\n"
             "    ldr r0, [r10]\n"                   /* out, [taps] */
             "    ldr r1, [r10, #84]\n"              /* filters, [taps, #84] */
             "    add r0, r0, r1, lsl #1\n"          /* out, out, filters, lsl #1 */
             "    add r1, r0, r1\n"                  /* end, out, filters */
             "    strd r0, r1, [r10]\n"              /* out, end, [taps] */
-            "    b 5b\n"
-            "2:\n"
+            "    b 2b\n"
+            "14:\n"
             /* Other windows are begun one by one. */
             "    add r12, r10, #136\n"              /* begun, taps, #136 */
             "    add lr, r10, #48\n"                /* at, taps, #48 */
             /* at, {column_end, row_end, step, stride, columns_inside, rows_inside} */
             "    ldmia lr, {r3-r8}\n"
-            "19:\n"
+            "15:\n"
             "    cmp r1, r3\n"                      /* column, column_end */
-            "    bne 20f\n"
+            "    bne 16f\n"
             "    ldr r1, [r10, #72]\n"              /* column, [taps, #72] */
             "    ldr lr, [r10, #76]\n"              /* row_stride, [taps, #76] */
             "    add r2, r2, lr\n"                  /* row, row, row_stride */
             "    ldr lr, [r10, #80]\n"              /* wrap, [taps, #80] */
             "    add r0, r0, lr\n"                  /* source, source, wrap */
-            "20:\n"
+            "16:\n"
             "    cmp r2, r4\n"                      /* row, row_end */
-            "    beq 17f\n"
+            "    beq 25f\n"
             "    cmp r1, r7\n"                      /* column, columns_inside */
             "    it lo\n"
             "    cmplo r2, r8\n"                    /* row, rows_inside */
@@ -503,11 +502,11 @@ MCU_KERNEL void _mcu_dsp_transposed_conv2x3_rows_cfaa1ad4_dsp(const int8_t *x MC
             "    mov r4, r3\n"                      /* zeros1, zeros */
             "    mov r5, r3\n"                      /* zeros2, zeros */
             "    mov r8, r3\n"                      /* zeros3, zeros */
-            "23:\n"
+            "17:\n"
             "    stmia lr!, {r3-r5, r8}\n"          /* at!, {zeros, zeros1, zeros2, zeros3} */
             "    stmia lr!, {r3-r5, r8}\n"          /* at!, {zeros, zeros1, zeros2, zeros3} */
             "    cmp lr, r7\n"                      /* at, patch_end */
-            "    bne 23b\n"
+            "    bne 17b\n"
             "    rsb r4, r1, #0\n"                  /* outside, column, #0 */
             "    bic r4, r4, r4, asr #31\n"         /* outside, outside, outside, asr #31 */
             "    ldr r3, [r10, #112]\n"             /* inside, [taps, #112] */
@@ -517,7 +516,7 @@ MCU_KERNEL void _mcu_dsp_transposed_conv2x3_rows_cfaa1ad4_dsp(const int8_t *x MC
             "    it gt\n"
             "    movgt r3, r5\n"                    /* inside, span */
             "    subs r3, r3, r4\n"                 /* inside, inside, outside */
-            "    ble 24f\n"
+            "    ble 21f\n"
             "    ldr r5, [r10, #120]\n"             /* channels, [taps, #120] */
             "    mul r3, r3, r5\n"                  /* inside, inside, channels */
             "    mul r4, r4, r5\n"                  /* outside, outside, channels */
@@ -528,51 +527,51 @@ MCU_KERNEL void _mcu_dsp_transposed_conv2x3_rows_cfaa1ad4_dsp(const int8_t *x MC
             "    ldr lr, [r10, #92]\n"              /* rows_left, [taps, #92] */
             "    ldr r8, [r10, #100]\n"             /* pitch, [taps, #100] */
             "    ldr r10, [r10, #104]\n"            /* patch_pitch, [taps, #104] */
-            "25:\n"
+            "18:\n"
             "    cmp r4, r7\n"                      /* patch_row, height */
-            "    bhs 26f\n"
+            "    bhs 20f\n"
             "    mov r9, r3\n"                      /* left, inside */
             "    subs r9, r9, #4\n"                 /* left, left, #4 */
-            "29:\n"
+            "19:\n"
             "    ldr r11, [r5, r9]\n"               /* copied, [inside_source, left] */
             "    str r11, [r6, r9]\n"               /* copied, [into, left] */
             "    subs r9, r9, #4\n"                 /* left, left, #4 */
-            "    bhs 29b\n"
-            "26:\n"
+            "    bhs 19b\n"
+            "20:\n"
             "    add r5, r5, r8\n"                  /* inside_source, inside_source, pitch */
             "    add r6, r6, r10\n"                 /* into, into, patch_pitch */
             "    add r4, r4, #1\n"                  /* patch_row, patch_row, #1 */
             "    subs lr, lr, #1\n"                 /* rows_left, rows_left, #1 */
-            "    bne 25b\n"
-            "24:\n"
+            "    bne 18b\n"
+            "21:\n"
             "    vmov r10, s5\n"                    /* taps, numbers */
             "    add lr, r10, #48\n"                /* at, taps, #48 */
             /* at, {column_end, row_end, step, stride, columns_inside, rows_inside} */
             "    ldmia lr, {r3-r8}\n"
-            "    b 21f\n"
+            "    b 23f\n"
             "22:\n"
             "    ldr lr, [r10, #40]\n"              /* down, [taps, #40] */
             "    str lr, [r12]\n"                   /* down, [begun] */
             "    str r0, [r12, #12]\n"              /* source, [begun, #12] */
-            "21:\n"
+            "23:\n"
             "    add r0, r0, r5\n"                  /* source, source, step */
             "    add r1, r1, r6\n"                  /* column, column, stride */
-            "18:\n"
+            "24:\n"
             "    add r12, r12, #4\n"                /* begun, begun, #4 */
             "    add lr, r10, #148\n"               /* at, taps, #148 */
             "    cmp r12, lr\n"                     /* begun, at */
-            "    bne 19b\n"
+            "    bne 15b\n"
             "    add lr, r10, #16\n"                /* at, taps, #16 */
             "    stmia lr, {r0-r2}\n"               /* at, {source, column, row} */
             "    add lr, r10, #136\n"               /* at, taps, #136 */
             /* at, {down0, down1, down2, window0, window1, window2} */
             "    ldmia lr, {r6-r9, r12, lr}\n"
             "    b 3b\n"
-            "17:\n"
+            "25:\n"
             /* There is no such pixel: it takes the one before it again, for nobody. */
             "    add lr, r10, #136\n"               /* at, taps, #136 */
             "    cmp r12, lr\n"                     /* begun, at */
-            "    beq 4f\n"
+            "    beq 26f\n"
             "    sub r3, r12, #4\n"                 /* before, begun, #4 */
             "    ldr lr, [r3]\n"                    /* down, [before] */
             "    str lr, [r12]\n"                   /* down, [begun] */
@@ -586,8 +585,8 @@ MCU_KERNEL void _mcu_dsp_transposed_conv2x3_rows_cfaa1ad4_dsp(const int8_t *x MC
             "    add lr, r10, #48\n"                /* at, taps, #48 */
             /* at, {column_end, row_end, step, stride, columns_inside, rows_inside} */
             "    ldmia lr, {r3-r8}\n"
-            "    b 18b\n"
-            "4:\n"
+            "    b 24b\n"
+            "26:\n"
             "    pop {r4-r11, pc}\n");
     /* clang-format on */
 }

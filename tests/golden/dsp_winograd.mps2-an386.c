@@ -67,7 +67,7 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "1:\n"
             "    add r9, r8, #100\n"                /* into, frame, #100 */
             /* Three windows of 4x4 pixels to V = B' d B: two channels a word, of all three. */
-            "8:\n"
+            "2:\n"
             "    add r10, r8, #32\n"                /* state, frame, #32 */
             "    ldmia r10, {r0-r3}\n"              /* state, {source, column, row, target} */
             "    str r3, [r9, #-100]\n"             /* target, [into, #-100] */
@@ -79,7 +79,7 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    cmp r1, r3\n"                      /* column, columns_inside */
             "    it lo\n"
             "    cmplo r2, r4\n"                    /* row, rows_inside */
-            "    bhs 2f\n"
+            "    bhs 8f\n"
             "    ldr r12, [r8, #68]\n"              /* pitch, [frame, #68] */
             "    ldr r1, [r8, #76]\n"               /* three_pitches, [frame, #76] */
             /* pitches.low, pitches.high, pitch, three_pitches */
@@ -87,7 +87,7 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "3:\n"
             "    add r1, r0, #8\n"                  /* channels_end, source, #8 */
             "    vmov s2, r1\n"                     /* end_kept, channels_end */
-            "9:\n"
+            "4:\n"
             /* Of four channels 0 and 2. */
             "    vmov r12, s0\n"                    /* pitch, pitches.low */
             "    add r1, r0, r12\n"                 /* line, source, pitch */
@@ -273,7 +273,7 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    add r0, r0, #4\n"                  /* source, source, #4 */
             "    vmov r1, s2\n"                     /* channels_end, end_kept */
             "    cmp r0, r1\n"                      /* source, channels_end */
-            "    bne 9b\n"
+            "    bne 4b\n"
             /* To the next window, two columns on, or at the end of the row to the next row. */
             "    sub r9, r9, #44\n"                 /* into, into, #44 */
             "    vmov r8, s30\n"                    /* frame, frame_kept */
@@ -282,7 +282,7 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             /* first_column, pitch, target_pitch} */
             "    ldmia r10, {r0-r7, r11, r12, lr}\n"
             "    cmp r1, r4\n"                      /* column, last_column */
-            "    beq 4f\n"
+            "    beq 7f\n"
             "    add r1, r1, #2\n"                  /* column, column, #2 */
             "    add r0, r0, #16\n"                 /* source, source, #16 */
             "    add r3, r3, #8\n"                  /* target, target, #8 */
@@ -296,10 +296,10 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "6:\n"
             "    add r0, r8, #112\n"                /* into_end, frame, #112 */
             "    cmp r9, r0\n"                      /* into, into_end */
-            "    bne 8b\n"
-            "    b 7f\n"
+            "    bne 2b\n"
+            "    b 14f\n"
             /* The next row of windows. Behind the last one of all it comes again, for nobody. */
-            "4:\n"
+            "7:\n"
             "    cmp r2, r5\n"                      /* row, last_row */
             "    beq 6b\n"
             "    mov r1, r11\n"                     /* column, first_column */
@@ -312,7 +312,7 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    subgt r0, r0, r12\n"               /* source, source, pitch */
             "    subgt r3, r3, lr\n"                /* target, target, target_pitch */
             "    b 5b\n"
-            "2:\n"
+            "8:\n"
             /* A window that leaves the image is copied, with the zero point around it. */
             "    movw r6, #868\n"                   /* patch, #868 */
             "    add r6, r8, r6\n"                  /* patch, frame, patch */
@@ -324,11 +324,11 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    mov r4, r3\n"                      /* zeros1, zeros */
             "    mov r5, r3\n"                      /* zeros2, zeros */
             "    mov lr, r3\n"                      /* zeros3, zeros */
-            "10:\n"
+            "9:\n"
             "    stmia r7!, {r3-r5, lr}\n"          /* at!, {zeros, zeros1, zeros2, zeros3} */
             "    stmia r7!, {r3-r5, lr}\n"          /* at!, {zeros, zeros1, zeros2, zeros3} */
             "    cmp r7, r12\n"                     /* at, patch_end */
-            "    bne 10b\n"
+            "    bne 9b\n"
             "    rsb r4, r1, #0\n"                  /* outside, column, #0 */
             "    bic r4, r4, r4, asr #31\n"         /* outside, outside, outside, asr #31 */
             "    ldr r3, [r8, #88]\n"               /* inside, [frame, #88] */
@@ -338,7 +338,7 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    it gt\n"
             "    movgt r3, r1\n"                    /* inside, span */
             "    subs r3, r3, r4\n"                 /* inside, inside, outside */
-            "    ble 11f\n"
+            "    ble 13f\n"
             "    movw r1, #8\n"                     /* channels, #8 */
             "    mul r3, r3, r1\n"                  /* inside, inside, channels */
             "    mul r4, r4, r1\n"                  /* outside, outside, channels */
@@ -349,23 +349,23 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    movw r4, #4\n"                     /* rows_left, #4 */
             "    ldr r7, [r8, #68]\n"               /* pitch, [frame, #68] */
             "    movw lr, #32\n"                    /* patch_pitch, #32 */
-            "12:\n"
+            "10:\n"
             "    cmp r1, r2\n"                      /* patch_row, height */
-            "    bhs 13f\n"
+            "    bhs 12f\n"
             "    mov r5, r3\n"                      /* left, inside */
             "    subs r5, r5, #4\n"                 /* left, left, #4 */
-            "16:\n"
+            "11:\n"
             "    ldr r12, [r0, r5]\n"               /* copied, [inside_source, left] */
             "    str r12, [r6, r5]\n"               /* copied, [patch, left] */
             "    subs r5, r5, #4\n"                 /* left, left, #4 */
-            "    bhs 16b\n"
-            "13:\n"
+            "    bhs 11b\n"
+            "12:\n"
             "    add r0, r0, r7\n"                  /* inside_source, inside_source, pitch */
             "    add r6, r6, lr\n"                  /* patch, patch, patch_pitch */
             "    add r1, r1, #1\n"                  /* patch_row, patch_row, #1 */
             "    subs r4, r4, #1\n"                 /* rows_left, rows_left, #1 */
-            "    bne 12b\n"
-            "11:\n"
+            "    bne 10b\n"
+            "13:\n"
             "    vmov r8, s30\n"                    /* frame, frame_kept */
             "    movw r6, #868\n"                   /* patch, #868 */
             "    add r0, r8, r6\n"                  /* source, frame, patch */
@@ -373,13 +373,13 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    mov r1, #96\n"                     /* three_pitches, #96 */
             "    vmov d0, r12, r1\n"                /* pitches, pitch, three_pitches */
             "    b 3b\n"
-            "7:\n"
+            "14:\n"
             "    mov r0, #2\n"                      /* filters_left, #2 */
             "    str r0, [r8, #24]\n"               /* filters_left, [frame, #24] */
             "    vmov r2, s31\n"                    /* stream, stream_begin */
             "    add r10, r8, #100\n"               /* position, frame, #100 */
             /* Two filters: products of 16 positions, which give four outputs of each window. */
-            "18:\n"
+            "15:\n"
             "    ldmia r2!, {r6, r12}\n"            /* stream!, {even_bias, odd_bias} */
             /* Row 1, columns 1 and 2: their sum and difference. */
             "    ldmia r2!, {r0, r3, r9}\n"         /* stream!, {u0, u1, u2} */
@@ -845,8 +845,8 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             /* scales, {even_scale, even_addend, odd_scale, odd_addend} */
             "    ldmia r0, {r0, r1, r4, r9}\n"
             "    cmp r1, #0\n"                      /* even_addend, #0 */
-            "    beq 19f\n"
-            "20:\n"
+            "    beq 20f\n"
+            "16:\n"
             "    smmla lr, lr, r0, r1\n"            /* even0, even0, even_scale, even_addend */
             "    smmla r5, r5, r0, r1\n"            /* even1, even1, even_scale, even_addend */
             "    smmla r6, r6, r0, r1\n"            /* even2, even2, even_scale, even_addend */
@@ -859,7 +859,6 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    ssat r8, #8, r8, asr #6\n"         /* odd0, #8, odd0, asr #6 */
             "    ssat r7, #8, r7, asr #6\n"         /* odd1, #8, odd1, asr #6 */
             "    ssat r12, #8, r12, asr #6\n"       /* odd2, #8, odd2, asr #6 */
-            "21:\n"
             /* Stored: of each window both filters at once. */
             "    bfi lr, r8, #8, #8\n"              /* even0, odd0, #8, #8 */
             "    bfi r5, r7, #8, #8\n"              /* even1, odd1, #8, #8 */
@@ -918,8 +917,8 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             /* scales, {even_scale, even_addend, odd_scale, odd_addend} */
             "    ldmia r0, {r0, r1, r4, r9}\n"
             "    cmp r1, #0\n"                      /* even_addend, #0 */
-            "    beq 22f\n"
-            "23:\n"
+            "    beq 25f\n"
+            "17:\n"
             "    smmla lr, lr, r0, r1\n"            /* even0, even0, even_scale, even_addend */
             "    smmla r5, r5, r0, r1\n"            /* even1, even1, even_scale, even_addend */
             "    smmla r6, r6, r0, r1\n"            /* even2, even2, even_scale, even_addend */
@@ -932,7 +931,6 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    ssat r8, #8, r8, asr #6\n"         /* odd0, #8, odd0, asr #6 */
             "    ssat r7, #8, r7, asr #6\n"         /* odd1, #8, odd1, asr #6 */
             "    ssat r12, #8, r12, asr #6\n"       /* odd2, #8, odd2, asr #6 */
-            "24:\n"
             /* Stored: of each window both filters at once. */
             "    bfi lr, r8, #8, #8\n"              /* even0, odd0, #8, #8 */
             "    bfi r5, r7, #8, #8\n"              /* even1, odd1, #8, #8 */
@@ -1067,8 +1065,8 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             /* scales, {even_scale, even_addend, odd_scale, odd_addend} */
             "    ldmia r0, {r0, r1, r4, r9}\n"
             "    cmp r1, #0\n"                      /* even_addend, #0 */
-            "    beq 25f\n"
-            "26:\n"
+            "    beq 30f\n"
+            "18:\n"
             "    smmla lr, lr, r0, r1\n"            /* even0, even0, even_scale, even_addend */
             "    smmla r5, r5, r0, r1\n"            /* even1, even1, even_scale, even_addend */
             "    smmla r6, r6, r0, r1\n"            /* even2, even2, even_scale, even_addend */
@@ -1081,7 +1079,6 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    ssat r8, #8, r8, asr #6\n"         /* odd0, #8, odd0, asr #6 */
             "    ssat r7, #8, r7, asr #6\n"         /* odd1, #8, odd1, asr #6 */
             "    ssat r12, #8, r12, asr #6\n"       /* odd2, #8, odd2, asr #6 */
-            "27:\n"
             /* Stored: of each window both filters at once. */
             "    bfi lr, r8, #8, #8\n"              /* even0, odd0, #8, #8 */
             "    bfi r5, r7, #8, #8\n"              /* even1, odd1, #8, #8 */
@@ -1140,8 +1137,8 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             /* stream!, {even_scale, even_addend, odd_scale, odd_addend} */
             "    ldmia r2!, {r0, r1, r4, r9}\n"
             "    cmp r1, #0\n"                      /* even_addend, #0 */
-            "    beq 28f\n"
-            "29:\n"
+            "    beq 35f\n"
+            "19:\n"
             "    smmla lr, lr, r0, r1\n"            /* even0, even0, even_scale, even_addend */
             "    smmla r5, r5, r0, r1\n"            /* even1, even1, even_scale, even_addend */
             "    smmla r6, r6, r0, r1\n"            /* even2, even2, even_scale, even_addend */
@@ -1154,7 +1151,6 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    ssat r8, #8, r8, asr #6\n"         /* odd0, #8, odd0, asr #6 */
             "    ssat r7, #8, r7, asr #6\n"         /* odd1, #8, odd1, asr #6 */
             "    ssat r12, #8, r12, asr #6\n"       /* odd2, #8, odd2, asr #6 */
-            "30:\n"
             /* Stored: of each window both filters at once. */
             "    bfi lr, r8, #8, #8\n"              /* even0, odd0, #8, #8 */
             "    bfi r5, r7, #8, #8\n"              /* even1, odd1, #8, #8 */
@@ -1170,31 +1166,31 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    ldr r0, [r3, #12]\n"               /* filters_left, [targets, #12] */
             "    subs r0, r0, #1\n"                 /* filters_left, filters_left, #1 */
             "    str r0, [r3, #12]\n"               /* filters_left, [targets, #12] */
-            "    bne 18b\n"
-            "    b 17f\n"
-            "19:\n"
+            "    bne 15b\n"
+            "    b 40f\n"
+            "20:\n"
             "    vmov s6, r2\n"                     /* resumed, stream */
             "    add r2, r2, #176\n"                /* stream, stream, #176 */
             /* Sums that are rounded too late, which a word names, become the next. */
-            "32:\n"
+            "21:\n"
             "    ldmia r2!, {r1, r3, r11}\n"        /* stream!, {even_addend, late, next_addend} */
-            "    cbnz r1, 33f\n"                    /* even_addend, 33 */
+            "    cbnz r1, 23f\n"                    /* even_addend */
             "    cmp r3, lr\n"                      /* late, even0 */
             "    itt ne\n"
             "    cmpne r3, r5\n"                    /* late, even1 */
             "    cmpne r3, r6\n"                    /* late, even2 */
-            "    beq 35f\n"
-            "34:\n"
+            "    beq 24f\n"
+            "22:\n"
             "    movs r1, r11\n"                    /* even_addend, next_addend */
-            "    beq 32b\n"
+            "    beq 21b\n"
             "    vmov r2, s6\n"                     /* stream, resumed */
-            "    b 20b\n"
-            "33:\n"
+            "    b 16b\n"
+            "23:\n"
             "    cmp r3, r8\n"                      /* late, odd0 */
             "    itt ne\n"
             "    cmpne r3, r7\n"                    /* late, odd1 */
             "    cmpne r3, r12\n"                   /* late, odd2 */
-            "    bne 34b\n"
+            "    bne 22b\n"
             "    cmp r3, r8\n"                      /* late, odd0 */
             "    it eq\n"
             "    addeq r8, r8, #4\n"                /* odd0, odd0, #4 */
@@ -1204,8 +1200,8 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    cmp r3, r12\n"                     /* late, odd2 */
             "    it eq\n"
             "    addeq r12, r12, #4\n"              /* odd2, odd2, #4 */
-            "    b 34b\n"
-            "35:\n"
+            "    b 22b\n"
+            "24:\n"
             "    cmp r3, lr\n"                      /* late, even0 */
             "    it eq\n"
             "    addeq lr, lr, #4\n"                /* even0, even0, #4 */
@@ -1215,30 +1211,30 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    cmp r3, r6\n"                      /* late, even2 */
             "    it eq\n"
             "    addeq r6, r6, #4\n"                /* even2, even2, #4 */
-            "    b 34b\n"
-            "22:\n"
+            "    b 22b\n"
+            "25:\n"
             "    vmov s6, r2\n"                     /* resumed, stream */
             "    add r2, r2, #144\n"                /* stream, stream, #144 */
             /* Sums that are rounded too late, which a word names, become the next. */
-            "36:\n"
+            "26:\n"
             "    ldmia r2!, {r1, r3, r11}\n"        /* stream!, {even_addend, late, next_addend} */
-            "    cbnz r1, 37f\n"                    /* even_addend, 37 */
+            "    cbnz r1, 28f\n"                    /* even_addend */
             "    cmp r3, lr\n"                      /* late, even0 */
             "    itt ne\n"
             "    cmpne r3, r5\n"                    /* late, even1 */
             "    cmpne r3, r6\n"                    /* late, even2 */
-            "    beq 39f\n"
-            "38:\n"
+            "    beq 29f\n"
+            "27:\n"
             "    movs r1, r11\n"                    /* even_addend, next_addend */
-            "    beq 36b\n"
+            "    beq 26b\n"
             "    vmov r2, s6\n"                     /* stream, resumed */
-            "    b 23b\n"
-            "37:\n"
+            "    b 17b\n"
+            "28:\n"
             "    cmp r3, r8\n"                      /* late, odd0 */
             "    itt ne\n"
             "    cmpne r3, r7\n"                    /* late, odd1 */
             "    cmpne r3, r12\n"                   /* late, odd2 */
-            "    bne 38b\n"
+            "    bne 27b\n"
             "    cmp r3, r8\n"                      /* late, odd0 */
             "    it eq\n"
             "    addeq r8, r8, #4\n"                /* odd0, odd0, #4 */
@@ -1248,7 +1244,92 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    cmp r3, r12\n"                     /* late, odd2 */
             "    it eq\n"
             "    addeq r12, r12, #4\n"              /* odd2, odd2, #4 */
-            "    b 38b\n"
+            "    b 27b\n"
+            "29:\n"
+            "    cmp r3, lr\n"                      /* late, even0 */
+            "    it eq\n"
+            "    addeq lr, lr, #4\n"                /* even0, even0, #4 */
+            "    cmp r3, r5\n"                      /* late, even1 */
+            "    it eq\n"
+            "    addeq r5, r5, #4\n"                /* even1, even1, #4 */
+            "    cmp r3, r6\n"                      /* late, even2 */
+            "    it eq\n"
+            "    addeq r6, r6, #4\n"                /* even2, even2, #4 */
+            "    b 27b\n"
+            "30:\n"
+            "    vmov s6, r2\n"                     /* resumed, stream */
+            "    add r2, r2, #48\n"                 /* stream, stream, #48 */
+            /* Sums that are rounded too late, which a word names, become the next. */
+            "31:\n"
+            "    ldmia r2!, {r1, r3, r11}\n"        /* stream!, {even_addend, late, next_addend} */
+            "    cbnz r1, 33f\n"                    /* even_addend */
+            "    cmp r3, lr\n"                      /* late, even0 */
+            "    itt ne\n"
+            "    cmpne r3, r5\n"                    /* late, even1 */
+            "    cmpne r3, r6\n"                    /* late, even2 */
+            "    beq 34f\n"
+            "32:\n"
+            "    movs r1, r11\n"                    /* even_addend, next_addend */
+            "    beq 31b\n"
+            "    vmov r2, s6\n"                     /* stream, resumed */
+            "    b 18b\n"
+            "33:\n"
+            "    cmp r3, r8\n"                      /* late, odd0 */
+            "    itt ne\n"
+            "    cmpne r3, r7\n"                    /* late, odd1 */
+            "    cmpne r3, r12\n"                   /* late, odd2 */
+            "    bne 32b\n"
+            "    cmp r3, r8\n"                      /* late, odd0 */
+            "    it eq\n"
+            "    addeq r8, r8, #4\n"                /* odd0, odd0, #4 */
+            "    cmp r3, r7\n"                      /* late, odd1 */
+            "    it eq\n"
+            "    addeq r7, r7, #4\n"                /* odd1, odd1, #4 */
+            "    cmp r3, r12\n"                     /* late, odd2 */
+            "    it eq\n"
+            "    addeq r12, r12, #4\n"              /* odd2, odd2, #4 */
+            "    b 32b\n"
+            "34:\n"
+            "    cmp r3, lr\n"                      /* late, even0 */
+            "    it eq\n"
+            "    addeq lr, lr, #4\n"                /* even0, even0, #4 */
+            "    cmp r3, r5\n"                      /* late, even1 */
+            "    it eq\n"
+            "    addeq r5, r5, #4\n"                /* even1, even1, #4 */
+            "    cmp r3, r6\n"                      /* late, even2 */
+            "    it eq\n"
+            "    addeq r6, r6, #4\n"                /* even2, even2, #4 */
+            "    b 32b\n"
+            "35:\n"
+            /* Sums that are rounded too late, which a word names, become the next. */
+            "36:\n"
+            "    ldmia r2!, {r1, r3, r11}\n"        /* stream!, {even_addend, late, next_addend} */
+            "    cbnz r1, 38f\n"                    /* even_addend */
+            "    cmp r3, lr\n"                      /* late, even0 */
+            "    itt ne\n"
+            "    cmpne r3, r5\n"                    /* late, even1 */
+            "    cmpne r3, r6\n"                    /* late, even2 */
+            "    beq 39f\n"
+            "37:\n"
+            "    movs r1, r11\n"                    /* even_addend, next_addend */
+            "    beq 36b\n"
+            "    b 19b\n"
+            "38:\n"
+            "    cmp r3, r8\n"                      /* late, odd0 */
+            "    itt ne\n"
+            "    cmpne r3, r7\n"                    /* late, odd1 */
+            "    cmpne r3, r12\n"                   /* late, odd2 */
+            "    bne 37b\n"
+            "    cmp r3, r8\n"                      /* late, odd0 */
+            "    it eq\n"
+            "    addeq r8, r8, #4\n"                /* odd0, odd0, #4 */
+            "    cmp r3, r7\n"                      /* late, odd1 */
+            "    it eq\n"
+            "    addeq r7, r7, #4\n"                /* odd1, odd1, #4 */
+            "    cmp r3, r12\n"                     /* late, odd2 */
+            "    it eq\n"
+            "    addeq r12, r12, #4\n"              /* odd2, odd2, #4 */
+            "    b 37b\n"
             "39:\n"
             "    cmp r3, lr\n"                      /* late, even0 */
             "    it eq\n"
@@ -1259,93 +1340,8 @@ MCU_KERNEL void _mcu_dsp_winograd_winograd_8x4_dsp(const int8_t *x MCU_UNUSED, i
             "    cmp r3, r6\n"                      /* late, even2 */
             "    it eq\n"
             "    addeq r6, r6, #4\n"                /* even2, even2, #4 */
-            "    b 38b\n"
-            "25:\n"
-            "    vmov s6, r2\n"                     /* resumed, stream */
-            "    add r2, r2, #48\n"                 /* stream, stream, #48 */
-            /* Sums that are rounded too late, which a word names, become the next. */
+            "    b 37b\n"
             "40:\n"
-            "    ldmia r2!, {r1, r3, r11}\n"        /* stream!, {even_addend, late, next_addend} */
-            "    cbnz r1, 41f\n"                    /* even_addend, 41 */
-            "    cmp r3, lr\n"                      /* late, even0 */
-            "    itt ne\n"
-            "    cmpne r3, r5\n"                    /* late, even1 */
-            "    cmpne r3, r6\n"                    /* late, even2 */
-            "    beq 43f\n"
-            "42:\n"
-            "    movs r1, r11\n"                    /* even_addend, next_addend */
-            "    beq 40b\n"
-            "    vmov r2, s6\n"                     /* stream, resumed */
-            "    b 26b\n"
-            "41:\n"
-            "    cmp r3, r8\n"                      /* late, odd0 */
-            "    itt ne\n"
-            "    cmpne r3, r7\n"                    /* late, odd1 */
-            "    cmpne r3, r12\n"                   /* late, odd2 */
-            "    bne 42b\n"
-            "    cmp r3, r8\n"                      /* late, odd0 */
-            "    it eq\n"
-            "    addeq r8, r8, #4\n"                /* odd0, odd0, #4 */
-            "    cmp r3, r7\n"                      /* late, odd1 */
-            "    it eq\n"
-            "    addeq r7, r7, #4\n"                /* odd1, odd1, #4 */
-            "    cmp r3, r12\n"                     /* late, odd2 */
-            "    it eq\n"
-            "    addeq r12, r12, #4\n"              /* odd2, odd2, #4 */
-            "    b 42b\n"
-            "43:\n"
-            "    cmp r3, lr\n"                      /* late, even0 */
-            "    it eq\n"
-            "    addeq lr, lr, #4\n"                /* even0, even0, #4 */
-            "    cmp r3, r5\n"                      /* late, even1 */
-            "    it eq\n"
-            "    addeq r5, r5, #4\n"                /* even1, even1, #4 */
-            "    cmp r3, r6\n"                      /* late, even2 */
-            "    it eq\n"
-            "    addeq r6, r6, #4\n"                /* even2, even2, #4 */
-            "    b 42b\n"
-            "28:\n"
-            /* Sums that are rounded too late, which a word names, become the next. */
-            "44:\n"
-            "    ldmia r2!, {r1, r3, r11}\n"        /* stream!, {even_addend, late, next_addend} */
-            "    cbnz r1, 45f\n"                    /* even_addend, 45 */
-            "    cmp r3, lr\n"                      /* late, even0 */
-            "    itt ne\n"
-            "    cmpne r3, r5\n"                    /* late, even1 */
-            "    cmpne r3, r6\n"                    /* late, even2 */
-            "    beq 47f\n"
-            "46:\n"
-            "    movs r1, r11\n"                    /* even_addend, next_addend */
-            "    beq 44b\n"
-            "    b 29b\n"
-            "45:\n"
-            "    cmp r3, r8\n"                      /* late, odd0 */
-            "    itt ne\n"
-            "    cmpne r3, r7\n"                    /* late, odd1 */
-            "    cmpne r3, r12\n"                   /* late, odd2 */
-            "    bne 46b\n"
-            "    cmp r3, r8\n"                      /* late, odd0 */
-            "    it eq\n"
-            "    addeq r8, r8, #4\n"                /* odd0, odd0, #4 */
-            "    cmp r3, r7\n"                      /* late, odd1 */
-            "    it eq\n"
-            "    addeq r7, r7, #4\n"                /* odd1, odd1, #4 */
-            "    cmp r3, r12\n"                     /* late, odd2 */
-            "    it eq\n"
-            "    addeq r12, r12, #4\n"              /* odd2, odd2, #4 */
-            "    b 46b\n"
-            "47:\n"
-            "    cmp r3, lr\n"                      /* late, even0 */
-            "    it eq\n"
-            "    addeq lr, lr, #4\n"                /* even0, even0, #4 */
-            "    cmp r3, r5\n"                      /* late, even1 */
-            "    it eq\n"
-            "    addeq r5, r5, #4\n"                /* even1, even1, #4 */
-            "    cmp r3, r6\n"                      /* late, even2 */
-            "    it eq\n"
-            "    addeq r6, r6, #4\n"                /* even2, even2, #4 */
-            "    b 46b\n"
-            "17:\n"
             "    vmov r8, s30\n"                    /* frame, frame_kept */
             "    ldr r0, [r8, #28]\n"               /* groups_left, [frame, #28] */
             "    subs r0, r0, #1\n"                 /* groups_left, groups_left, #1 */

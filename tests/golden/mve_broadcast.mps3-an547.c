@@ -33,98 +33,98 @@ MCU_KERNEL void _mcu_mve_broadcast_mul_int8_product_floats_fixed_runs_mve(
             "    movw r6, #20\n"                    /* elements, #20 */
             "    add r7, r7, r4\n"                  /* element, element, minus_b_zero */
             "    lsrs lr, r6, #5\n"                 /* rounds, elements, #5 */
-            "    beq 2f\n"
+            "    beq 3f\n"
             "    dls lr, lr\n"                      /* rounds_left, rounds */
+            "2:\n"
+            "    vldrb.s32 q0, [r0], #4\n"          /* a0, [a], #4 */
+            "    vadd.i32 q0, q0, r3\n"             /* a0, a0, minus_a_zero */
+            "    vmul.i32 q0, q0, r7\n"             /* a0, a0, element */
+            "    vldrb.s32 q1, [r0], #4\n"          /* a1, [a], #4 */
+            "    vcvt.f32.s32 q0, q0\n"             /* a0, a0 */
+            "    vadd.i32 q1, q1, r3\n"             /* a1, a1, minus_a_zero */
+            "    vmul.f32 q0, q0, r12\n"            /* a0, a0, factor */
+            "    vldrb.s32 q2, [r0], #4\n"          /* a2, [a], #4 */
+            "    vmul.i32 q1, q1, r7\n"             /* a1, a1, element */
+            "    vadd.i32 q2, q2, r3\n"             /* a2, a2, minus_a_zero */
+            "    vadd.f32 q0, q0, r8\n"             /* a0, a0, rounding */
+            "    vldrb.s32 q3, [r0], #4\n"          /* b0, [a], #4 */
+            "    vcvt.f32.s32 q1, q1\n"             /* a1, a1 */
+            "    vadd.i32 q3, q3, r3\n"             /* b0, b0, minus_a_zero */
+            "    vmul.f32 q1, q1, r12\n"            /* a1, a1, factor */
+            "    vadd.i16 q0, q0, r5\n"             /* a0, a0, zero_point */
+            "    vmul.i32 q2, q2, r7\n"             /* a2, a2, element */
+            "    vqmovnb.s16 q0, q0\n"              /* a0, a0 */
+            "    vadd.f32 q1, q1, r8\n"             /* a1, a1, rounding */
+            "    vstrb.32 q0, [r2], #4\n"           /* a0, [y], #4 */
+            "    vcvt.f32.s32 q2, q2\n"             /* a2, a2 */
+            "    vadd.i16 q1, q1, r5\n"             /* a1, a1, zero_point */
+            "    vmul.f32 q2, q2, r12\n"            /* a2, a2, factor */
+            "    vldrb.s32 q0, [r0], #4\n"          /* a0, [a], #4 */
+            "    vmul.i32 q3, q3, r7\n"             /* b0, b0, element */
+            "    vadd.i32 q0, q0, r3\n"             /* a0, a0, minus_a_zero */
+            "    vadd.f32 q2, q2, r8\n"             /* a2, a2, rounding */
+            "    vqmovnb.s16 q1, q1\n"              /* a1, a1 */
+            "    vcvt.f32.s32 q3, q3\n"             /* b0, b0 */
+            "    vstrb.32 q1, [r2], #4\n"           /* a1, [y], #4 */
+            "    vmul.f32 q3, q3, r12\n"            /* b0, b0, factor */
+            "    vadd.i16 q2, q2, r5\n"             /* a2, a2, zero_point */
+            "    vmul.i32 q0, q0, r7\n"             /* a0, a0, element */
+            "    vldrb.s32 q1, [r0], #4\n"          /* a1, [a], #4 */
+            "    vadd.f32 q3, q3, r8\n"             /* b0, b0, rounding */
+            "    vadd.i32 q1, q1, r3\n"             /* a1, a1, minus_a_zero */
+            "    vcvt.f32.s32 q0, q0\n"             /* a0, a0 */
+            "    vqmovnb.s16 q2, q2\n"              /* a2, a2 */
+            "    vmul.f32 q0, q0, r12\n"            /* a0, a0, factor */
+            "    vstrb.32 q2, [r2], #4\n"           /* a2, [y], #4 */
+            "    vmul.i32 q1, q1, r7\n"             /* a1, a1, element */
+            "    vadd.i16 q3, q3, r5\n"             /* b0, b0, zero_point */
+            "    vadd.f32 q0, q0, r8\n"             /* a0, a0, rounding */
+            "    vldrb.s32 q2, [r0], #4\n"          /* a2, [a], #4 */
+            "    vcvt.f32.s32 q1, q1\n"             /* a1, a1 */
+            "    vadd.i32 q2, q2, r3\n"             /* a2, a2, minus_a_zero */
+            "    vmul.f32 q1, q1, r12\n"            /* a1, a1, factor */
+            "    vqmovnb.s16 q3, q3\n"              /* b0, b0 */
+            "    vmul.i32 q2, q2, r7\n"             /* a2, a2, element */
+            "    vstrb.32 q3, [r2], #4\n"           /* b0, [y], #4 */
+            "    vadd.f32 q1, q1, r8\n"             /* a1, a1, rounding */
+            "    vadd.i16 q0, q0, r5\n"             /* a0, a0, zero_point */
+            "    vcvt.f32.s32 q2, q2\n"             /* a2, a2 */
+            "    vldrb.s32 q3, [r0], #4\n"          /* b0, [a], #4 */
+            "    vadd.i32 q3, q3, r3\n"             /* b0, b0, minus_a_zero */
+            "    vmul.f32 q2, q2, r12\n"            /* a2, a2, factor */
+            "    vqmovnb.s16 q0, q0\n"              /* a0, a0 */
+            "    vmul.i32 q3, q3, r7\n"             /* b0, b0, element */
+            "    vadd.i16 q1, q1, r5\n"             /* a1, a1, zero_point */
+            "    vcvt.f32.s32 q3, q3\n"             /* b0, b0 */
+            "    vqmovnb.s16 q1, q1\n"              /* a1, a1 */
+            "    vadd.f32 q2, q2, r8\n"             /* a2, a2, rounding */
+            "    vstrb.32 q0, [r2], #4\n"           /* a0, [y], #4 */
+            "    vmul.f32 q3, q3, r12\n"            /* b0, b0, factor */
+            "    vadd.i16 q2, q2, r5\n"             /* a2, a2, zero_point */
+            "    vadd.f32 q3, q3, r8\n"             /* b0, b0, rounding */
+            "    vqmovnb.s16 q2, q2\n"              /* a2, a2 */
+            "    vstrb.32 q1, [r2], #4\n"           /* a1, [y], #4 */
+            "    vadd.i16 q3, q3, r5\n"             /* b0, b0, zero_point */
+            "    vstrb.32 q2, [r2], #4\n"           /* a2, [y], #4 */
+            "    vqmovnb.s16 q3, q3\n"              /* b0, b0 */
+            "    vstrb.32 q3, [r2], #4\n"           /* b0, [y], #4 */
+            "    le lr, 2b\n"                       /* rounds_left */
+            "3:\n"
+            "    ands r6, r6, #31\n"                /* elements, elements, #31 */
+            "    beq 5f\n"
+            "    dlstp.32 lr, r6\n"                 /* rounds_left, elements */
             "4:\n"
             "    vldrb.s32 q0, [r0], #4\n"          /* a0, [a], #4 */
             "    vadd.i32 q0, q0, r3\n"             /* a0, a0, minus_a_zero */
             "    vmul.i32 q0, q0, r7\n"             /* a0, a0, element */
-            "    vldrb.s32 q1, [r0], #4\n"          /* a1, [a], #4 */
             "    vcvt.f32.s32 q0, q0\n"             /* a0, a0 */
-            "    vadd.i32 q1, q1, r3\n"             /* a1, a1, minus_a_zero */
             "    vmul.f32 q0, q0, r12\n"            /* a0, a0, factor */
-            "    vldrb.s32 q2, [r0], #4\n"          /* a2, [a], #4 */
-            "    vmul.i32 q1, q1, r7\n"             /* a1, a1, element */
-            "    vadd.i32 q2, q2, r3\n"             /* a2, a2, minus_a_zero */
             "    vadd.f32 q0, q0, r8\n"             /* a0, a0, rounding */
-            "    vldrb.s32 q3, [r0], #4\n"          /* b0, [a], #4 */
-            "    vcvt.f32.s32 q1, q1\n"             /* a1, a1 */
-            "    vadd.i32 q3, q3, r3\n"             /* b0, b0, minus_a_zero */
-            "    vmul.f32 q1, q1, r12\n"            /* a1, a1, factor */
             "    vadd.i16 q0, q0, r5\n"             /* a0, a0, zero_point */
-            "    vmul.i32 q2, q2, r7\n"             /* a2, a2, element */
             "    vqmovnb.s16 q0, q0\n"              /* a0, a0 */
-            "    vadd.f32 q1, q1, r8\n"             /* a1, a1, rounding */
             "    vstrb.32 q0, [r2], #4\n"           /* a0, [y], #4 */
-            "    vcvt.f32.s32 q2, q2\n"             /* a2, a2 */
-            "    vadd.i16 q1, q1, r5\n"             /* a1, a1, zero_point */
-            "    vmul.f32 q2, q2, r12\n"            /* a2, a2, factor */
-            "    vldrb.s32 q0, [r0], #4\n"          /* a0, [a], #4 */
-            "    vmul.i32 q3, q3, r7\n"             /* b0, b0, element */
-            "    vadd.i32 q0, q0, r3\n"             /* a0, a0, minus_a_zero */
-            "    vadd.f32 q2, q2, r8\n"             /* a2, a2, rounding */
-            "    vqmovnb.s16 q1, q1\n"              /* a1, a1 */
-            "    vcvt.f32.s32 q3, q3\n"             /* b0, b0 */
-            "    vstrb.32 q1, [r2], #4\n"           /* a1, [y], #4 */
-            "    vmul.f32 q3, q3, r12\n"            /* b0, b0, factor */
-            "    vadd.i16 q2, q2, r5\n"             /* a2, a2, zero_point */
-            "    vmul.i32 q0, q0, r7\n"             /* a0, a0, element */
-            "    vldrb.s32 q1, [r0], #4\n"          /* a1, [a], #4 */
-            "    vadd.f32 q3, q3, r8\n"             /* b0, b0, rounding */
-            "    vadd.i32 q1, q1, r3\n"             /* a1, a1, minus_a_zero */
-            "    vcvt.f32.s32 q0, q0\n"             /* a0, a0 */
-            "    vqmovnb.s16 q2, q2\n"              /* a2, a2 */
-            "    vmul.f32 q0, q0, r12\n"            /* a0, a0, factor */
-            "    vstrb.32 q2, [r2], #4\n"           /* a2, [y], #4 */
-            "    vmul.i32 q1, q1, r7\n"             /* a1, a1, element */
-            "    vadd.i16 q3, q3, r5\n"             /* b0, b0, zero_point */
-            "    vadd.f32 q0, q0, r8\n"             /* a0, a0, rounding */
-            "    vldrb.s32 q2, [r0], #4\n"          /* a2, [a], #4 */
-            "    vcvt.f32.s32 q1, q1\n"             /* a1, a1 */
-            "    vadd.i32 q2, q2, r3\n"             /* a2, a2, minus_a_zero */
-            "    vmul.f32 q1, q1, r12\n"            /* a1, a1, factor */
-            "    vqmovnb.s16 q3, q3\n"              /* b0, b0 */
-            "    vmul.i32 q2, q2, r7\n"             /* a2, a2, element */
-            "    vstrb.32 q3, [r2], #4\n"           /* b0, [y], #4 */
-            "    vadd.f32 q1, q1, r8\n"             /* a1, a1, rounding */
-            "    vadd.i16 q0, q0, r5\n"             /* a0, a0, zero_point */
-            "    vcvt.f32.s32 q2, q2\n"             /* a2, a2 */
-            "    vldrb.s32 q3, [r0], #4\n"          /* b0, [a], #4 */
-            "    vadd.i32 q3, q3, r3\n"             /* b0, b0, minus_a_zero */
-            "    vmul.f32 q2, q2, r12\n"            /* a2, a2, factor */
-            "    vqmovnb.s16 q0, q0\n"              /* a0, a0 */
-            "    vmul.i32 q3, q3, r7\n"             /* b0, b0, element */
-            "    vadd.i16 q1, q1, r5\n"             /* a1, a1, zero_point */
-            "    vcvt.f32.s32 q3, q3\n"             /* b0, b0 */
-            "    vqmovnb.s16 q1, q1\n"              /* a1, a1 */
-            "    vadd.f32 q2, q2, r8\n"             /* a2, a2, rounding */
-            "    vstrb.32 q0, [r2], #4\n"           /* a0, [y], #4 */
-            "    vmul.f32 q3, q3, r12\n"            /* b0, b0, factor */
-            "    vadd.i16 q2, q2, r5\n"             /* a2, a2, zero_point */
-            "    vadd.f32 q3, q3, r8\n"             /* b0, b0, rounding */
-            "    vqmovnb.s16 q2, q2\n"              /* a2, a2 */
-            "    vstrb.32 q1, [r2], #4\n"           /* a1, [y], #4 */
-            "    vadd.i16 q3, q3, r5\n"             /* b0, b0, zero_point */
-            "    vstrb.32 q2, [r2], #4\n"           /* a2, [y], #4 */
-            "    vqmovnb.s16 q3, q3\n"              /* b0, b0 */
-            "    vstrb.32 q3, [r2], #4\n"           /* b0, [y], #4 */
-            "    le lr, 4b\n"                       /* rounds_left, 4 */
-            "2:\n"
-            "    ands r6, r6, #31\n"                /* elements, elements, #31 */
-            "    beq 3f\n"
-            "    dlstp.32 lr, r6\n"                 /* rounds_left, elements */
+            "    letp lr, 4b\n"                     /* rounds_left */
             "5:\n"
-            "    vldrb.s32 q0, [r0], #4\n"          /* a0, [a], #4 */
-            "    vadd.i32 q0, q0, r3\n"             /* a0, a0, minus_a_zero */
-            "    vmul.i32 q0, q0, r7\n"             /* a0, a0, element */
-            "    vcvt.f32.s32 q0, q0\n"             /* a0, a0 */
-            "    vmul.f32 q0, q0, r12\n"            /* a0, a0, factor */
-            "    vadd.f32 q0, q0, r8\n"             /* a0, a0, rounding */
-            "    vadd.i16 q0, q0, r5\n"             /* a0, a0, zero_point */
-            "    vqmovnb.s16 q0, q0\n"              /* a0, a0 */
-            "    vstrb.32 q0, [r2], #4\n"           /* a0, [y], #4 */
-            "    letp lr, 5b\n"                     /* rounds_left, 5 */
-            "3:\n"
             "    vmov r6, s31\n"                    /* turns_left, inner_left */
             "    add r1, r1, #1\n"                  /* b, b, #1 */
             "    subs r6, r6, #1\n"                 /* turns_left, turns_left, #1 */

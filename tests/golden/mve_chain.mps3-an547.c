@@ -25,7 +25,7 @@ MCU_KERNEL void _mcu_mve_chain_reorder_1x8x528x1_mve(const int8_t *x MCU_UNUSED,
             "    vldrb.u16 q1, [r0], #8\n"          /* elements, [x], #8 */
             "    vstrb.16 q1, [r2, q0]\n"           /* elements, [place, offsets] */
             "    add r2, r2, #64\n"                 /* place, place, #64 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    add r1, r1, #1\n"                  /* y, y, #1 */
             "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */
             "    bne 1b\n"
@@ -95,7 +95,7 @@ MCU_KERNEL void _mcu_mve_chain_conv1x1_8_depthwise3x3_16_mve(const int8_t *x MCU
             "    vstrw.32 q0, [r0], #16\n"          /* padding, [at], #16 */
             "    vstrw.32 q0, [r0], #16\n"          /* padding, [at], #16 */
             "    vstrw.32 q0, [r0], #16\n"          /* padding, [at], #16 */
-            "    le lr, 1b\n"                       /* rounds_left, 1 */
+            "    le lr, 1b\n"                       /* rounds_left */
             /* Sixteen channels. */
             "    mov r0, #16\n"                     /* of_group, #16 */
             "    str r0, [r5, #20]\n"               /* of_group, [frame, #20] */
@@ -142,7 +142,7 @@ MCU_KERNEL void _mcu_mve_chain_conv1x1_8_depthwise3x3_16_mve(const int8_t *x MCU
             "    it gt\n"
             "    movgt r0, r1\n"                    /* rows, rows_of_image */
             "    cmp r0, #0\n"                      /* rows, #0 */
-            "    ble 3f\n"
+            "    ble 4f\n"
             "    ldr r1, [r5, #76]\n"               /* weights, [frame, #76] */
             "    mov r2, #22\n"                     /* pairs_left, #22 */
             "    ldr r9, [r1]\n"                    /* rounding, [weights] */
@@ -155,7 +155,7 @@ MCU_KERNEL void _mcu_mve_chain_conv1x1_8_depthwise3x3_16_mve(const int8_t *x MCU
             "    ldr r7, [r5]\n"                    /* window, [frame] */
             "    add r1, r1, #3473\n"               /* output, output, #3473 */
             "    str r2, [r5, #-12]\n"              /* pairs_left, [frame, #-12] */
-            "4:\n"
+            "3:\n"
             "    ldr r3, [r5, #-16]\n"              /* stream, [frame, #-16] */
             /* Two pixels times four filters, tile by tile. */
             "    mov r0, #8\n"                      /* bytes_of_row, #8 */
@@ -282,9 +282,9 @@ MCU_KERNEL void _mcu_mve_chain_conv1x1_8_depthwise3x3_16_mve(const int8_t *x MCU
             "    vstrb.32 q5, [r1, #16]\n"          /* words_b, [output, #16] */
             "    vstrb.32 q4, [r1], #4\n"           /* words_a, [output], #4 */
             "    add r1, r1, #16\n"                 /* output, output, #16 */
-            "    bne 4b\n"
+            "    bne 3b\n"
             "    str r7, [r5]\n"                    /* window, [frame] */
-            "3:\n"
+            "4:\n"
             "    ldr r0, [r5, #68]\n"               /* strips_left, [frame, #68] */
             "    ldr r1, [r5, #44]\n"               /* to, [frame, #44] */
             /* Strips: two rows of 16 channels, words of four pixels. */
@@ -325,7 +325,7 @@ MCU_KERNEL void _mcu_mve_chain_conv1x1_8_depthwise3x3_16_mve(const int8_t *x MCU
             "    vst42.8 {q0, q1, q2, q3}, [r1]\n"  /* {q0, q1, q2, q3}, [to] */
             "    vst43.8 {q0, q1, q2, q3}, [r1]\n"  /* {q0, q1, q2, q3}, [to] */
             "    add r1, r1, #64\n"                 /* to, to, #64 */
-            "    le lr, 6b\n"                       /* rounds_left, 6 */
+            "    le lr, 6b\n"                       /* rounds_left */
             "    add r1, r1, #64\n"                 /* to, to, #64 */
             "    subs r0, r0, #1\n"                 /* strips_left, strips_left, #1 */
             "    bne 5b\n"
@@ -470,7 +470,7 @@ MCU_KERNEL void _mcu_mve_chain_conv1x1_8_depthwise3x3_16_mve(const int8_t *x MCU
             "    vmladav.s8 r6, q4, q0\n"           /* sum3, x2, w0 */
             "    vstrb.32 q7, [r1, q6]\n"           /* y1, [output, y0] */
             "    add r1, r1, #352\n"                /* output, output, #352 */
-            "    le lr, 8b\n"                       /* rounds_left, 8 */
+            "    le lr, 8b\n"                       /* rounds_left */
             "    ldr r0, [r5, #68]\n"               /* left, [frame, #68] */
             "    subs r0, r0, #1\n"                 /* left, left, #1 */
             "    str r0, [r5, #68]\n"               /* left, [frame, #68] */
@@ -491,7 +491,7 @@ MCU_KERNEL void _mcu_mve_chain_conv1x1_8_depthwise3x3_16_mve(const int8_t *x MCU
             "    vstrw.32 q1, [r1], #16\n"          /* words1, [to], #16 */
             "    vstrw.32 q2, [r1], #16\n"          /* words2, [to], #16 */
             "    vstrw.32 q3, [r1], #16\n"          /* words3, [to], #16 */
-            "    le lr, 9b\n"                       /* rounds_left, 9 */
+            "    le lr, 9b\n"                       /* rounds_left */
             "    add r1, r5, #208\n"                /* to, frame, #208 */
             "    add r1, r1, #1472\n"               /* to, to, #1472 */
             "    movw r0, #0\n"                     /* number, #0 */
@@ -529,7 +529,7 @@ MCU_KERNEL void _mcu_mve_chain_reorder_1x132x16x1_mve(const int8_t *x MCU_UNUSED
             "    vldrb.u16 q1, [r2, q0]\n"          /* elements, [place, offsets] */
             "    add r2, r2, #128\n"                /* place, place, #128 */
             "    vstrb.16 q1, [r1], #8\n"           /* elements, [y], #8 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    sub r1, r1, #4\n"                  /* y, y, #4 */
             "    add r0, r0, #1\n"                  /* x, x, #1 */
             "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */

@@ -25,7 +25,7 @@ MCU_KERNEL void _mcu_mve_convolution_reorder_1x4x36x1_mve(const int8_t *x MCU_UN
             "    vldrb.u16 q1, [r0], #8\n"          /* elements, [x], #8 */
             "    vstrb.16 q1, [r2, q0]\n"           /* elements, [place, offsets] */
             "    add r2, r2, #32\n"                 /* place, place, #32 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    sub r0, r0, #4\n"                  /* x, x, #4 */
             "    add r1, r1, #1\n"                  /* y, y, #1 */
             "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */
@@ -72,35 +72,35 @@ MCU_KERNEL void _mcu_mve_convolution_conv3x3_4x20_mve(const int8_t *x MCU_UNUSED
             "    dlstp.8 lr, r12\n"                 /* rounds_left, number */
             "1:\n"
             "    vstrb.8 q0, [r5], #16\n"           /* padding, [copied_to], #16 */
-            "    letp lr, 1b\n"                     /* rounds_left, 1 */
+            "    letp lr, 1b\n"                     /* rounds_left */
             "    ldr r12, [r3, #28]\n"              /* number, [frame, #28] */
             "    mov r6, #8\n"                      /* rows_left, #8 */
             "    vdup.8 q0, r12\n"                  /* padding, number */
-            "4:\n"
+            "2:\n"
             "    mov r5, r4\n"                      /* copied_to, band */
             "    add r5, r5, #4\n"                  /* copied_to, copied_to, #4 */
             "    cmp r2, #6\n"                      /* next_row, #6 */
-            "    bcs 2f\n"
+            "    bcs 4f\n"
             "    mov r7, r0\n"                      /* copied, source */
             "    movw r12, #24\n"                   /* number, #24 */
             "    dlstp.8 lr, r12\n"                 /* rounds_left, number */
-            "5:\n"
+            "3:\n"
             "    vldrb.u8 q1, [r7], #16\n"          /* copied0, [copied], #16 */
             "    vstrb.8 q1, [r5], #16\n"           /* copied0, [copied_to], #16 */
-            "    letp lr, 5b\n"                     /* rounds_left, 5 */
-            "    b 3f\n"
-            "2:\n"
+            "    letp lr, 3b\n"                     /* rounds_left */
+            "    b 6f\n"
+            "4:\n"
             "    movw r12, #24\n"                   /* number, #24 */
             "    dlstp.8 lr, r12\n"                 /* rounds_left, number */
-            "6:\n"
+            "5:\n"
             "    vstrb.8 q0, [r5], #16\n"           /* padding, [copied_to], #16 */
-            "    letp lr, 6b\n"                     /* rounds_left, 6 */
-            "3:\n"
+            "    letp lr, 5b\n"                     /* rounds_left */
+            "6:\n"
             "    add r2, r2, #1\n"                  /* next_row, next_row, #1 */
             "    add r0, r0, #24\n"                 /* source, source, #24 */
             "    add r4, r4, #32\n"                 /* band, band, #32 */
             "    subs r6, r6, #1\n"                 /* rows_left, rows_left, #1 */
-            "    bne 4b\n"
+            "    bne 2b\n"
             "    sub r2, r2, #2\n"                  /* next_row, next_row, #2 */
             "    sub r0, r0, #48\n"                 /* source, source, #48 */
             "    add r7, r3, #40\n"                 /* window, frame, #40 */
@@ -213,7 +213,7 @@ MCU_KERNEL void _mcu_mve_convolution_reorder_1x36x20x1_mve(const int8_t *x MCU_U
             "    vldrb.u16 q1, [r2, q0]\n"          /* elements, [place, offsets] */
             "    add r2, r2, #160\n"                /* place, place, #160 */
             "    vstrb.16 q1, [r1], #8\n"           /* elements, [y], #8 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    sub r1, r1, #4\n"                  /* y, y, #4 */
             "    add r0, r0, #1\n"                  /* x, x, #1 */
             "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */

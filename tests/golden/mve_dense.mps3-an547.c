@@ -7,10 +7,11 @@
 
 /* y[f] = sat(round(float(sum) * factor[f]) + zero), with sum = bias[f] + sum of
  * x[k] * w[f][k], both floats rounded to nearest.
- * weights: the bytes of a row, parts, and of a part twos of tiles and 16 filters; of each two
- * tiles of four filters bias[8], then of each 16 bytes of a row those of the eight filters; of
- * each 16 filters tile t has t, 4 + t, 8 + t, 12 + t; the last 4 filters four by four in their
- * order. Behind a part the factor and the number that rounds.
+ * weights: four words: how many bytes a row has, how many parts follow, how many times a part
+ * has two tiles, and how many times 16 filters. A part: of each two tiles of four filters
+ * bias[8], then of each 16 bytes of a row those of the eight filters; of each 16 filters tile t
+ * has t, 4 + t, 8 + t, 12 + t; the last 4 filters four by four in their order; behind these the
+ * factor and the number that rounds.
  * scratch: the sums of a part. */
 MCU_KERNEL void _mcu_mve_dense_dense_mve(const int8_t *x MCU_UNUSED, int8_t *y MCU_UNUSED,
                                          const uint32_t *weights MCU_UNUSED,
@@ -36,42 +37,42 @@ MCU_KERNEL void _mcu_mve_dense_dense_mve(const int8_t *x MCU_UNUSED, int8_t *y M
             "1:\n"
             /* stream!, {sum0, sum1, sum2, sum3, sum4, sum5, sum6, sum7} */
             "    ldmia r1!, {r0, r2, r4, r6, r8, r10, r12, lr}\n"
-            "    vldrb.u8 q0, [r5], #16\n"          /* v0, [row], #16 */
+            "    vldrb.u8 q0, [r5], #16\n"          /* x, [row], #16 */
             "    subs r7, r7, #1\n"                 /* pairs_left, pairs_left, #1 */
-            "    vldrw.u32 q1, [r1], #16\n"         /* v1, [stream], #16 */
-            "    vmladava.s8 r0, q0, q1\n"          /* sum0, v0, v1 */
-            "    vldrw.u32 q2, [r1], #16\n"         /* v2, [stream], #16 */
-            "    vmladava.s8 r2, q0, q2\n"          /* sum1, v0, v2 */
-            "    vldrw.u32 q3, [r1], #16\n"         /* v3, [stream], #16 */
-            "    vmladava.s8 r4, q0, q3\n"          /* sum2, v0, v3 */
-            "    vldrw.u32 q4, [r1], #16\n"         /* v4, [stream], #16 */
-            "    vmladava.s8 r6, q0, q4\n"          /* sum3, v0, v4 */
-            "    vldrw.u32 q5, [r1], #16\n"         /* v5, [stream], #16 */
-            "    vmladava.s8 r8, q0, q5\n"          /* sum4, v0, v5 */
-            "    vldrw.u32 q6, [r1], #16\n"         /* v6, [stream], #16 */
-            "    vmladava.s8 r10, q0, q6\n"         /* sum5, v0, v6 */
-            "    vldrw.u32 q1, [r1], #16\n"         /* v1, [stream], #16 */
-            "    vmladava.s8 r12, q0, q1\n"         /* sum6, v0, v1 */
-            "    vldrw.u32 q2, [r1], #16\n"         /* v2, [stream], #16 */
-            "    vmladava.s8 lr, q0, q2\n"          /* sum7, v0, v2 */
-            "    vldrb.u8 q4, [r1], #8\n"           /* v4, [stream], #8 */
+            "    vldrw.u32 q1, [r1], #16\n"         /* weights, [stream], #16 */
+            "    vmladava.s8 r0, q0, q1\n"          /* sum0, x, weights */
+            "    vldrw.u32 q2, [r1], #16\n"         /* weights, [stream], #16 */
+            "    vmladava.s8 r2, q0, q2\n"          /* sum1, x, weights */
+            "    vldrw.u32 q3, [r1], #16\n"         /* weights, [stream], #16 */
+            "    vmladava.s8 r4, q0, q3\n"          /* sum2, x, weights */
+            "    vldrw.u32 q4, [r1], #16\n"         /* weights, [stream], #16 */
+            "    vmladava.s8 r6, q0, q4\n"          /* sum3, x, weights */
+            "    vldrw.u32 q5, [r1], #16\n"         /* weights, [stream], #16 */
+            "    vmladava.s8 r8, q0, q5\n"          /* sum4, x, weights */
+            "    vldrw.u32 q6, [r1], #16\n"         /* weights, [stream], #16 */
+            "    vmladava.s8 r10, q0, q6\n"         /* sum5, x, weights */
+            "    vldrw.u32 q1, [r1], #16\n"         /* weights, [stream], #16 */
+            "    vmladava.s8 r12, q0, q1\n"         /* sum6, x, weights */
+            "    vldrw.u32 q2, [r1], #16\n"         /* weights, [stream], #16 */
+            "    vmladava.s8 lr, q0, q2\n"          /* sum7, x, weights */
+            "    vldrb.u8 q4, [r1], #8\n"           /* weights, [stream], #8 */
             "    vpst\n"
-            "    vldrbt.u8 q3, [r5], #16\n"         /* v3, [row], #16 */
-            "    vmladava.s8 r0, q3, q4\n"          /* sum0, v3, v4 */
-            "    vldrb.u8 q5, [r1], #8\n"           /* v5, [stream], #8 */
-            "    vmladava.s8 r2, q3, q5\n"          /* sum1, v3, v5 */
-            "    vldrb.u8 q6, [r1], #8\n"           /* v6, [stream], #8 */
-            "    vmladava.s8 r4, q3, q6\n"          /* sum2, v3, v6 */
-            "    vldrb.u8 q0, [r1], #8\n"           /* v0, [stream], #8 */
-            "    vmladava.s8 r6, q3, q0\n"          /* sum3, v3, v0 */
-            "    vldrb.u8 q1, [r1], #8\n"           /* v1, [stream], #8 */
-            "    vmladava.s8 r8, q3, q1\n"          /* sum4, v3, v1 */
-            "    vldrb.u8 q2, [r1], #8\n"           /* v2, [stream], #8 */
-            "    vmladava.s8 r10, q3, q2\n"         /* sum5, v3, v2 */
-            "    vldrb.u8 q4, [r1], #8\n"           /* v4, [stream], #8 */
-            "    vmladava.s8 r12, q3, q4\n"         /* sum6, v3, v4 */
-            "    vldrb.u8 q5, [r1], #8\n"           /* v5, [stream], #8 */
-            "    vmladava.s8 lr, q3, q5\n"          /* sum7, v3, v5 */
+            "    vldrbt.u8 q3, [r5], #16\n"         /* x, [row], #16 */
+            "    vmladava.s8 r0, q3, q4\n"          /* sum0, x, weights */
+            "    vldrb.u8 q5, [r1], #8\n"           /* weights, [stream], #8 */
+            "    vmladava.s8 r2, q3, q5\n"          /* sum1, x, weights */
+            "    vldrb.u8 q6, [r1], #8\n"           /* weights, [stream], #8 */
+            "    vmladava.s8 r4, q3, q6\n"          /* sum2, x, weights */
+            "    vldrb.u8 q0, [r1], #8\n"           /* weights, [stream], #8 */
+            "    vmladava.s8 r6, q3, q0\n"          /* sum3, x, weights */
+            "    vldrb.u8 q1, [r1], #8\n"           /* weights, [stream], #8 */
+            "    vmladava.s8 r8, q3, q1\n"          /* sum4, x, weights */
+            "    vldrb.u8 q2, [r1], #8\n"           /* weights, [stream], #8 */
+            "    vmladava.s8 r10, q3, q2\n"         /* sum5, x, weights */
+            "    vldrb.u8 q4, [r1], #8\n"           /* weights, [stream], #8 */
+            "    vmladava.s8 r12, q3, q4\n"         /* sum6, x, weights */
+            "    vldrb.u8 q5, [r1], #8\n"           /* weights, [stream], #8 */
+            "    vmladava.s8 lr, q3, q5\n"          /* sum7, x, weights */
             "    sub r5, r5, #32\n"                 /* row, row, #32 */
             /* sums!, {sum0, sum1, sum2, sum3, sum4, sum5, sum6, sum7} */
             "    stmia r3!, {r0, r2, r4, r6, r8, r10, r12, lr}\n"
@@ -108,7 +109,7 @@ MCU_KERNEL void _mcu_mve_dense_dense_mve(const int8_t *x MCU_UNUSED, int8_t *y M
             "    vadd.i16 q2, q2, r1\n"             /* odd, odd, zero_point */
             "    vqmovnt.s16 q0, q2\n"              /* even, odd */
             "    vstrb.8 q0, [r0], #16\n"           /* even, [output], #16 */
-            "    le lr, 2b\n"                       /* rounds_left, 2 */
+            "    le lr, 2b\n"                       /* rounds_left */
             "    vldrw.u32 q4, [r3]\n"              /* other_even, [sums] */
             "    vcvt.f32.s32 q4, q4\n"             /* other_even, other_even */
             "    add r3, r3, #16\n"                 /* sums, sums, #16 */

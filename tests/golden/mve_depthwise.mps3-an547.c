@@ -25,7 +25,7 @@ MCU_KERNEL void _mcu_mve_depthwise_reorder_1x20x35x1_mve(const int8_t *x MCU_UNU
             "    vldrb.u16 q1, [r0], #8\n"          /* elements, [x], #8 */
             "    vstrb.16 q1, [r2, q0]\n"           /* elements, [place, offsets] */
             "    add r2, r2, #160\n"                /* place, place, #160 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    sub r0, r0, #5\n"                  /* x, x, #5 */
             "    add r1, r1, #1\n"                  /* y, y, #1 */
             "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */
@@ -95,7 +95,7 @@ MCU_KERNEL void _mcu_mve_depthwise_depthwise3x3_any_mve(const int8_t *x MCU_UNUS
             "    vstrw.32 q0, [r0], #16\n"          /* padding, [at], #16 */
             "    vstrw.32 q0, [r0], #16\n"          /* padding, [at], #16 */
             "    vstrw.32 q0, [r0], #16\n"          /* padding, [at], #16 */
-            "    le lr, 1b\n"                       /* rounds_left, 1 */
+            "    le lr, 1b\n"                       /* rounds_left */
             "2:\n"
             "    ldr r1, [r3, #16]\n"               /* channels_left, [frame, #16] */
             /* Sixteen channels, or the last. */
@@ -172,7 +172,7 @@ MCU_KERNEL void _mcu_mve_depthwise_depthwise3x3_any_mve(const int8_t *x MCU_UNUS
             "    vst42.8 {q0, q1, q2, q3}, [r12]\n" /* {q0, q1, q2, q3}, [strips] */
             "    vst43.8 {q0, q1, q2, q3}, [r12]\n" /* {q0, q1, q2, q3}, [strips] */
             "    add r12, r12, #64\n"               /* strips, strips, #64 */
-            "    le lr, 4b\n"                       /* rounds_left, 4 */
+            "    le lr, 4b\n"                       /* rounds_left */
             "    add r12, r12, #64\n"               /* strips, strips, #64 */
             "    subs r9, r9, #1\n"                 /* strips_left, strips_left, #1 */
             "    bne 3b\n"
@@ -392,7 +392,7 @@ MCU_KERNEL void _mcu_mve_depthwise_reorder_1x35x20x1_mve(const int8_t *x MCU_UNU
             "    vldrb.u16 q1, [r2, q0]\n"          /* elements, [place, offsets] */
             "    add r2, r2, #160\n"                /* place, place, #160 */
             "    vstrb.16 q1, [r1], #8\n"           /* elements, [y], #8 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    sub r1, r1, #5\n"                  /* y, y, #5 */
             "    add r0, r0, #1\n"                  /* x, x, #1 */
             "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */

@@ -17,9 +17,9 @@ MCU_KERNEL void _mcu_mve_float_activation_hardswish_f32_mve(const float *x MCU_U
             "    movw r4, #0\n"                     /* addend, #0 */
             "    movt r4, #16128\n"                 /* addend, #16128 */
             "    lsrs r5, r2, #4\n"                 /* rounds, elements, #4 */
-            "    beq 1f\n"
+            "    beq 2f\n"
             "    dls lr, r5\n"                      /* rounds_left, rounds */
-            "3:\n"
+            "1:\n"
             "    vldrw.u32 q0, [r0], #16\n"         /* x0, [x], #16 */
             "    vmul.f32 q1, q0, r3\n"             /* free0, x0, factor */
             "    vmov.i32 q2, #0\n"                 /* bound, #0 */
@@ -68,12 +68,12 @@ MCU_KERNEL void _mcu_mve_float_activation_hardswish_f32_mve(const float *x MCU_U
             "    vdupt.32 q1, r5\n"                 /* free0, number */
             "    vmul.f32 q0, q0, q1\n"             /* x0, x0, free0 */
             "    vstrw.32 q0, [r1], #16\n"          /* x0, [y], #16 */
-            "    le lr, 3b\n"                       /* rounds_left, 3 */
-            "1:\n"
+            "    le lr, 1b\n"                       /* rounds_left */
+            "2:\n"
             "    ands r2, r2, #15\n"                /* elements, elements, #15 */
-            "    beq 2f\n"
+            "    beq 4f\n"
             "    dlstp.32 lr, r2\n"                 /* rounds_left, elements */
-            "4:\n"
+            "3:\n"
             "    vldrw.u32 q0, [r0], #16\n"         /* x0, [x], #16 */
             "    vmul.f32 q1, q0, r3\n"             /* free0, x0, factor */
             "    vmov.i32 q2, #0\n"                 /* bound, #0 */
@@ -86,8 +86,8 @@ MCU_KERNEL void _mcu_mve_float_activation_hardswish_f32_mve(const float *x MCU_U
             "    vdupt.32 q1, r5\n"                 /* free0, number */
             "    vmul.f32 q0, q0, q1\n"             /* x0, x0, free0 */
             "    vstrw.32 q0, [r1], #16\n"          /* x0, [y], #16 */
-            "    letp lr, 4b\n"                     /* rounds_left, 4 */
-            "2:\n"
+            "    letp lr, 3b\n"                     /* rounds_left */
+            "4:\n"
             "    pop {r4, r5, pc}\n");
     /* clang-format on */
 }

@@ -25,7 +25,7 @@ MCU_KERNEL void _mcu_mve_float_convolution_reorder_1x6x30x4_mve(const float *x M
             "    vldrw.u32 q1, [r0], #16\n"         /* elements, [x], #16 */
             "    vstrw.32 q1, [r3, q0]\n"           /* elements, [place, offsets] */
             "    add r3, r3, #96\n"                 /* place, place, #96 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    sub r0, r0, #8\n"                  /* x, x, #8 */
             "    add r1, r1, #4\n"                  /* y, y, #4 */
             "    subs r4, r4, #1\n"                 /* rows_left, rows_left, #1 */
@@ -115,7 +115,7 @@ MCU_KERNEL void _mcu_mve_float_convolution_conv3x3_6x7_f32_mve(const float *x MC
             "    add r5, r5, r0\n"                  /* weights_at, weights_at, free */
             "    vmov q2, q0\n"                     /* sum2, sum0 */
             "    ldr r7, [r3, #44]\n"               /* rows_left, [frame, #44] */
-            "4:\n"
+            "3:\n"
             "    ldrd r6, lr, [r4], #8\n"           /* word1, next1, [window1], #8 */
             "    vldrw.u32 q3, [r5], #16\n"         /* filters0, [weights_at], #16 */
             "    vfma.f32 q1, q3, r6\n"             /* sum1, filters0, word1 */
@@ -211,7 +211,7 @@ MCU_KERNEL void _mcu_mve_float_convolution_conv3x3_6x7_f32_mve(const float *x MC
             "    add r2, r2, #72\n"                 /* window2, window2, #72 */
             "    vfma.f32 q2, q3, r0\n"             /* sum2, filters0, word0 */
             "    vfma.f32 q2, q4, r12\n"            /* sum2, filters1, next0 */
-            "    bne 4b\n"
+            "    bne 3b\n"
             "    ldr r0, [r3, #40]\n"               /* free, [frame, #40] */
             "    vmov.i32 q3, #0\n"                 /* filters0, #0 */
             "    add r5, r5, r0\n"                  /* weights_at, weights_at, free */
@@ -262,14 +262,14 @@ MCU_KERNEL void _mcu_mve_float_convolution_conv3x3_6x7_f32_mve(const float *x MC
             "    movw r0, #7\n"                     /* free, #7 */
             "    ldr r5, [r3, #8]\n"                /* weights_at, [frame, #8] */
             "    str r0, [r3, #32]\n"               /* free, [frame, #32] */
-            "5:\n"
+            "4:\n"
             "    ldr r0, [r3, #36]\n"               /* free, [frame, #36] */
             "    vldrw.u32 q0, [r5], #16\n"         /* sum0, [weights_at], #16 */
             "    vmov q1, q0\n"                     /* sum1, sum0 */
             "    add r5, r5, r0\n"                  /* weights_at, weights_at, free */
             "    vmov q2, q0\n"                     /* sum2, sum0 */
             "    ldr r7, [r3, #44]\n"               /* rows_left, [frame, #44] */
-            "7:\n"
+            "5:\n"
             "    ldrd r6, lr, [r1], #8\n"           /* word1, next1, [window0], #8 */
             "    vldrw.u32 q3, [r5], #16\n"         /* filters2, [weights_at], #16 */
             "    vfma.f32 q0, q3, r6\n"             /* sum0, filters2, word1 */
@@ -364,7 +364,7 @@ MCU_KERNEL void _mcu_mve_float_convolution_conv3x3_6x7_f32_mve(const float *x MC
             "    add r4, r4, #72\n"                 /* window1, window1, #72 */
             "    vfma.f32 q0, q4, r9\n"             /* sum0, filters3, next2 */
             "    vfma.f32 q1, q4, r12\n"            /* sum1, filters3, next0 */
-            "    bne 7b\n"
+            "    bne 5b\n"
             "    ldr r0, [r3, #40]\n"               /* free, [frame, #40] */
             "    vmov.i32 q3, #0\n"                 /* filters0, #0 */
             "    add r5, r5, r0\n"                  /* weights_at, weights_at, free */
@@ -402,7 +402,7 @@ MCU_KERNEL void _mcu_mve_float_convolution_conv3x3_6x7_f32_mve(const float *x MC
             "    subs r6, r6, #4\n"                 /* word1, word1, #4 */
             "    str r0, [r3, #4]\n"                /* word0, [frame, #4] */
             "    str r6, [r3, #32]\n"               /* word1, [frame, #32] */
-            "    bgt 5b\n"
+            "    bgt 4b\n"
             "    ldr r0, [r3, #4]\n"                /* word0, [frame, #4] */
             "    add r0, r0, #52\n"                 /* word0, word0, #52 */
             "    str r0, [r3, #4]\n"                /* word0, [frame, #4] */
@@ -435,7 +435,7 @@ MCU_KERNEL void _mcu_mve_float_convolution_reorder_1x30x7x4_mve(const float *x M
             "    vldrw.u32 q1, [r3, q0]\n"          /* elements, [place, offsets] */
             "    add r3, r3, #112\n"                /* place, place, #112 */
             "    vstrw.32 q1, [r1], #16\n"          /* elements, [y], #16 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    sub r1, r1, #8\n"                  /* y, y, #8 */
             "    add r0, r0, #4\n"                  /* x, x, #4 */
             "    subs r4, r4, #1\n"                 /* rows_left, rows_left, #1 */

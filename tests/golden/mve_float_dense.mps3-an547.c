@@ -38,7 +38,7 @@ MCU_KERNEL void _mcu_mve_float_dense_dense_18x21_f32_mve(const float *x MCU_UNUS
             "    dls lr, lr\n"                      /* rounds_left, rounds_left */
             "    str r0, [r3]\n"                    /* free, [frame] */
             "    vldrw.u32 q3, [r2], #16\n"         /* sum3, [weights_at], #16 */
-            "2:\n"
+            "1:\n"
             "    ldrd r0, r4, [r1], #8\n"           /* word1, next1, [window0], #8 */
             "    vldrw.u32 q4, [r2], #16\n"         /* filters0, [weights_at], #16 */
             "    vfma.f32 q0, q4, r0\n"             /* sum0, filters0, word1 */
@@ -107,7 +107,7 @@ MCU_KERNEL void _mcu_mve_float_dense_dense_18x21_f32_mve(const float *x MCU_UNUS
             "    vfma.f32 q2, q6, r4\n"             /* sum2, filters2, next1 */
             "    vldrw.u32 q7, [r2], #16\n"         /* filters3, [weights_at], #16 */
             "    vfma.f32 q3, q7, r4\n"             /* sum3, filters3, next1 */
-            "    le lr, 2b\n"                       /* rounds_left, 2 */
+            "    le lr, 1b\n"                       /* rounds_left */
             "    ldrd r0, r4, [r1], #8\n"           /* word2, next2, [window0], #8 */
             "    vldrw.u32 q4, [r2], #16\n"         /* filters0, [weights_at], #16 */
             "    vfma.f32 q0, q4, r0\n"             /* sum0, filters0, word2 */
@@ -143,7 +143,7 @@ MCU_KERNEL void _mcu_mve_float_dense_dense_18x21_f32_mve(const float *x MCU_UNUS
             "    vldrw.u32 q0, [r2], #16\n"         /* sum0, [weights_at], #16 */
             "    dls lr, lr\n"                      /* rounds_left, rounds_left */
             "    vldrw.u32 q1, [r2], #16\n"         /* sum1, [weights_at], #16 */
-            "4:\n"
+            "2:\n"
             "    ldrd r0, r4, [r1], #8\n"           /* word0, next0, [window0], #8 */
             "    vldrw.u32 q4, [r2], #16\n"         /* filters0, [weights_at], #16 */
             "    vfma.f32 q0, q4, r0\n"             /* sum0, filters0, word0 */
@@ -180,7 +180,7 @@ MCU_KERNEL void _mcu_mve_float_dense_dense_18x21_f32_mve(const float *x MCU_UNUS
             "    vfma.f32 q0, q6, r4\n"             /* sum0, filters2, next0 */
             "    vldrw.u32 q7, [r2], #16\n"         /* filters3, [weights_at], #16 */
             "    vfma.f32 q1, q7, r4\n"             /* sum1, filters3, next0 */
-            "    le lr, 4b\n"                       /* rounds_left, 4 */
+            "    le lr, 2b\n"                       /* rounds_left */
             "    ldrd r0, r4, [r1], #8\n"           /* word1, next1, [window0], #8 */
             "    vldrw.u32 q4, [r2], #16\n"         /* filters0, [weights_at], #16 */
             "    vfma.f32 q0, q4, r0\n"             /* sum0, filters0, word1 */

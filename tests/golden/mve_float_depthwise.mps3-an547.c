@@ -25,7 +25,7 @@ MCU_KERNEL void _mcu_mve_float_depthwise_reorder_1x6x30x4_mve(const float *x MCU
             "    vldrw.u32 q1, [r0], #16\n"         /* elements, [x], #16 */
             "    vstrw.32 q1, [r3, q0]\n"           /* elements, [place, offsets] */
             "    add r3, r3, #96\n"                 /* place, place, #96 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    sub r0, r0, #8\n"                  /* x, x, #8 */
             "    add r1, r1, #4\n"                  /* y, y, #4 */
             "    subs r4, r4, #1\n"                 /* rows_left, rows_left, #1 */
@@ -121,7 +121,7 @@ MCU_KERNEL void _mcu_mve_float_depthwise_depthwise3x3_6_f32_mve(const float *x M
             "    mov r12, r4\n"                     /* rows_left, inside */
             "    vmov q4, q0\n"                     /* sum4, sum0 */
             "    vmov q5, q0\n"                     /* sum5, sum0 */
-            "4:\n"
+            "3:\n"
             "    vldrw.u32 q6, [r2], #16\n"         /* weights0, [stream_at], #16 */
             "    subs r12, r12, #1\n"               /* rows_left, rows_left, #1 */
             "    vldrw.u32 q7, [r7, #24]\n"         /* column0, [at, #24] */
@@ -159,7 +159,7 @@ MCU_KERNEL void _mcu_mve_float_depthwise_depthwise3x3_6_f32_mve(const float *x M
             "    vldrw.u32 q7, [r7, #144]\n"        /* column0, [at, #144] */
             "    vfma.f32 q4, q7, q6\n"             /* sum4, column0, weights0 */
             "    add r7, r7, #144\n"                /* at, at, #144 */
-            "    bne 4b\n"
+            "    bne 3b\n"
             "    vmov.i32 q7, #0\n"                 /* column0, #0 */
             "    add r2, r2, r6\n"                  /* stream_at, stream_at, behind */
             "    vmax.s32 q0, q0, q7\n"             /* sum0, sum0, column0 */
@@ -176,7 +176,7 @@ MCU_KERNEL void _mcu_mve_float_depthwise_depthwise3x3_6_f32_mve(const float *x M
             "    vstrw.32 q5, [r1, #120]\n"         /* sum5, [out, #120] */
             "    add r0, r0, #16\n"                 /* block, block, #16 */
             "    add r1, r1, #16\n"                 /* out, out, #16 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    ldr r2, [r3, #20]\n"               /* free, [frame, #20] */
             "    subs r2, r2, #1\n"                 /* free, free, #1 */
             "    str r2, [r3, #20]\n"               /* free, [frame, #20] */
@@ -206,7 +206,7 @@ MCU_KERNEL void _mcu_mve_float_depthwise_reorder_1x30x6x4_mve(const float *x MCU
             "    vldrw.u32 q1, [r3, q0]\n"          /* elements, [place, offsets] */
             "    add r3, r3, #96\n"                 /* place, place, #96 */
             "    vstrw.32 q1, [r1], #16\n"          /* elements, [y], #16 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    sub r1, r1, #8\n"                  /* y, y, #8 */
             "    add r0, r0, #4\n"                  /* x, x, #4 */
             "    subs r4, r4, #1\n"                 /* rows_left, rows_left, #1 */

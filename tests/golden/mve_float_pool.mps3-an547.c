@@ -25,7 +25,7 @@ MCU_KERNEL void _mcu_mve_float_pool_reorder_1x6x24x4_mve(const float *x MCU_UNUS
             "    vldrw.u32 q1, [r0], #16\n"         /* elements, [x], #16 */
             "    vstrw.32 q1, [r3, q0]\n"           /* elements, [place, offsets] */
             "    add r3, r3, #96\n"                 /* place, place, #96 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    add r1, r1, #4\n"                  /* y, y, #4 */
             "    subs r4, r4, #1\n"                 /* rows_left, rows_left, #1 */
             "    bne 1b\n"
@@ -76,7 +76,7 @@ MCU_KERNEL void _mcu_mve_float_pool_avg_pool2x2_6_f32_mve(const float *x MCU_UNU
             "    vmov.i32 q1, #0\n"                 /* sum1, #0 */
             "    movw r5, #2\n"                     /* rows_left, #2 */
             "    vmov.i32 q2, #0\n"                 /* sum2, #0 */
-            "4:\n"
+            "3:\n"
             "    vldrw.u32 q3, [r4], #24\n"         /* column0, [at], #24 */
             "    vadd.f32 q0, q0, q3\n"             /* sum0, sum0, column0 */
             "    vldrw.u32 q3, [r4], #24\n"         /* column1, [at], #24 */
@@ -90,7 +90,7 @@ MCU_KERNEL void _mcu_mve_float_pool_avg_pool2x2_6_f32_mve(const float *x MCU_UNU
             "    vldrw.u32 q3, [r4], #24\n"         /* column2, [at], #24 */
             "    vadd.f32 q2, q2, q3\n"             /* sum2, sum2, column2 */
             "    subs r5, r5, #1\n"                 /* rows_left, rows_left, #1 */
-            "    bne 4b\n"
+            "    bne 3b\n"
             "    ldr r4, [r2]\n"                    /* reciprocal, [stream_at] */
             "    add r0, r0, #16\n"                 /* block, block, #16 */
             "    vmul.f32 q0, q0, r4\n"             /* sum0, sum0, reciprocal */
@@ -100,7 +100,7 @@ MCU_KERNEL void _mcu_mve_float_pool_avg_pool2x2_6_f32_mve(const float *x MCU_UNU
             "    vmul.f32 q2, q2, r4\n"             /* sum2, sum2, reciprocal */
             "    vstrw.32 q2, [r1, #48]\n"          /* sum2, [out, #48] */
             "    add r1, r1, #16\n"                 /* out, out, #16 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    ldr r2, [r3, #20]\n"               /* free, [frame, #20] */
             "    subs r2, r2, #1\n"                 /* free, free, #1 */
             "    str r2, [r3, #20]\n"               /* free, [frame, #20] */
@@ -150,7 +150,7 @@ MCU_KERNEL void _mcu_mve_float_pool_max_pool2x2_6_f32_mve(const float *x MCU_UNU
             "    vdup.32 q1, r5\n"                  /* sum1, lowest */
             "    movw r4, #2\n"                     /* rows_left, #2 */
             "    vdup.32 q2, r5\n"                  /* sum2, lowest */
-            "4:\n"
+            "3:\n"
             "    vcmp.f32 eq, q0, q0\n"             /* eq, sum0, sum0 */
             "    vldrw.u32 q3, [r3], #24\n"         /* column0, [at], #24 */
             "    vpstt\n"
@@ -182,13 +182,13 @@ MCU_KERNEL void _mcu_mve_float_pool_max_pool2x2_6_f32_mve(const float *x MCU_UNU
             "    vcmpt.f32 lt, q2, q3\n"            /* lt, sum2, column2 */
             "    vmovt q2, q3\n"                    /* sum2, column2 */
             "    subs r4, r4, #1\n"                 /* rows_left, rows_left, #1 */
-            "    bne 4b\n"
+            "    bne 3b\n"
             "    vstrw.32 q0, [r1]\n"               /* sum0, [out] */
             "    add r0, r0, #16\n"                 /* block, block, #16 */
             "    vstrw.32 q1, [r1, #24]\n"          /* sum1, [out, #24] */
             "    vstrw.32 q2, [r1, #48]\n"          /* sum2, [out, #48] */
             "    add r1, r1, #16\n"                 /* out, out, #16 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    ldr r3, [r2, #20]\n"               /* free, [frame, #20] */
             "    subs r3, r3, #1\n"                 /* free, free, #1 */
             "    str r3, [r2, #20]\n"               /* free, [frame, #20] */
@@ -217,7 +217,7 @@ MCU_KERNEL void _mcu_mve_float_pool_reorder_1x6x6x4_mve(const float *x MCU_UNUSE
             "    vldrw.u32 q1, [r0], #16\n"         /* elements, [x], #16 */
             "    vstrw.32 q1, [r3, q0]\n"           /* elements, [place, offsets] */
             "    add r3, r3, #96\n"                 /* place, place, #96 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    sub r0, r0, #8\n"                  /* x, x, #8 */
             "    add r1, r1, #4\n"                  /* y, y, #4 */
             "    subs r4, r4, #1\n"                 /* rows_left, rows_left, #1 */

@@ -20,9 +20,9 @@ MCU_KERNEL void _mcu_mve_float_sum_add_f32_clamped_mve(const float *a MCU_UNUSED
     __asm__(".syntax unified\n"
             "    push {r4, lr}\n"
             "    lsrs r4, r3, #4\n"                 /* rounds, elements, #4 */
-            "    beq 1f\n"
+            "    beq 2f\n"
             "    dls lr, r4\n"                      /* rounds_left, rounds */
-            "3:\n"
+            "1:\n"
             "    vldrw.u32 q0, [r0], #16\n"         /* a0, [a], #16 */
             "    vmov.i32 q3, #0\n"                 /* bound, #0 */
             "    vldrw.u32 q1, [r1], #16\n"         /* b0, [b], #16 */
@@ -47,20 +47,20 @@ MCU_KERNEL void _mcu_mve_float_sum_add_f32_clamped_mve(const float *a MCU_UNUSED
             "    vstrw.32 q2, [r2], #16\n"          /* a2, [y], #16 */
             "    vmax.s32 q0, q0, q3\n"             /* a0, a0, bound */
             "    vstrw.32 q0, [r2], #16\n"          /* a0, [y], #16 */
-            "    le lr, 3b\n"                       /* rounds_left, 3 */
-            "1:\n"
+            "    le lr, 1b\n"                       /* rounds_left */
+            "2:\n"
             "    ands r3, r3, #15\n"                /* elements, elements, #15 */
-            "    beq 2f\n"
+            "    beq 4f\n"
             "    dlstp.32 lr, r3\n"                 /* rounds_left, elements */
-            "4:\n"
+            "3:\n"
             "    vldrw.u32 q0, [r0], #16\n"         /* a0, [a], #16 */
             "    vmov.i32 q3, #0\n"                 /* bound, #0 */
             "    vldrw.u32 q1, [r1], #16\n"         /* b0, [b], #16 */
             "    vadd.f32 q0, q0, q1\n"             /* a0, a0, b0 */
             "    vmax.s32 q0, q0, q3\n"             /* a0, a0, bound */
             "    vstrw.32 q0, [r2], #16\n"          /* a0, [y], #16 */
-            "    letp lr, 4b\n"                     /* rounds_left, 4 */
-            "2:\n"
+            "    letp lr, 3b\n"                     /* rounds_left */
+            "4:\n"
             "    pop {r4, pc}\n");
     /* clang-format on */
 }

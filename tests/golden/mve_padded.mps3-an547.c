@@ -25,7 +25,7 @@ MCU_KERNEL void _mcu_mve_padded_reorder_1x16x96x1_mve(const int8_t *x MCU_UNUSED
             "    vldrb.u16 q1, [r0], #8\n"          /* elements, [x], #8 */
             "    vstrb.16 q1, [r2, q0]\n"           /* elements, [place, offsets] */
             "    add r2, r2, #128\n"                /* place, place, #128 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    add r1, r1, #1\n"                  /* y, y, #1 */
             "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */
             "    bne 1b\n"
@@ -59,7 +59,7 @@ MCU_KERNEL void _mcu_mve_padded_conv3x3_16x20_patches_mve(const int8_t *x MCU_UN
             "    str r7, [r3]\n"                    /* stream, [frame] */
             "    str r5, [r3, #4]\n"                /* window, [frame, #4] */
             "    mov r2, #0\n"                      /* row, #0 */
-            "    b 3f\n"
+            "    b 7f\n"
             "1:\n"
             /* Windows that reach beyond the image. */
             "    ldr r7, [r3]\n"                    /* stream, [frame] */
@@ -69,9 +69,9 @@ MCU_KERNEL void _mcu_mve_padded_conv3x3_16x20_patches_mve(const int8_t *x MCU_UN
             "    vdup.8 q0, r4\n"                   /* padding, zero_point_of_x */
             "    add r4, r3, #24\n"                 /* patch, frame, #24 */
             "    dlstp.8 lr, r6\n"                  /* rounds_left, bytes */
-            "5:\n"
+            "2:\n"
             "    vstrb.8 q0, [r4], #16\n"           /* padding, [patch], #16 */
-            "    letp lr, 5b\n"                     /* rounds_left, 5 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    rsb r7, r0, #0\n"                  /* outside, column, #0 */
             "    bic r7, r7, r7, asr #31\n"         /* outside, outside, outside, asr #31 */
             "    movw r6, #256\n"                   /* bytes, #256 */
@@ -81,34 +81,34 @@ MCU_KERNEL void _mcu_mve_padded_conv3x3_16x20_patches_mve(const int8_t *x MCU_UN
             "    it gt\n"
             "    movgt r6, r0\n"                    /* bytes, most */
             "    subs r6, r6, r7\n"                 /* bytes, bytes, outside */
-            "    ble 4f\n"
+            "    ble 6f\n"
             "    add r5, r5, r7\n"                  /* window, window, outside */
             "    add r4, r3, #24\n"                 /* patch, frame, #24 */
             "    add r4, r4, r7\n"                  /* patch, patch, outside */
             "    mov r0, #3\n"                      /* rows_left, #3 */
-            "6:\n"
+            "3:\n"
             "    movw r7, #6\n"                     /* height, #6 */
             "    cmp r2, r7\n"                      /* row, height */
-            "    bhs 7f\n"
+            "    bhs 5f\n"
             "    mov r7, r5\n"                      /* from, window */
             "    mov r12, r4\n"                     /* into, patch */
             "    dlstp.8 lr, r6\n"                  /* rounds_left, bytes */
-            "8:\n"
+            "4:\n"
             "    vldrb.u8 q0, [r7], #16\n"          /* copied, [from], #16 */
             "    vstrb.8 q0, [r12], #16\n"          /* copied, [into], #16 */
-            "    letp lr, 8b\n"                     /* rounds_left, 8 */
-            "7:\n"
+            "    letp lr, 4b\n"                     /* rounds_left */
+            "5:\n"
             "    add r5, r5, r9\n"                  /* window, window, pitch */
             "    add r4, r4, #64\n"                 /* patch, patch, #64 */
             "    add r2, r2, #1\n"                  /* row, row, #1 */
             "    subs r0, r0, #1\n"                 /* rows_left, rows_left, #1 */
-            "    bne 6b\n"
-            "4:\n"
+            "    bne 3b\n"
+            "6:\n"
             "    movw r9, #64\n"                    /* pitch, #64 */
             "    add r5, r3, #24\n"                 /* window, frame, #24 */
-            "    b 2f\n"
-            "3:\n"
-            "9:\n"
+            "    b 10f\n"
+            "7:\n"
+            "8:\n"
             "    str r2, [r3, #8]\n"                /* row, [frame, #8] */
             "    movw r4, #193\n"                   /* limit, #193 */
             "    movw r6, #4\n"                     /* free, #4 */
@@ -117,13 +117,13 @@ MCU_KERNEL void _mcu_mve_padded_conv3x3_16x20_patches_mve(const int8_t *x MCU_UN
             "    movhs r4, #0\n"                    /* limit, #0 */
             "    str r4, [r3, #12]\n"               /* limit, [frame, #12] */
             "    mov r0, #0\n"                      /* column, #0 */
-            "10:\n"
+            "9:\n"
             "    ldr r4, [r3, #12]\n"               /* limit, [frame, #12] */
             "    str r0, [r3, #16]\n"               /* column, [frame, #16] */
             "    movw r9, #256\n"                   /* pitch, #256 */
             "    cmp r0, r4\n"                      /* column, limit */
             "    bhs 1b\n"
-            "2:\n"
+            "10:\n"
             "    ldr r7, [r3]\n"                    /* stream, [frame] */
             "    vldrw.u32 q0, [r5]\n"              /* xa, [window] */
             "    mov r0, #5\n"                      /* turns_left, #5 */
@@ -290,7 +290,7 @@ MCU_KERNEL void _mcu_mve_padded_conv3x3_16x20_patches_mve(const int8_t *x MCU_UN
             "    add r5, r5, r0\n"                  /* window, window, column */
             "    movw r6, #256\n"                   /* free, #256 */
             "    cmp r0, r6\n"                      /* column, free */
-            "    bne 10b\n"
+            "    bne 9b\n"
             /* The next row. */
             "    ldr r2, [r3, #8]\n"                /* row, [frame, #8] */
             "    ldr r5, [r3, #4]\n"                /* window, [frame, #4] */
@@ -299,7 +299,7 @@ MCU_KERNEL void _mcu_mve_padded_conv3x3_16x20_patches_mve(const int8_t *x MCU_UN
             "    str r5, [r3, #4]\n"                /* window, [frame, #4] */
             "    movw r6, #4\n"                     /* free, #4 */
             "    cmp r2, r6\n"                      /* row, free */
-            "    bne 9b\n"
+            "    bne 8b\n"
             "    vpop {d8-d15}\n"
             "    pop {r4-r11, pc}\n");
     /* clang-format on */
@@ -325,7 +325,7 @@ MCU_KERNEL void _mcu_mve_padded_reorder_1x64x20x1_mve(const int8_t *x MCU_UNUSED
             "    vldrb.u16 q1, [r2, q0]\n"          /* elements, [place, offsets] */
             "    add r2, r2, #160\n"                /* place, place, #160 */
             "    vstrb.16 q1, [r1], #8\n"           /* elements, [y], #8 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    add r0, r0, #1\n"                  /* x, x, #1 */
             "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */
             "    bne 1b\n"

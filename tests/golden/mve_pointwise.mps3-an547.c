@@ -25,7 +25,7 @@ MCU_KERNEL void _mcu_mve_pointwise_reorder_1x52x9x1_mve(const int8_t *x MCU_UNUS
             "    vldrb.u16 q1, [r2, q0]\n"          /* elements, [place, offsets] */
             "    add r2, r2, #72\n"                 /* place, place, #72 */
             "    vstrb.16 q1, [r1], #8\n"           /* elements, [y], #8 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    sub r1, r1, #4\n"                  /* y, y, #4 */
             "    add r0, r0, #1\n"                  /* x, x, #1 */
             "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */
@@ -180,7 +180,7 @@ MCU_KERNEL void _mcu_mve_pointwise_reorder_1x9x20x1_mve(const int8_t *x MCU_UNUS
             "    vldrb.u16 q1, [r0], #8\n"          /* elements, [x], #8 */
             "    vstrb.16 q1, [r2, q0]\n"           /* elements, [place, offsets] */
             "    add r2, r2, #72\n"                 /* place, place, #72 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    sub r0, r0, #4\n"                  /* x, x, #4 */
             "    add r1, r1, #1\n"                  /* y, y, #1 */
             "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */

@@ -25,7 +25,7 @@ MCU_KERNEL void _mcu_mve_pool_reorder_1x6x16x1_mve(const int8_t *x MCU_UNUSED,
             "    vldrb.u16 q1, [r0], #8\n"          /* elements, [x], #8 */
             "    vstrb.16 q1, [r2, q0]\n"           /* elements, [place, offsets] */
             "    add r2, r2, #48\n"                 /* place, place, #48 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    add r1, r1, #1\n"                  /* y, y, #1 */
             "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */
             "    bne 1b\n"
@@ -88,7 +88,7 @@ MCU_KERNEL void _mcu_mve_pool_avg_pool2x2_6_mve(const int8_t *x MCU_UNUSED, int8
             "    vldrbt.s16 q1, [r0]\n"             /* bytes, [pixel] */
             "    vadd.i16 q0, q0, q1\n"             /* sum0, sum0, bytes */
             "    add r0, r0, r12\n"                 /* pixel, pixel, channels */
-            "    le lr, 4b\n"                       /* rounds_left, 4 */
+            "    le lr, 4b\n"                       /* rounds_left */
             "    add r4, r4, #24\n"                 /* line, line, #24 */
             "    subs r6, r6, #1\n"                 /* rows_left, rows_left, #1 */
             "    bne 3b\n"
@@ -115,7 +115,7 @@ MCU_KERNEL void _mcu_mve_pool_avg_pool2x2_6_mve(const int8_t *x MCU_UNUSED, int8
             "    vpst\n"
             "    vminvt.u32 r4, q3\n"               /* nearest, moved */
             "    cmp r4, #0\n"                      /* nearest, #0 */
-            "    bne 6f\n"
+            "    bne 7f\n"
             /* A sum is next to the middle of two outputs: all again, in floats. */
             "    mov r0, #2\n"                      /* channels_left, #2 */
             "    movw r9, #65408\n"                 /* zero_point, #65408 */
@@ -126,10 +126,10 @@ MCU_KERNEL void _mcu_mve_pool_avg_pool2x2_6_mve(const int8_t *x MCU_UNUSED, int8
             "    mov r4, r3\n"                      /* line, block */
             "    vmov.i32 q1, #0\n"                 /* sum1, #0 */
             "    mov r6, r8\n"                      /* rows_left, rows */
-            "7:\n"
+            "5:\n"
             "    mov r0, r4\n"                      /* pixel, line */
             "    dls lr, r5\n"                      /* rounds_left, columns */
-            "8:\n"
+            "6:\n"
             "    vldrb.s32 q2, [r0]\n"              /* bytes, [pixel] */
             "    vsub.i32 q2, q2, r9\n"             /* bytes, bytes, zero_point */
             "    vcvt.f32.s32 q2, q2\n"             /* bytes, bytes */
@@ -142,10 +142,10 @@ MCU_KERNEL void _mcu_mve_pool_avg_pool2x2_6_mve(const int8_t *x MCU_UNUSED, int8
             "    add r0, r0, r12\n"                 /* pixel, pixel, channels */
             "    vmul.f32 q2, q2, r7\n"             /* bytes, bytes, x_scale */
             "    vadd.f32 q1, q1, q2\n"             /* sum1, sum1, bytes */
-            "    le lr, 8b\n"                       /* rounds_left, 8 */
+            "    le lr, 6b\n"                       /* rounds_left */
             "    add r4, r4, #24\n"                 /* line, line, #24 */
             "    subs r6, r6, #1\n"                 /* rows_left, rows_left, #1 */
-            "    bne 7b\n"
+            "    bne 5b\n"
             "    ldr r0, [r2, #20]\n"               /* free, [constants_at, #20] */
             "    ldr r7, [r2, #24]\n"               /* x_scale, [constants_at, #24] */
             "    vmov s8, r0\n"                     /* count, free */
@@ -180,8 +180,8 @@ MCU_KERNEL void _mcu_mve_pool_avg_pool2x2_6_mve(const int8_t *x MCU_UNUSED, int8
             "    vpst\n"
             "    vstrbt.32 q1, [r1]\n"              /* sum1, [y_at] */
             "    add r1, r1, #2\n"                  /* y_at, y_at, #2 */
-            "    b 5f\n"
-            "6:\n"
+            "    b 8f\n"
+            "7:\n"
             "    vshr.s32 q2, q2, #16\n"            /* even, even, #16 */
             "    vshr.s32 q0, q0, #16\n"            /* odd, odd, #16 */
             "    vqmovnb.s32 q2, q2\n"              /* even, even */
@@ -190,7 +190,7 @@ MCU_KERNEL void _mcu_mve_pool_avg_pool2x2_6_mve(const int8_t *x MCU_UNUSED, int8
             "    vpst\n"
             "    vstrbt.16 q2, [r1]\n"              /* even, [y_at] */
             "    add r1, r1, #6\n"                  /* y_at, y_at, #6 */
-            "5:\n"
+            "8:\n"
             "    vmov r0, s21\n"                    /* free, y_columns_left */
             "    subs r0, r0, #1\n"                 /* free, free, #1 */
             "    vmov s21, r0\n"                    /* y_columns_left, free */
@@ -224,7 +224,7 @@ MCU_KERNEL void _mcu_mve_pool_reorder_1x4x6x1_mve(const int8_t *x MCU_UNUSED,
             "    vldrb.u16 q1, [r0], #8\n"          /* elements, [x], #8 */
             "    vstrb.16 q1, [r2, q0]\n"           /* elements, [place, offsets] */
             "    add r2, r2, #32\n"                 /* place, place, #32 */
-            "    letp lr, 2b\n"                     /* rounds_left, 2 */
+            "    letp lr, 2b\n"                     /* rounds_left */
             "    sub r0, r0, #2\n"                  /* x, x, #2 */
             "    add r1, r1, #1\n"                  /* y, y, #1 */
             "    subs r3, r3, #1\n"                 /* rows_left, rows_left, #1 */

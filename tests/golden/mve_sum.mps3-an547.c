@@ -25,9 +25,9 @@ MCU_KERNEL void _mcu_mve_sum_add_int8_21_mve(const int8_t *a MCU_UNUSED, const i
             "    ldmia r3, {r3-r5}\n"               /* constants, {a_scale, b_scale, offset} */
             "    vdup.32 q0, r3\n"                  /* a_scales, a_scale */
             "    lsrs r3, r12, #5\n"                /* rounds, elements, #5 */
-            "    beq 1f\n"
+            "    beq 2f\n"
             "    dls lr, r3\n"                      /* rounds_left, rounds */
-            "3:\n"
+            "1:\n"
             "    vldrb.s32 q1, [r0], #4\n"          /* a0, [a], #4 */
             "    vmlas.s32 q1, q0, r5\n"            /* a0, a_scales, offset */
             "    vldrb.s32 q2, [r1], #4\n"          /* b0, [b], #4 */
@@ -84,12 +84,12 @@ MCU_KERNEL void _mcu_mve_sum_add_int8_21_mve(const int8_t *a MCU_UNUSED, const i
             "    vshrnb.i32 q3, q3, #16\n"          /* a1, a1, #16 */
             "    vqrshrnb.s16 q3, q3, #5\n"         /* a1, a1, #5 */
             "    vstrb.32 q3, [r2], #4\n"           /* a1, [y], #4 */
-            "    le lr, 3b\n"                       /* rounds_left, 3 */
-            "1:\n"
+            "    le lr, 1b\n"                       /* rounds_left */
+            "2:\n"
             "    ands r12, r12, #31\n"              /* elements, elements, #31 */
-            "    beq 2f\n"
+            "    beq 4f\n"
             "    dlstp.32 lr, r12\n"                /* rounds_left, elements */
-            "4:\n"
+            "3:\n"
             "    vldrb.s32 q1, [r0], #4\n"          /* a0, [a], #4 */
             "    vmlas.s32 q1, q0, r5\n"            /* a0, a_scales, offset */
             "    vldrb.s32 q2, [r1], #4\n"          /* b0, [b], #4 */
@@ -97,8 +97,8 @@ MCU_KERNEL void _mcu_mve_sum_add_int8_21_mve(const int8_t *a MCU_UNUSED, const i
             "    vshrnb.i32 q1, q1, #16\n"          /* a0, a0, #16 */
             "    vqrshrnb.s16 q1, q1, #5\n"         /* a0, a0, #5 */
             "    vstrb.32 q1, [r2], #4\n"           /* a0, [y], #4 */
-            "    letp lr, 4b\n"                     /* rounds_left, 4 */
-            "2:\n"
+            "    letp lr, 3b\n"                     /* rounds_left */
+            "4:\n"
             "    vpop {d8-d11}\n"
             "    pop {r4, r5, pc}\n");
     /* clang-format on */

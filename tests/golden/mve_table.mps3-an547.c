@@ -17,7 +17,7 @@ MCU_KERNEL void _mcu_mve_table_table_mve(const int8_t *x MCU_UNUSED, int8_t *y M
             "    vldrb.u8 q0, [r0], #16\n"          /* bytes, [x], #16 */
             "    vldrb.u8 q1, [r2, q0]\n"           /* found, [table, bytes] */
             "    vstrb.8 q1, [r1], #16\n"           /* found, [y], #16 */
-            "    letp lr, 1b\n"                     /* rounds_left, 1 */
+            "    letp lr, 1b\n"                     /* rounds_left */
             "    pop {pc}\n");
     /* clang-format on */
 }

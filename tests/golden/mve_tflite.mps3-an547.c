@@ -59,7 +59,7 @@ MCU_KERNEL void _mcu_mve_tflite_depthwise3x3_any_mve(const int8_t *x MCU_UNUSED,
             "    vstrw.32 q0, [r0], #16\n"          /* padding, [at], #16 */
             "    vstrw.32 q0, [r0], #16\n"          /* padding, [at], #16 */
             "    vstrw.32 q0, [r0], #16\n"          /* padding, [at], #16 */
-            "    le lr, 1b\n"                       /* rounds_left, 1 */
+            "    le lr, 1b\n"                       /* rounds_left */
             "2:\n"
             "    ldr r1, [r3, #16]\n"               /* channels_left, [frame, #16] */
             /* Sixteen channels, or the last. */

@@ -72,3 +72,24 @@ def test_without_an_fpu_the_frame_lies_inside_of_the_prologue() -> None:
         ".syntax unified", "push {r4}", "sub sp, sp, #8", "str r0, [sp]", "ldr r4, [sp]",
         "add sp, sp, #8", "pop {r4}", "bx lr",
     ]  # fmt: skip
+
+
+def test_labels_are_those_that_are_gone_to_in_their_order() -> None:
+    code = Assembly()
+    x, y = code.arguments("x y")
+    nobodys, ways = code.label(), [code.label() for _ in range(2)]
+    done = code.label()
+    code.cbz(x, done)
+    code.adr_w(y, ways[1])
+    code.bx(y, to=ways)
+    code.place(nobodys)
+    for label in reversed(ways):
+        code.place(label)
+    code.place(done)
+    body = kernel("jumping", (_X, _Y), code, Target()).body
+    shown = [line.split('"')[1].strip() for line in body.splitlines()[2:-2]]
+    assert shown == [
+        "cbz r0, 3f\\n", "adr.w r1, 1f\\n", "bx r1\\n",
+        "$.to1:\\n", "1:\\n", "$.to2:\\n", "2:\\n", "3:\\n",
+    ]  # fmt: skip
+    assert "/* x */" in body, "of a branch the register alone, its label stands in front"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeGuard
 
 from mcu_deploy.backends.interface import CFunction, Fetched, Parameter
@@ -49,7 +49,7 @@ def kernel(
     items = [*code.items[len(above) :]] if target.fpu else soft(code.items[len(above) :])
     if target.core in MODELS:
         items = [*scheduled(tuple(items), MODELS[target.core])]
-    items = framed(items, len(parameters))
+    items = _numbered(framed(items, len(parameters)))
     text = "\n".join(_strings(items))
     body = f'{{\n    __asm__(".syntax unified\\n"\n{text});\n}}'
     comment = tuple(line for text in above for line in textwrap.wrap(text, _WIDTH - 6))
@@ -62,6 +62,26 @@ def kernel(
 
 def _is_note(item: Item) -> TypeGuard[Note]:
     return isinstance(item, Note)
+
+
+def _numbered(items: Sequence[Item]) -> list[Item]:
+    """With the labels that something goes to, numbered as they come."""
+    code = [item for item in items if isinstance(item, Instruction)]
+    used = {label for item in code for label in (item.label, *item.targets)}
+    kept = [item for item in items if not isinstance(item, Label) or item in used]
+    labels = (item for item in kept if isinstance(item, Label))
+    new = {label: Label(number) for number, label in enumerate(labels, 1)}
+    return [_relabelled(item, new) for item in kept]
+
+
+def _relabelled(item: Item, new: Mapping[Label, Label]) -> Item:
+    match item:
+        case Label():
+            return new[item]
+        case Instruction() if item.label is not None or item.targets:
+            operands = tuple(new[o] if isinstance(o, Label) else o for o in item.operands)
+            return Instruction(item.mnemonic, operands, tuple(new[label] for label in item.targets))
+    return item
 
 
 def _strings(items: Sequence[Item]) -> Iterator[str]:
@@ -95,10 +115,11 @@ def _strings(items: Sequence[Item]) -> Iterator[str]:
 
 
 def _held(instruction: Instruction) -> str:
-    """The operands by the names of their registers; empty where these have none."""
+    """The operands but labels by the names of their registers; empty where these have none."""
     if all(r.is_physical for r in instruction.registers):
         return ""
-    return instruction.printed(by_name).partition(" ")[2]
+    operands = tuple(o for o in instruction.operands if not isinstance(o, Label))
+    return Instruction(instruction.mnemonic, operands).printed(by_name).partition(" ")[2]
 
 
 @functools.lru_cache(1 << 10)

@@ -107,9 +107,10 @@ class VectorDense(VectorProduct):
             else f"of each tile of four filters, of 16 in the order 0 2 1 3, {self.ends_text}"
         )  # fmt: skip
         return (
-            "weights: the bytes of a row, parts, and of a part twos of tiles and 16 filters; of "
-            "each two tiles of four filters bias[8], then of each 16 bytes of a row those of the "
-            f"eight filters; {'; '.join(self.order_of_filters())}. Behind a part {ends}.",
+            "weights: four words: how many bytes a row has, how many parts follow, how many times "
+            "a part has two tiles, and how many times 16 filters. A part: of each two tiles of "
+            "four filters bias[8], then of each 16 bytes of a row those of the eight filters; "
+            f"{'; '.join(self.order_of_filters())}; behind these {ends}.",
         )
 
     @property

@@ -160,15 +160,15 @@ class PixelTiles(PixelWalk):
         taken, channels, filters, rest = self.product, self.channels, self.filters, self.rest
         tiles, tile_bytes, tile = self.all_tiles, taken.tile_bytes, Tile(code, taken)
         pixels, output, weights, scratch = code.arguments("x y weights scratch")
-        state, into = tile.taps, tile.stream
+        state, into = tile.taps, code.register("into")
+        last = ", where the last tile's outputs go; these, until they are copied there" * (rest > 0)
         self.describe(
             code,
-            "the taps of a tile; words: x, the stream, tiles that are left, where the last tile's "
-            "outputs go; these, first",
+            "the taps of a tile; behind them words: where the next pixels are, where the stream "
+            f"begins, tiles that are left{last}",
             order="of each eight in the order 0 2 4 6 1 3 5 7, of four at the end 0 2 1 3",
         )
         tile.hold_table(weights)
-        code.note("A tile's state is behind its taps.")
         out, stop = code.registers("out end")
         code.add(state, scratch, tile_bytes)
         code.str(pixels, state[_INPUT])

@@ -29,13 +29,12 @@ class Row:
         self._x, self._row_bytes, self._stream, self._sums = x, row_bytes, stream, sums
         self._end = code.register("end_of_loop")
         self._acc = code.registers(" ".join(f"sum{n}" for n in range(FILTERS)))
-        self._vectors = [
-            code.register(f"v{n}", f"q{n}", kind=Kind.VECTOR) for n in range(_VECTORS)
-        ]  # fmt: skip
+        self._places = list(range(_VECTORS))
+        self._vectors: dict[tuple[str, int], Register] = {}
         self._at = 0
         self._highest = None
-        if product.is_moved:
-            self._highest = self._vectors.pop(1)  # which what rounds a row leaves alone
+        if product.is_moved:  # in a place that what rounds a row leaves alone
+            self._highest = self._vector("highest", self._places.pop(1))
 
     def begin(self) -> None:
         """What stays for all rows. Also where the loop has one turn, so that rows of many lengths
@@ -56,19 +55,20 @@ class Row:
         if product.turns:
             with code.repeat(product.turns):
                 for _ in range(BLOCK):
-                    self._vector(is_rest=False)
+                    self._multiply(is_rest=False)
                 code.cmp(self._x, self._end)
         for n in range(product.behind):
-            self._vector(is_rest=n == product.behind - 1 and product.rest > 0)
+            self._multiply(is_rest=n == product.behind - 1 and product.rest > 0)
         code.stmia(self._sums.moving, self._acc)
         if product.turns and not product.behind:
             code.sub(self._x, self._x, self._row_bytes)
         else:
             add_number(code, self._x, -VECTOR * product.vectors)
 
-    def _vector(self, *, is_rest: bool) -> None:
+    def _multiply(self, *, is_rest: bool) -> None:
         code = self._code
-        x = self._taken()
+        taken = self._taken()
+        x = self._vector("x", taken)
         if is_rest:
             code.vpst()
             code.vldrbt_u8(x, self._x.after(VECTOR))
@@ -77,9 +77,8 @@ class Row:
         if self._highest is not None:
             self._move(x, self._highest, is_rest=is_rest)
         for acc in self._acc:
-            weights = self._taken()
-            if weights is x:
-                weights = self._taken()
+            place = self._taken()
+            weights = self._vector("weights", self._taken() if place == taken else place)
             if is_rest:
                 code.vldrb_u8(weights, self._stream.after(self._product.rest))
             else:
@@ -94,6 +93,11 @@ class Row:
         else:
             self._code.veor(x, x, highest)
 
-    def _taken(self) -> Register:
+    def _taken(self) -> int:
         self._at += 1
-        return self._vectors[(self._at - 1) % len(self._vectors)]
+        return self._places[(self._at - 1) % len(self._places)]
+
+    def _vector(self, name: str, place: int) -> Register:
+        if (name, place) not in self._vectors:
+            self._vectors[name, place] = self._code.register(name, f"q{place}", kind=Kind.VECTOR)
+        return self._vectors[name, place]
