@@ -58,9 +58,10 @@ class Program:
 MINI = NETWORKS / "network_mini.c"
 PROGRAMS = {
     "contract": Program((HERE / "test_contract.c", MINI), 9),
-    "instance": Program((HERE / "test_instance.c", MINI), 10),
+    "instance": Program((HERE / "test_instance.c", MINI), 11),
     "exposed": Program((HERE / "test_exposed.c", MINI, NETWORKS / "network_parts.c"), 7),
-    "memory": Program((HERE / "test_memory.c",), 10),
+    "resize": Program((HERE / "test_resize.c",), 3),
+    "memory": Program((HERE / "test_memory.c",), 11),
     "managed": Program((HERE / "test_managed.c",), 2),
     "arena": Program(
         (HERE / "test_arena.c", MINI, ARENA, CRT / "src" / "mcu_run.c"),

@@ -63,6 +63,30 @@ static void init_checks_its_arguments(void) {
     CHECK_INT(mcu_instance_init(&instance, mcu_network_mini, workspace, size + 100), MCU_OK);
 }
 
+/* What an instance holds besides tensors, to the byte: zeros, and copies of constants. */
+static void init_fills_what_lies_in_the_workspace(void) {
+    enum { BEGIN = MCU_MINI_WORKSPACE_SIZE, PRIVATE = 5, FIRST = 7, SECOND = 16, GAP = 0xA5 };
+    static const uint8_t first[FIRST] = {1, 2, 3, 4, 5, 6, 7};
+    static const uint8_t second[SECOND] = {8, [SECOND - 1] = 9};
+    static const mcu_hot_constant_t hot[] = {{first, {BEGIN + 8, 0, FIRST}},
+                                             {second, {BEGIN + 16, 0, SECOND}}};
+    MCU_ALIGNED(MCU_MINI_WORKSPACE_ALIGNMENT) static uint8_t workspace[BEGIN + 48];
+    mcu_model_t model = *mcu_network_mini;
+    model.workspace_size = sizeof workspace;
+    model.private_place = (mcu_region_t){BEGIN, 0, PRIVATE};
+    model.hot = hot;
+    model.num_hot = 2;
+    mcu_instance_t instance;
+    memset(workspace, GAP, sizeof workspace);
+    CHECK_INT(mcu_instance_init(&instance, &model, workspace, sizeof workspace), MCU_OK);
+    uint8_t wanted[48];
+    memset(wanted, GAP, sizeof wanted);
+    memset(wanted, 0, PRIVATE);
+    memcpy(wanted + 8, first, FIRST);
+    memcpy(wanted + 16, second, SECOND);
+    CHECK(memcmp(workspace + BEGIN, wanted, sizeof wanted) == 0);
+}
+
 static void deinit_ends_an_instance(void) {
     mcu_instance_t instance;
     DLTensor tensor;
@@ -310,6 +334,7 @@ static void every_error_has_a_text(void) {
 
 int main(void) {
     RUN_TEST(init_checks_its_arguments);
+    RUN_TEST(init_fills_what_lies_in_the_workspace);
     RUN_TEST(deinit_ends_an_instance);
     RUN_TEST(tensors_of_an_instance_are_described);
     RUN_TEST(tensor_bytes_do_not_overflow);

@@ -272,6 +272,20 @@ static void bestfit_takes_the_nearest_block(void) {
     CHECK(take(manager, 256) == holes[0]);
 }
 
+/* What is left behind is a block of its own from two headers on. */
+static void a_block_is_divided_where_a_part_can_be_given(void) {
+    const size_t header = 2 * sizeof(void *);
+    for (int i = 0; i < 2; ++i) {
+        mcu_memory_manager_t *manager = makers[i](8 * header);
+        CHECK(take(manager, 5 * header) == block + header);
+        CHECK_INT(manager->used, 6 * header);
+        CHECK(take(manager, header) == block + 7 * header);
+        manager = makers[i](8 * header);
+        CHECK(take(manager, 6 * header) == block + header);
+        CHECK_INT(manager->used, 8 * header); /* a header alone is of no use */
+    }
+}
+
 static void pages_are_counted(void) {
     void *data[3];
     mcu_memory_manager_t *manager = make_pages(BLOCK_SIZE);
@@ -348,6 +362,7 @@ int main(void) {
     RUN_TEST(bad_frees_are_refused);
     RUN_TEST(mru_takes_the_most_recent_block_that_is_large_enough);
     RUN_TEST(bestfit_takes_the_nearest_block);
+    RUN_TEST(a_block_is_divided_where_a_part_can_be_given);
     RUN_TEST(pages_are_counted);
     RUN_TEST(bad_configurations_are_refused);
     RUN_TEST(blocks_of_any_address_and_size_serve);

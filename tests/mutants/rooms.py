@@ -55,7 +55,7 @@ ROOMS = {
             "ordering", "compaction", "plan_control", "hot_code", "memory_strategies",
             "schedules", "plan_lanes", "plan_pieces", "plan_check", "exposing",
         ),
-        110,
+        106,
     ),
     "hygiene": Room(
         ("mcu_deploy/hygiene",),
