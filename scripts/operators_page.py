@@ -23,8 +23,8 @@ def _lines() -> Iterator[str]:
     backends = Registry.builtin()
     found = operators(backends)
     titles = sorted(backends.ids, reverse=True)
-    onnx = [row for row in found.rows if "::" not in row.operator]
-    own = [row for row in found.rows if "::" in row.operator]
+    onnx = [row for row in found.rows if not row.operator.startswith("tflite::")]
+    own = [row for row in found.rows if row.operator.startswith("tflite::")]
     yield "# Which operators there are"
     yield ""
     yield "<!-- scripts/operators_page.py writes this page, `make docs` calls it. -->"

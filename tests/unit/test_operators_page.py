@@ -23,6 +23,9 @@ def test_the_page_is_what_the_code_has() -> None:
     assert script.PAGE.read_text(encoding="utf-8") == script.text(), (
         "docs/operators.md is out of date: scripts/operators_page.py (or `make docs`) renews it"
     )
+    of_onnx, _, of_tflite = script.text().partition("## TFLite")
+    assert "\n| ai.onnx.ml::TreeEnsemble |" in of_onnx, "it has a domain, and is no TFLite's"
+    assert "::" not in of_tflite
     for page in ("README.md", "docs/index.md"):
         assert "operators.md)" in (REPOSITORY / page).read_text(encoding="utf-8")
 
