@@ -105,7 +105,7 @@ MCU_KERNEL void _mcu_dsp_float_depthwise_depthwise3x3_6_f32(const float *x MCU_U
             "    mov r0, r1\n"                      /* at, block */
             "    add r4, r4, r6\n"                  /* stream_at, stream_at, skipped */
             "    mov lr, r5\n"                      /* rows_left, inside */
-            "4:\n"
+            "3:\n"
             /* stream_at!, {weight0_c, weight0_d, weight1_c, weight1_d, weight2_c, weight2_d} */
             "    vldmia r4!, {s0-s5}\n"
             "    vldr s18, [r0, #24]\n"             /* column0_c, [at, #24] */
@@ -186,7 +186,7 @@ MCU_KERNEL void _mcu_dsp_float_depthwise_depthwise3x3_6_f32(const float *x MCU_U
             "    vadd.f32 s15, s15, s23\n"          /* sum4_d, sum4_d, product3 */
             "    add r0, r0, #144\n"                /* at, at, #144 */
             "    subs lr, lr, #1\n"                 /* rows_left, rows_left, #1 */
-            "    bne 4b\n"
+            "    bne 3b\n"
             "    add r4, r4, r7\n"                  /* stream_at, stream_at, behind */
             "    movw r0, #0\n"                     /* free, #0 */
             "    vmov s0, r0\n"                     /* least, free */
