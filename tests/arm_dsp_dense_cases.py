@@ -80,6 +80,15 @@ WIDE = Dense(1, 640, 128)
 SMALL = Dense(1, 64, 12)
 # Whose last outputs have a loop of their own.
 ENDED = Dense(1, 4096, 10, is_extreme=True, is_per_channel=True, scale=60)
+# Written out, of one or two outputs.
+FEW = (
+    Dense(1, 16, 1),
+    Dense(1, 64, 2, is_per_channel=True, zeros=(-128, 127)),
+    Dense(1, 20, 1, dtype="uint8", middle=7, zeros=(255, 0)),
+    Dense(
+        1, 8, 2, is_extreme=True, lowest_weight=-128, zeros=(127, -128), plane=(1, 2), kernel=(1, 2)
+    ),
+)
 TAKEN = (
     SMALL,
     WIDE,
@@ -121,6 +130,7 @@ TAKEN = (
     Dense(1, 1536, 10, dtype="uint8", zeros=(128, 9)),
     Dense(1, 2048, 6, is_extreme=True, scale=50, zeros=(-128, 0)),
     ENDED,
+    *FEW,
 )
 REFUSED = {
     Dense(1, 16, 4, scale=0.001): "its factors are too large for a 31-bit scale",

@@ -302,6 +302,7 @@ MODELS: dict[str, tuple[Case, ...]] = {
         Dense(1, 250, 18, is_per_channel=True, is_extreme=True, scale=300, zeros=(0, 100)),
         Dense(1, 30, 5, zeros=(0, 0), scale=2000),
         Dense(1, 810, 5, is_extreme=True, zeros=(-3, 4)),
+        Dense(1, 16, 1, zeros=(-128, 14), scale=2),
     ),
 }
 

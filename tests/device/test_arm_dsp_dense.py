@@ -88,7 +88,8 @@ def test_a_row_lies_in_the_scratch_as_close_behind_its_start_as_may_be(
     monkeypatch.setattr(Analysis, "share_in_place", lambda analysis: None)
     monkeypatch.setattr(planner, "problem", noted)
     monkeypatch.setattr(planner, "solve", close)
-    taken = part(TAKEN, 3)
+    with_scratch = [case for case in TAKEN if case.rows > 1 or case.outputs > 2 or case.taps % 4]
+    taken = part(with_scratch, 3)
     path = model(taken, tmp_path / "dense.onnx")
     built = right(path, "mps2-an386", tmp_path, "speed")
     mine = [layer for layer in built.report.layers if layer.backend == "ArmDsp"]

@@ -343,13 +343,19 @@ def row_product(layer: Dense) -> RowProduct:
             fits = layer.factors[0] < 2.0 ** -(shift + 1.001)
             if fits and (found := round_pair(whole, whole, shift, layer.lanes)) is not None:
                 return RowProduct(layer, shift, found)
-        if whole.fixed is not None and -whole.fixed[1] <= _LARGEST_SHIFT:
-            # The addend of the second rounding, with the zero point behind it.
-            (multiplier, minus), zero = whole.fixed, layer.zero_points[1]
-            addend = (1 << -minus - 1) + (zero << -minus)
-            common = Rounding((multiplier, addend, -minus, 0), is_twice=True)
-            return RowProduct(layer, finest, common)
+        if (words := twice_rounded(layer, 0)) is not None:
+            return RowProduct(layer, finest, Rounding((*words, 0), is_twice=True))
     return RowProduct(layer, finest, None)
+
+
+def twice_rounded(layer: Dense, output: int) -> tuple[int, int, int] | None:
+    """What rounds an output twice, as TFLite does, if it does and words hold it: the multiplier,
+    the addend of the second rounding, with the zero point behind it, and the shift."""
+    if layer.fixed is None:
+        return None
+    multiplier, minus = map(int, layer.fixed[output])
+    addend = (1 << -minus - 1) + (layer.zero_points[1] << -minus)
+    return (multiplier, addend, -minus) if -minus <= _LARGEST_SHIFT else None
 
 
 def round_pair(even: Channel, odd: Channel, shift: int, lanes: int) -> Rounding | None:
