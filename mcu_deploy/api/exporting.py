@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mcu_deploy import compiler, resources
 from mcu_deploy.api.folder import ObjectFolder, open_objects
 from mcu_deploy.api.several import SEPARATOR
+from mcu_deploy.api.sized import at_sizes, samples_in
 from mcu_deploy.errors import RequestError
 from mcu_deploy.exports.formats import Format, format_named
 from mcu_deploy.exports.model import Exported, ExportedNetwork
 from mcu_deploy.exports.package import Package, package
 from mcu_deploy.exports.packing import pack
-from mcu_deploy.exports.values import sample_of, sample_values
+from mcu_deploy.exports.values import origin_of, sample_of, sample_values
 from mcu_deploy.output import locked, require_writable, write_file
 from mcu_deploy.report import NetworkReport
 from mcu_deploy.session import Session
@@ -178,8 +179,12 @@ def _network(
             f"{file} is not what mcu-deploy {VERSION} makes of the model that the build kept: it "
             "was changed, or another version built it. Build again, and export that."
         )
-    samples = sample_of(network, data)
-    inputs, outputs = sample_values(network, samples)
+    size = network.selection.size
+    samples, at = sample_of(network, data if size is None else None), network
+    if size is not None and data is not None:
+        samples = replace(samples_in(data, network).first(1), origin=origin_of(data))
+        (at,) = at_sizes(folder, network, samples, session)
+    inputs, outputs = sample_values(at, samples)
     sources = compiler.sources_anywhere(network, folder.board)
     return ExportedNetwork(
         name=report.name,
@@ -190,4 +195,5 @@ def _network(
         inputs=inputs,
         outputs=outputs,
         origin=samples.origin,
+        size=None if size is None else inputs[size.tensor].array.shape[size.axis],
     )

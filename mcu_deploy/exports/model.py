@@ -53,7 +53,8 @@ class ExportedNetwork:
     """A network: C source that needs no flags of its own, its header, and one sample.
 
     report: what the build measured. alignment: of the workspace, in bytes. inputs, outputs: in the
-    model's order; the outputs are the oracle's. origin: where the sample is from.
+    model's order; the outputs are the oracle's. origin: where the sample is from. size: the
+    sample's, where each run decides one.
     """
 
     name: str
@@ -64,6 +65,7 @@ class ExportedNetwork:
     inputs: tuple[Value, ...]
     outputs: tuple[Value, ...]
     origin: str
+    size: int | None = None
 
 
 @dataclass(frozen=True)

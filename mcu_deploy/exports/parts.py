@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mcu_deploy.errors import RequestError
 from mcu_deploy.exports.model import Exported
 from mcu_deploy.exports.rendering import below, render
 
@@ -50,3 +51,14 @@ def samples(exported: Exported) -> dict[str, bytes]:
         f"sample_{n.name}.h": render("templates/sample.h.j2", exported, network=n)
         for n in exported.networks
     }
+
+
+def require_largest(exported: Exported, format: str) -> None:
+    """For a format whose programs run the largest size alone. RequestError for another sample."""
+    for n in exported.networks:
+        if n.report.size is not None and n.size != n.report.size.most:
+            raise RequestError(
+                f"The programs of a {format} export run the largest size, which is "
+                f"{n.report.size.most} of {n.name!r}, and its sample has {n.size}. Give samples of "
+                "that size, or leave --data out."
+            )

@@ -23,7 +23,12 @@ def sample_of(network: Network, data: str | Path | None) -> Samples:
         samples = random_samples(network.graph, 1, edges=network.inputs)
         return replace(samples, origin="a made-up sample")
     samples = load_samples(data, network.graph, network.inputs).first(1)
-    return replace(samples, origin=f"the first sample of {Path(data).name}")
+    return replace(samples, origin=origin_of(data))
+
+
+def origin_of(data: str | Path) -> str:
+    """What is said of the first sample of a file."""
+    return f"the first sample of {Path(data).name}"
 
 
 def sample_values(

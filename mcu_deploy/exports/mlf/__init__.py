@@ -33,6 +33,7 @@ _NO_PARAMETERS = struct.pack("<4Q", 0xF7E58D4F05049CB7, 0, 0, 0)
 def files(exported: Exported) -> Mapping[str, bytes]:
     """The content of each file by its path. TVM writes modules in lower case: names of networks of
     one build differ in more than case."""
+    parts.require_largest(exported, NAME)
     codegen: dict[str, bytes] = {}
     metadata: dict[str, Any] = {}
     parameters: dict[str, bytes] = {}

@@ -47,6 +47,7 @@ _PORT = re.compile(r"(?:com|lpt)[0-9]")
 
 def files(exported: Exported) -> Mapping[str, bytes]:
     """The content of each file by its path. RequestError where two modules would be one."""
+    parts.require_largest(exported, NAME)
     modules = {n.name: _module(n.name) for n in exported.networks}
     if len(set(modules.values())) < len(modules):
         raise RequestError(
