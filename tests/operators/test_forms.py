@@ -203,3 +203,13 @@ def test_an_unknown_attribute_of_com_microsoft_is_refused(tmp_path: Path) -> Non
 @pytest.mark.needs_host_gcc
 def test_operators_of_com_microsoft_alone(tmp_path: Path) -> None:
     check_cases(_com_microsoft(), tmp_path)
+
+
+@pytest.mark.needs_host_gcc
+def test_int32_may_have_the_zero_point_0(tmp_path: Path) -> None:
+    """As tract writes it; ONNX has no other one for sums."""
+    x = np.array([-(2**31), -7, 0, 9, 2**31 - 1], np.int32)
+    constants = {"s": np.array(0.003, np.float32), "z": np.array(0, np.int32)}
+    node = helper.make_node("DequantizeLinear", ["x", "s", "z"], ["y"])
+    types = {"x": ("int32", x.shape)}, {"y": ("float32", None)}
+    check_cases([Case("int32", make_model([node], *types, constants), (x,))], tmp_path)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from mcu_deploy.backends.CpuRef.kernels.base import render
 from mcu_deploy.backends.CpuRef.kernels.whole import whole
 from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
@@ -35,7 +37,9 @@ def supports(layer: Layer) -> Support:
     ):
         return no("its zero points do not fit its scales")
     if zero is not None and integer.dtype is DType.INT32:
-        return no("it has a zero point for int32")
+        # ONNX has none but 0 there.
+        if zero.constant is None or np.any(zero.constant):
+            return no("it has a zero point for int32")
     if zero is not None and integer.dtype.wide is DType.FLOAT32:
         return no(f"it has a zero point for {integer.dtype.value}")
     axis = int(layer.attributes.get("axis", 1))
