@@ -303,16 +303,11 @@ class _Covering:
         taken: dict[NodeId, Candidate] = {}
         chosen_by: dict[NodeId, str] = {}
         proposals = {}
-        for node, backend in cover.items():
-            offered = self.offers.candidates[node]
-            mine = [c for c in offered if c.backend == backend]
-            if mine:
-                taken[node] = offered[cover.chosen[node]] if node in cover.chosen else mine[0]
-                chosen_by[node] = (
-                    "--layer-backend" if node in self.pinned else self.choosing.strategy
-                )
-                if (proposal := taken[node].proposal) is not None:
-                    proposals[node] = (proposal, 0)
+        for node in cover.alone():
+            taken[node] = cover.taken(node, self.offers.candidates[node])
+            chosen_by[node] = "--layer-backend" if node in self.pinned else self.choosing.strategy
+            if (proposal := taken[node].proposal) is not None:
+                proposals[node] = (proposal, 0)
         for part in cover.parts:
             assert part.proposal.replacement is not None
             new = put(editor, part.proposal.part, part.proposal.replacement)

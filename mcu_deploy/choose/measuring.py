@@ -31,8 +31,7 @@ def covers(problem: Problem) -> Iterator[Cover]:
     seen: set[int] = set()
     while True:
         cover = _newest(problem, seen)
-        in_parts = {node for part in cover.parts for node in part.nodes}
-        alone = [_taken(problem, cover, node) for node in cover if node not in in_parts]
+        alone = (cover.taken(node, problem.candidates[node]) for node in cover.alone())
         new = {*map(id, (*cover.parts, *alone))} - seen
         if not new:
             return
@@ -61,13 +60,6 @@ def _newest(problem: Problem, seen: set[int]) -> Cover:
         replace(problem, candidates=candidates, parts=tuple(priced), goal="speed", peak=None)
     )
     return replace(cover, parts=tuple(parts[id(part)] for part in cover.parts))
-
-
-def _taken(problem: Problem, cover: Cover, node: NodeId) -> Candidate:
-    """The candidate that computes a node which is in no part."""
-    offered = problem.candidates[node]
-    mine = (c for c in offered if c.backend == cover[node])
-    return offered[cover.chosen[node]] if node in cover.chosen else next(mine)
 
 
 def apply(offers: Offers, problem: Problem, applied: Apply, measured: Measured) -> None:

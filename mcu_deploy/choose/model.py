@@ -69,6 +69,17 @@ class Cover(Mapping[NodeId, str]):
     def __getitem__(self, node: NodeId) -> str:
         return self.labels[node]
 
+    def alone(self) -> tuple[NodeId, ...]:
+        """The nodes that no part replaces."""
+        in_parts = {node for part in self.parts for node in part.nodes}
+        return tuple(node for node in self.labels if node not in in_parts)
+
+    def taken(self, node: NodeId, candidates: Sequence[Candidate]) -> Candidate:
+        """Of the candidates of a node the one that computes it where no part replaces it."""
+        if node in self.chosen:
+            return candidates[self.chosen[node]]
+        return next(c for c in candidates if c.backend == self.labels[node])
+
     def __iter__(self) -> Iterator[NodeId]:
         return iter(self.labels)
 

@@ -58,16 +58,9 @@ def total(problem: Problem, labels: Mapping[NodeId, str]) -> int:
 def totals(problem: Problem, labels: Mapping[NodeId, str]) -> Totals:
     """The sums of a cover, or of a backend for each node."""
     cover = labels if isinstance(labels, Cover) else Cover(labels)
-    in_parts = {n for part in cover.parts for n in part.nodes}
-
-    def taken(node: NodeId) -> tuple[Candidate, ...]:
-        mine = [c for c in problem.candidates[node] if c.backend == cover[node]]
-        at = cover.chosen.get(node)
-        return (
-            () if node in in_parts else (mine[0] if at is None else problem.candidates[node][at],)
-        )
-
-    candidates = {node: taken(node) for node in problem.candidates}
+    candidates: dict[NodeId, tuple[Candidate, ...]] = dict.fromkeys(problem.candidates, ())
+    for node in cover.alone():
+        candidates[node] = (cover.taken(node, problem.candidates[node]),)
     only = replace(problem, candidates=candidates, fixed={}, parts=cover.parts)
     (path, *_) = _search(only, 1).run(lambda t: (t.cost,))
     return path.totals
