@@ -119,15 +119,11 @@ def _take_in(net: Net, gemm: onnx.NodeProto, op: str, value: Array) -> None:
     matrix = weights.T if turned else weights
     if op == "Mul":
         scaled = matrix * value[:, None]
-        gemm.input[1] = _float(net, gemm.input[1], scaled.T if turned else scaled)
+        gemm.input[1] = net.add_floats(gemm.input[1], scaled.T if turned else scaled)
         return
     shift = value @ matrix
     if len(gemm.input) > 2:
         old = gemm.input[2]
-        gemm.input[2] = _float(net, old, net.constants[old].astype(np.float64) + shift)
+        gemm.input[2] = net.add_floats(old, net.constants[old].astype(np.float64) + shift)
     else:
-        gemm.input.append(_float(net, f"{gemm.name}.bias", shift))
-
-
-def _float(net: Net, near: str, value: Array) -> str:
-    return net.add_constant(near, value.astype(np.float32))
+        gemm.input.append(net.add_floats(f"{gemm.name}.bias", shift))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import onnx
 
 from mcu_deploy.agreement.reference import onnxruntime_package
+from mcu_deploy.quantizing.integers import silent
 from mcu_deploy.quantizing.net import Net
 from mcu_deploy.quantizing.statistics import SampleShare, apart
 
@@ -45,18 +45,14 @@ def _quantized(content: bytes, part: SampleShare) -> bytes:
         def get_next(self) -> dict[str, Any] | None:
             return next(self._feeds, None)
 
-    logging.disable(logging.WARNING)
-    try:
-        with tempfile.TemporaryDirectory(prefix="mcu-deploy-quantize-") as folder:
-            given, ready, made = (Path(folder) / f"{n}.onnx" for n in ("given", "ready", "made"))
-            given.write_bytes(content)
-            # Symbolic shapes want sympy; ours are numbers.
-            quant_pre_process(str(given), str(ready), skip_symbolic_shape=True)
-            names = [v.name for v in onnx.load(ready).graph.input]
-            quantize_static(
-                str(ready), str(made), SampleReader(names), quant_format=QuantFormat.QDQ,
-                per_channel=True, activation_type=QuantType.QInt8, weight_type=QuantType.QInt8,
-            )  # fmt: skip
-            return made.read_bytes()
-    finally:
-        logging.disable(logging.NOTSET)
+    with silent(), tempfile.TemporaryDirectory(prefix="mcu-deploy-quantize-") as folder:
+        given, ready, made = (Path(folder) / f"{n}.onnx" for n in ("given", "ready", "made"))
+        given.write_bytes(content)
+        # Symbolic shapes want sympy; ours are numbers.
+        quant_pre_process(str(given), str(ready), skip_symbolic_shape=True)
+        names = [v.name for v in onnx.load(ready).graph.input]
+        quantize_static(
+            str(ready), str(made), SampleReader(names), quant_format=QuantFormat.QDQ,
+            per_channel=True, activation_type=QuantType.QInt8, weight_type=QuantType.QInt8,
+        )  # fmt: skip
+        return made.read_bytes()

@@ -67,7 +67,7 @@ def quantized(
     model = folded.model()
     model.ir_version = max(model.ir_version, 8)
     try:
-        with _silent():
+        with silent():
             quantizer = QDQQuantizer(
                 model, True, False, QuantType.QInt8, QuantType.QInt8, limits, [], list(in_float),
                 [*sorted(kinds), "Chain"], options,
@@ -154,7 +154,7 @@ def _is_quantizable(op: str) -> bool:
 
 
 @contextlib.contextmanager
-def _silent() -> Iterator[None]:
+def silent() -> Iterator[None]:
     """Its warnings are of what the report says, and go through the root's logger."""
     logging.disable(logging.WARNING)
     try:

@@ -86,11 +86,8 @@ class Net:
         return onnx.shape_inference.infer_shapes(made)
 
     def copy(self) -> Net:
-        return Net(self.model())
-
-    def with_shapes(self) -> Net:
         """The same net, the shapes of its tensors inferred anew."""
-        return self.copy()
+        return Net(self.model())
 
     def shape(self, name: str) -> tuple[int, ...] | None:
         """A tensor's shape; None where it is not known."""
@@ -137,6 +134,10 @@ class Net:
         name = self.fresh(near)
         self.constants[name] = np.asarray(value)
         return name
+
+    def add_floats(self, near: str, value: Any) -> str:
+        """The name of a new constant of float32."""
+        return self.add_constant(near, np.asarray(value, np.float32))
 
     def fresh(self, near: str) -> str:
         """A name that no tensor and no node has."""

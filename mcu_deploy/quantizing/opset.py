@@ -11,20 +11,24 @@ from mcu_deploy.quantizing.net import Net
 OPSET = 21
 
 
+def converted(model: onnx.ModelProto, opset: int, why: str) -> onnx.ModelProto:
+    """A model for another opset. Raises RequestError, which begins with why, where onnx cannot."""
+    try:
+        return onnx.version_converter.convert_version(model, opset)
+    except (RuntimeError, ValueError, IndexError) as error:
+        raise RequestError(
+            f"{why}, and onnx cannot convert this model ({one_line(str(error), 200)}). Export it "
+            f"for opset {opset}."
+        ) from error
+
+
 def with_more_types(net: Net, what: str) -> Net:
     """what: the tensors that need it, as a sentence begins. Raises RequestError where onnx cannot
     convert the net."""
     if net.opset >= OPSET:
         return net
-    try:
-        model = onnx.version_converter.convert_version(net.model(), OPSET)
-    except (RuntimeError, ValueError, IndexError) as error:
-        raise RequestError(
-            f"{what} exist from ONNX opset {OPSET} on, and onnx cannot convert this model to it "
-            f"({one_line(str(error), 200)}). Export it for that opset."
-        ) from error
-    made = Net(model)
+    made = Net(converted(net.model(), OPSET, f"{what} exist from ONNX opset {OPSET} on"))
     for node in [n for n in made.nodes if n.op_type == "Constant"]:
         made.constants[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
         made.nodes = [other for other in made.nodes if other is not node]
-    return made.with_shapes()
+    return made.copy()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -21,6 +20,7 @@ from mcu_deploy.formats import require_format
 from mcu_deploy.formats.imported import AssumedShape
 from mcu_deploy.quantizing import affine, decomposing
 from mcu_deploy.quantizing.net import Net, attributes_of
+from mcu_deploy.quantizing.opset import converted
 
 # onnxruntime's quantizer writes scales along an axis, which ONNX has from opset 13 on.
 _LEAST_OPSET = 13
@@ -40,7 +40,7 @@ def prepare(
     source, assumed = read_float(path, shapes)
     net = source.copy()
     _rewrite(net, decompose)
-    return source, net.with_shapes(), assumed
+    return source, net.copy(), assumed
 
 
 def read_float(
@@ -64,13 +64,8 @@ def _of_opset(model: onnx.ModelProto, path: Path) -> onnx.ModelProto:
     opset = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), 0)
     if opset >= _LEAST_OPSET:
         return model
-    try:
-        return onnx.version_converter.convert_version(model, _OPSET)
-    except (RuntimeError, ValueError, IndexError) as error:
-        raise RequestError(
-            f"{path} is of ONNX opset {opset}, scales for each channel exist from opset "
-            f"{_LEAST_OPSET} on, and onnx cannot convert it. Export the model for opset {_OPSET}."
-        ) from error
+    why = f"{path} is of ONNX opset {opset}, scales for each channel exist from {_LEAST_OPSET} on"
+    return converted(model, _OPSET, why)
 
 
 def _require_float(net: Net, path: Path) -> None:
@@ -104,7 +99,7 @@ def _until_stable(net: Net, steps: Sequence[Rewrite]) -> None:
             for node in list(net.nodes):
                 if any(node is other for other in net.nodes) and step(net, node):
                     changed = True
-        fresh = net.with_shapes()
+        fresh = net.copy()
         net.nodes, net.types, net.constants = fresh.nodes, fresh.types, fresh.constants
 
 
@@ -147,8 +142,8 @@ def _batch_norm(net: Net, node: onnx.NodeProto) -> bool:
     x, y = node.input[0], node.output[0]
     middle = net.fresh(y)
     new = [
-        net.node("Mul", [x, _float(net, y, factor.reshape(column))], [middle], net.fresh(y)),
-        net.node("Add", [middle, _float(net, y, offset.reshape(column))], [y], node.name),
+        net.node("Mul", [x, net.add_floats(y, factor.reshape(column))], [middle], net.fresh(y)),
+        net.node("Add", [middle, net.add_floats(y, offset.reshape(column))], [y], node.name),
     ]
     net.replace([node], new)
     return True
@@ -224,8 +219,8 @@ def _take_in(
     bias = net.constants[layer.input[2]] if len(layer.input) > 2 else np.zeros(len(factor))
     names = [
         layer.input[0],
-        _float(net, layer.input[1], weights * factor.reshape(column)),
-        _float(net, f"{layer.name}.bias", bias.astype(np.float64) * factor + offset),
+        net.add_floats(layer.input[1], weights * factor.reshape(column)),
+        net.add_floats(f"{layer.name}.bias", bias.astype(np.float64) * factor + offset),
     ]
     new = net.node(layer.op_type, names, [node.output[0]], layer.name)
     new.attribute.extend(layer.attribute)
@@ -248,10 +243,10 @@ def _gemm(net: Net, node: onnx.NodeProto) -> bool:
         return False
     if bias is not None and bias.size not in (1, columns):
         return False
-    inputs = [node.input[0], _float(net, node.input[1], weights.astype(np.float64) * alpha)]
+    inputs = [node.input[0], net.add_floats(node.input[1], weights.astype(np.float64) * alpha)]
     if bias is not None:
         whole = np.broadcast_to(bias.reshape(-1), (columns,)).astype(np.float64) * beta
-        inputs.append(_float(net, node.input[2], whole))
+        inputs.append(net.add_floats(node.input[2], whole))
     extra = {"transB": 1} if given.get("transB", 0) else {}
     net.replace([node], [net.node("Gemm", inputs, node.output, node.name, **extra)])
     return True
@@ -280,7 +275,7 @@ def _matmul(net: Net, node: onnx.NodeProto) -> bool:
     x, y = node.input[0], last.output[0]
     names = [x, node.input[1]]
     if bias is not None:
-        names.append(_float(net, f"{node.name}.bias", bias.reshape(-1)))
+        names.append(net.add_floats(f"{node.name}.bias", bias.reshape(-1)))
     if len(shape) == 2:
         new = [net.node("Gemm", names, [y], node.name)]
     else:
@@ -295,7 +290,3 @@ def _matmul(net: Net, node: onnx.NodeProto) -> bool:
         ]
     net.replace([node] if last is node else [node, last], new)
     return True
-
-
-def _float(net: Net, near: str, value: Any) -> str:
-    return net.add_constant(near, np.asarray(value, np.float64).astype(np.float32))
