@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -72,19 +73,18 @@ def _apart_from_states(graph: Graph, requests: Requests, assignment: Assignment)
 
 def _state(graph: Graph, marks: Marks, request: StateRequest) -> State:
     what = f"--state {shorten(request.input)}={shorten(request.output)}"
-    inputs = {graph.edge_name(edge): edge for edge in graph.inputs}
-    outputs = {graph.edge_name(edge): edge for edge in graph.outputs[: marks.outputs]}
-    if request.input not in inputs:
-        raise RequestError(
-            f"{what}: the model has no input {shorten(request.input)!r}; it has "
-            f"{', '.join(shorten(n, 40) for n in inputs)}."
-        )
-    if request.output not in outputs:
-        raise RequestError(
-            f"{what}: the model has no output {shorten(request.output)!r}; it has "
-            f"{', '.join(shorten(n, 40) for n in outputs)}."
-        )
-    source, target = inputs[request.input], outputs[request.output]
+
+    def named(kind: str, name: str, edges: Sequence[EdgeId]) -> EdgeId:
+        known = {graph.edge_name(edge): edge for edge in edges}
+        if name not in known:
+            raise RequestError(
+                f"{what}: the model has no {kind} {shorten(name)!r}; it has "
+                f"{', '.join(shorten(n, 40) for n in known)}."
+            )
+        return known[name]
+
+    source = named("input", request.input, graph.inputs)
+    target = named("output", request.output, graph.outputs[: marks.outputs])
     before, after = graph.type(source), graph.type(target)
     if (before.dtype, before.shape, before.quantization) != (
         after.dtype, after.shape, after.quantization,

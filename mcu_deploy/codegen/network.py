@@ -188,8 +188,8 @@ def generate(
         "states": states,
         "hot": tensors.hot_constants(plan, symbols),
         "pool_sizes": describe.pool_sizes(plan, name),
-        "private_place": ", ".join(_private_place(plan)),
-        "pointers": ", ".join(_pointers(plan)),
+        "private_place": ", ".join(_region(plan, plan.private)),
+        "pointers": ", ".join(_region(plan, plan.table)),
         **tensors.layer_outputs(plan),
         "size": chosen.size,
         "uses_size": any(
@@ -268,16 +268,11 @@ def _is_copied(plan: Plan, item: object) -> bool:
     return isinstance(item, Element)
 
 
-def _private_place(plan: Plan) -> tuple[str, str, str]:
-    if plan.private is None:
+def _region(plan: Plan, buffer: int | None) -> tuple[str, str, str]:
+    """Where a buffer lies; zeros where there is none."""
+    if buffer is None:
         return "0", "0", "0"
-    return tensors.region(plan.private_pool_place, plan.buffers[plan.private].bytes)
-
-
-def _pointers(plan: Plan) -> tuple[str, str, str]:
-    if plan.table is None:
-        return "0", "0", "0"
-    return tensors.region(plan.buffer_place(plan.table), plan.buffers[plan.table].bytes)
+    return tensors.region(plan.buffer_place(buffer), plan.buffers[buffer].bytes)
 
 
 def _run_func(prefix: str, stem: str) -> str:

@@ -75,11 +75,7 @@ class GraphBuilder:
     def read(self, tensor: TfliteTensor, order: Order | None = None) -> EdgeId:
         """The edge of a tensor whose axes stand in an order; without one as in the file."""
         wanted = order or _natural(tensor)
-        if sorted(wanted) != list(range(tensor.type.rank)):
-            raise ModelError(
-                f"The tensor {shorten(tensor.name)!r} has {tensor.type.rank} axes, and an operator "
-                f"that reads it wants {len(wanted)}. The model is damaged; convert it again."
-            )
+        _require_axes(tensor, wanted, "an operator that reads it wants")
         key = (tensor.index, wanted)
         if key not in self._edges:
             if tensor.index in self._written:
@@ -272,12 +268,7 @@ class GraphBuilder:
         return name
 
     def _new_edge(self, tensor: TfliteTensor, order: Order) -> EdgeId:
-        if sorted(order) != list(range(tensor.type.rank)):
-            raise ModelError(
-                f"The tensor {shorten(tensor.name)!r} has {tensor.type.rank} axes, and the "
-                f"operator that writes it gives {len(order)}. The model is damaged; "
-                "convert it again."
-            )
+        _require_axes(tensor, order, "the operator that writes it gives")
         edge = self._editor.add_edge(tensor.name, _ordered(tensor.type, order))
         self._edges[tensor.index, order] = edge
         self._written[tensor.index] = order
@@ -295,6 +286,14 @@ class GraphBuilder:
 
 def _natural(tensor: TfliteTensor) -> Order:
     return tuple(range(tensor.type.rank))
+
+
+def _require_axes(tensor: TfliteTensor, order: Order, wants: str) -> None:
+    if sorted(order) != list(range(tensor.type.rank)):
+        raise ModelError(
+            f"The tensor {shorten(tensor.name)!r} has {tensor.type.rank} axes, and {wants} "
+            f"{len(order)}. The model is damaged; convert it again."
+        )
 
 
 def _ordered(type_: TensorType, order: Order) -> TensorType:

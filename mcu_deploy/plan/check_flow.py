@@ -14,6 +14,7 @@ into a list. What holds its value is followed as in straight programs, with thes
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
@@ -227,15 +228,11 @@ class FlowChecker:
 
     def _slices(self, node: NodeId, slices: Slices, *, into: bool) -> Element:
         """A slice along an axis in row-major order, as pieces."""
-        shape, size = self.graph.type(slices.whole).shape, self.graph.type(slices.whole).dtype.bytes
-        pieces = 1
-        for extent in shape[: slices.axis]:
-            pieces *= extent
-        for extent in shape[slices.axis + 1 :]:
-            size *= extent
+        type_, axis = self.graph.type(slices.whole), slices.axis
+        size = type_.dtype.bytes * math.prod(type_.shape[axis + 1 :])
         return Element(
-            node, slices.whole, slices.element, into, pieces, size, shape[slices.axis],
-            slices.backwards,
+            node, slices.whole, slices.element, into, math.prod(type_.shape[:axis]), size,
+            type_.shape[axis], slices.backwards,
         )  # fmt: skip
 
     # ---- What is where ----
