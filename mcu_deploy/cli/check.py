@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from mcu_deploy.cli import check_parts
-from mcu_deploy.cli.console import out, print_json
+from mcu_deploy.cli.console import out, print_json, safe, table
 from mcu_deploy.cli.options import JsonOption, with_processor
 
 if TYPE_CHECKING:
@@ -70,15 +69,15 @@ def _print(report: CheckReport, quiet: bool) -> None:
         if quiet and not findings:
             continue
         mark = f"[bold red]{_count(len(findings), 'finding')}[/]" if findings else "[green]ok[/]"
-        out.print(f"{mark}  [bold]{_safe(file.file)}[/]  {_safe(_summary(file))}")
+        out.print(f"{mark}  [bold]{safe(file.file)}[/]  {safe(_summary(file))}")
         for finding in findings:
-            where = f" {_safe(finding.member)}:" if finding.member else ""
+            where = f" {safe(finding.member)}:" if finding.member else ""
             out.print(
-                f"    [red]{finding.rule}[/]{where} {_safe(finding.message)}"
-                f" [cyan]{_safe(finding.remedy)}[/]"
+                f"    [red]{finding.rule}[/]{where} {safe(finding.message)}"
+                f" [cyan]{safe(finding.remedy)}[/]"
             )
         for note in file.notes:
-            out.print(f"    [yellow]note:[/] {_safe(note)}")
+            out.print(f"    [yellow]note:[/] {safe(note)}")
         if file.parts:
             check_parts.show(file)
         elif file.kind == "firmware" and file.models:
@@ -109,24 +108,18 @@ def _summary(file: FileReport) -> str:
 
 
 def _map_table(file: FileReport) -> Table:
-    table = Table("network", "section", "bytes", "memory", "symbols", box=None, padding=(0, 2))
+    sections = table("network", "section", "bytes", "memory", "symbols", right=("bytes", "symbols"))
     for model in file.models:
         for position, (section, size, writable) in enumerate(model.sections):
-            table.add_row(
-                _safe(model.name) if position == 0 else "",
-                _safe(section),
+            sections.add_row(
+                safe(model.name) if position == 0 else "",
+                safe(section),
                 f"{size:,}",
                 "ram" if writable else "flash",
                 f"{model.symbols}" if position == 0 else "",
             )
-    return table
+    return sections
 
 
 def _count(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def _safe(text: str) -> str:
-    from mcu_deploy.hygiene.findings import escaped
-
-    return escape(escaped(text))

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.markup import escape
-from rich.table import Table
-
-from mcu_deploy.cli.console import out
+from mcu_deploy.cli.console import out, safe, table
 
 if TYPE_CHECKING:
     from mcu_deploy.hygiene import FileReport, ImagePart
 
+_NUMBERS = ("flash", "RAM")
 _TITLES = {
     "runtime": "runtime",
     "library": "C library",
@@ -28,44 +26,37 @@ def show(file: FileReport) -> None:
         own = [p for p in file.parts if p.kind == "network" and model.name in p.networks]
         if model.workspace_bytes and not sum(part.ram_bytes for part in own):
             out.print(
-                f"    [yellow]note:[/] the workspace of {_safe(model.name)}, "
+                f"    [yellow]note:[/] the workspace of {safe(model.name)}, "
                 f"{model.workspace_bytes:,} bytes of RAM, is counted to the program that gives it"
             )
-    table = _table("part", "flash", "RAM", "for")
+    shown = table("part", "flash", "RAM", "for", right=_NUMBERS)
     for part in file.parts:
         if part.flash_bytes or part.ram_bytes:
             is_network = part.kind == "network"
-            table.add_row(
-                _safe(", ".join(part.networks)) if is_network else _TITLES[part.kind],
+            shown.add_row(
+                safe(", ".join(part.networks)) if is_network else _TITLES[part.kind],
                 f"{part.flash_bytes:,}", f"{part.ram_bytes:,}",
                 _users(part, networks) if part.kind in ("runtime", "library") else "",
             )  # fmt: skip
     flash, ram = sum(p.flash_bytes for p in file.parts), sum(p.ram_bytes for p in file.parts)
-    table.add_row("[bold]all[/]", f"[bold]{flash:,}[/]", f"[bold]{ram:,}[/]", "")
-    out.print(table)
+    shown.add_row("[bold]all[/]", f"[bold]{flash:,}[/]", f"[bold]{ram:,}[/]", "")
+    out.print(shown)
     _show_functions(file.parts, networks)
 
 
 def _show_functions(parts: Sequence[ImagePart], networks: Sequence[str]) -> None:
     libraries = [part for part in parts if part.kind == "library"]
     symbols = {piece.name: piece.symbol for part in libraries for piece in part.pieces}
-    table = _table("C library", "flash", "RAM", "for", "asked for by")
+    shown = table("C library", "flash", "RAM", "for", "asked for by", right=_NUMBERS)
     for part in libraries:
         for piece in part.pieces if part.networks else ():
-            table.add_row(
-                _safe(piece.symbol or piece.name), f"{piece.flash_bytes:,}",
+            shown.add_row(
+                safe(piece.symbol or piece.name), f"{piece.flash_bytes:,}",
                 f"{piece.ram_bytes:,}", _users(part, networks),
-                _safe(symbols.get(piece.asked_by) or piece.asked_by),
+                safe(symbols.get(piece.asked_by) or piece.asked_by),
             )  # fmt: skip
-    if table.row_count:
-        out.print(table)
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, padding=(0, 2))
-    for name in columns:
-        table.add_column(name, justify="right" if name in ("flash", "RAM") else "left")
-    return table
+    if shown.row_count:
+        out.print(shown)
 
 
 def _users(part: ImagePart, networks: Sequence[str]) -> str:
@@ -73,10 +64,4 @@ def _users(part: ImagePart, networks: Sequence[str]) -> str:
     names = list(part.networks)
     if len(names) > 1 and len(names) == len(networks):
         names = ["all networks"]
-    return _safe(", ".join([*names, "program"] if part.program else names))
-
-
-def _safe(text: str) -> str:
-    from mcu_deploy.hygiene.findings import escaped
-
-    return escape(escaped(text))
+    return safe(", ".join([*names, "program"] if part.program else names))

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from mcu_deploy.errors import McuDeployError, Refusal
+from mcu_deploy.errors import McuDeployError, Refusal, escaped
 from mcu_deploy.output.json_text import json_text
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def fail(error: McuDeployError, as_json: bool = False) -> int:
     """
     if os.environ.get("MCU_DEPLOY_DEBUG"):
         err.print_exception()
-    err.print(f"[bold red]error:[/] {escape(_plain(str(error)))}")
+    err.print(f"[bold red]error:[/] {safe(str(error))}")
     if as_json:
         told: dict[str, object] = {"kind": error.kind, "message": str(error)}
         if isinstance(error, Refusal):
@@ -54,18 +54,16 @@ def fail(error: McuDeployError, as_json: bool = False) -> int:
     return error.exit_code
 
 
-def _plain(text: str) -> str:
-    """A sentence without what a terminal would obey: a file may be called anything."""
-    return "".join(
-        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text
-    )
+def safe(text: str) -> str:
+    """A text without markup, and without what a terminal obeys: files may be called anything."""
+    return escape("\n".join(map(escaped, text.split("\n"))))
 
 
 class _Warnings(logging.Handler):
     """Shows what the library warns of, one line each."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        err.print(WARNING + escape(_plain(record.getMessage())))
+        err.print(WARNING + safe(record.getMessage()))
 
 
 def show_warnings() -> None:

@@ -147,12 +147,15 @@ def one_line(text: str, longest: int = _LONGEST) -> str:
     """Text from anywhere (a file's name, an exception) as one printable line of bounded length."""
     # Cut before it is looked at: it may be as long as a file.
     start = text[: 2 * longest].strip()
-    line = "".join(c if c.isprintable() else _escaped(c) for c in start)
+    line = escaped("".join(" " if c.isspace() else c for c in start))
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
-def _escaped(character: str) -> str:
-    return " " if character.isspace() else character.encode("unicode_escape").decode("ascii")
+def escaped(text: str) -> str:
+    """A text with all that a terminal could take for a command, or not print, escaped."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
+    )
 
 
 def shorten(text: str, longest: int = 80) -> str:

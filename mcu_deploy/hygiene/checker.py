@@ -11,7 +11,7 @@ from pathlib import Path
 from mcu_deploy.boards import Processor
 from mcu_deploy.elf.archive import is_archive, read_archive
 from mcu_deploy.elf.reader import Unreadable, read_elf, read_file
-from mcu_deploy.errors import RequestError
+from mcu_deploy.errors import RequestError, escaped
 from mcu_deploy.hygiene.attributes import Attributes, MalformedAttributes, read_attributes
 from mcu_deploy.hygiene.collisions import check_collisions
 from mcu_deploy.hygiene.core_checks import (
@@ -27,7 +27,6 @@ from mcu_deploy.hygiene.findings import (
     FileReport,
     Finding,
     LinkUnit,
-    escaped,
     listed,
     printable,
 )

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from mcu_deploy.backends.isa.table import Feature
 from mcu_deploy.elf.reader import SHF_GROUP, Symbol
+from mcu_deploy.errors import escaped
 from mcu_deploy.hygiene.attributes import Attributes
 from mcu_deploy.hygiene.features import features_title
-from mcu_deploy.hygiene.findings import Finding, LinkUnit, escaped, listed, printable
+from mcu_deploy.hygiene.findings import Finding, LinkUnit, listed, printable
 from mcu_deploy.hygiene.symbols import DESCRIPTOR_PREFIX, descriptors, read_abi_version
 
 _MOST_SYMBOLS = 100

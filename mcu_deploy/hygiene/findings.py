@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from mcu_deploy.elf.reader import Elf
+from mcu_deploy.errors import escaped
 from mcu_deploy.output.json_text import picked
 
 _FOR_THIS_BOARD = "Build it for this board (mcu-deploy build --board or --core)."
@@ -238,13 +239,6 @@ def printable(name: str) -> str:
     if len(text) > _LONGEST_NAME:
         return f"{text[: _LONGEST_NAME - 3]}..."
     return text
-
-
-def escaped(text: str) -> str:
-    """A text with all that a terminal could take for a command, or not print, escaped."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
-    )
 
 
 def listed(names: list[str], most: int = 4) -> str:
