@@ -14,7 +14,6 @@ from dataclasses import replace
 from mcu_deploy.backends.interface import LayoutRule
 from mcu_deploy.choose import Assignment
 from mcu_deploy.ir import EdgeId, Graph, GraphEditor, Node, NodeId, TensorType
-from mcu_deploy.ir.types import channels_last
 
 Layout = tuple[int, ...] | None
 
@@ -70,13 +69,8 @@ class _Assigner:
         return self._convert(edge, self._rule_layout(node, self.editor.types[edge], rule))
 
     def _rule_layout(self, node: Node, type_: TensorType, rule: LayoutRule) -> Layout:
-        if rule is LayoutRule.CHANNELS_LAST and type_.rank >= 3:
-            return channels_last(type_.rank)
-        if rule is LayoutRule.SAME:
-            leader = self._leader(node)
-            if leader is not None and leader.rank == type_.rank:
-                return leader.layout
-        return None
+        leader = self._leader(node) if rule is LayoutRule.SAME else None
+        return rule.order(type_.rank, None if leader is None else leader.layout)
 
     def _leader(self, node: Node) -> TensorType | None:
         """The input that the others follow: the largest that is computed and has the output's rank.

@@ -15,6 +15,7 @@ from mcu_deploy.backends.cost import Costs
 from mcu_deploy.backends.layer import Layer
 from mcu_deploy.backends.workload import InPlace, Workload
 from mcu_deploy.ir import Graph, NodeId, SubgraphView
+from mcu_deploy.ir.types import channels_last
 
 
 class LayoutRule(enum.Enum):
@@ -24,6 +25,16 @@ class LayoutRule(enum.Enum):
     CHANNELS_LAST = "channels last"
     SAME = "all alike"
     VIEW = "the output in the memory order of the input"
+
+    def order(self, rank: int, leader: tuple[int, ...] | None) -> tuple[int, ...] | None:
+        """The order of axes in which a tensor of this rank is wanted; None: that of its shape.
+
+        leader: how the input lies that all others follow.
+        """
+        if self is LayoutRule.CHANNELS_LAST and rank >= 3:
+            return channels_last(rank)
+        is_led = self is LayoutRule.SAME and leader is not None and len(leader) == rank
+        return leader if is_led else None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from mcu_deploy.backends.interface import LayoutRule
 from mcu_deploy.choose.paths import Arrangement, Order
 from mcu_deploy.ir import EdgeId, Graph, Node
-from mcu_deploy.ir.types import channels_last
 
 
 class Orders:
@@ -70,9 +69,5 @@ class Orders:
 
     def _wanted(self, edge: EdgeId, rule: LayoutRule, leader: Order | None) -> Order:
         """The order in which a layer wants a tensor that it reads or writes."""
-        order = self.natural[edge]
-        if rule is LayoutRule.CHANNELS_LAST and len(order) >= 3:
-            return channels_last(len(order))
-        if rule is LayoutRule.SAME and leader is not None and len(leader) == len(order):
-            return leader
-        return order
+        natural = self.natural[edge]
+        return rule.order(len(natural), leader) or natural
