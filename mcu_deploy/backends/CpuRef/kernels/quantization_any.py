@@ -32,16 +32,15 @@ def supports(layer: Layer) -> Support:
     if real.dtype is not DType.FLOAT32 or scale.dtype is not DType.FLOAT32 or not known:
         return no(f"it converts between float32 and 8 or 16 bits, not {real} and {integer}")
     zero = layer.optional(2)
-    if zero is not None and (
-        zero.type.shape != scale.shape or zero.type.dtype is not integer.dtype.wide
-    ):
-        return no("its zero points do not fit its scales")
-    if zero is not None and integer.dtype is DType.INT32:
-        # ONNX has none but 0 there.
-        if zero.constant is None or np.any(zero.constant):
+    if zero is not None:
+        if zero.type.shape != scale.shape or zero.type.dtype is not integer.dtype.wide:
+            return no("its zero points do not fit its scales")
+        # ONNX has none but 0 for int32.
+        is_zero = zero.constant is not None and not np.any(zero.constant)
+        if integer.dtype is DType.INT32 and not is_zero:
             return no("it has a zero point for int32")
-    if zero is not None and integer.dtype.wide is DType.FLOAT32:
-        return no(f"it has a zero point for {integer.dtype.value}")
+        if integer.dtype.wide is DType.FLOAT32:
+            return no(f"it has a zero point for {integer.dtype.value}")
     axis = int(layer.attributes.get("axis", 1))
     if scale.elements != 1 and not -x.rank <= axis < x.rank:
         return no(f"it has no axis {axis}")
