@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from mcu_deploy.backends.isa.allocation import allocated
-from mcu_deploy.backends.isa.encoding import addresses, size
+from mcu_deploy.backends.isa.encoding import addresses
 from mcu_deploy.backends.isa.framing import framing
 from mcu_deploy.backends.isa.instruction import Instruction, Item, Note, printed
 from mcu_deploy.backends.isa.model import Model
@@ -169,7 +169,7 @@ class Assembly:
         if memory is None or memory.answers_at_once:
             return 0.0
         items = self.items
-        at = addresses(items)
+        at = _addresses(items)
         of = [*itertools.accumulate((isinstance(i, Instruction) for i in items), initial=0)]
         each = self._each(self._model_of(target))
         code = [
@@ -221,11 +221,11 @@ class Assembly:
     @property
     def bytes(self) -> int:
         """Of the code, all encodings taken as short as they can be."""
-        return self._once("bytes", lambda: _size(self.items))
+        return _addresses(self.items)[-1]
 
     def longest_loop(self, runs: float = 0) -> int:
         """The bytes of the longest loop of `repeat` whose body runs more often than so."""
-        at = addresses(self.items)
+        at = _addresses(self.items)
         return max(
             (at[loop.last + 1] - at[loop.first] for loop in self._loops
              if loop.entries * loop.times > runs), default=0,
@@ -381,8 +381,8 @@ def _bound(items: tuple[Item, ...], is_narrow: bool) -> tuple[Item, ...]:
 
 
 @functools.lru_cache(1 << 8)
-def _size(items: tuple[Item, ...]) -> int:
-    return size(items)
+def _addresses(items: tuple[Item, ...]) -> list[int]:
+    return addresses(items)
 
 
 @functools.lru_cache(1 << 8)

@@ -68,7 +68,8 @@ def _saved(items: Iterable[Item]) -> _Saved:
     """What instructions use that a caller wants back."""
     core: dict[int, Register] = {}
     last_float = 0
-    for register in {r for item in items if isinstance(item, Instruction) for r in item.registers}:
+    unique = {id(item): item for item in items if isinstance(item, Instruction)}
+    for register in {r for item in unique.values() for r in item.registers}:
         place = register.place
         assert place is not None, f"{register} has no place"
         if register.kind is Kind.CORE:

@@ -25,6 +25,7 @@ def estimated(items: tuple[Item, ...], times: tuple[float, ...], model: Model) -
     return total
 
 
+@functools.lru_cache(1 << 6)
 def shares(items: tuple[Item, ...], model: Model) -> list[float]:
     """Of each item the cycles that it takes where its straight piece runs alone; those of a piece
     that is put into another order are shared out."""
