@@ -187,6 +187,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
 
 
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: pytest looks through everything five times at the end."""
+    gc.freeze()
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker, (is_there, sentence) in _TOOLS.items():
         if item.get_closest_marker(marker) and not is_there():
