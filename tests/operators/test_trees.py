@@ -18,6 +18,7 @@ from operators.lab import Array, Case, Compiled, compile_case, relative_error, r
 from sanitizers import SANITIZED
 
 from mcu_deploy.backends.CpuRef.kernels import tree_code
+from mcu_deploy.backends.CpuRef.kernels import trees as kernel
 from mcu_deploy.errors import McuDeployError
 
 ROWS = 24
@@ -35,14 +36,19 @@ def _theirs(case: Case) -> list[Array]:
 
 
 def _check(cases: Sequence[Case], folder: Path, exact: bool = True, code: bool = True) -> None:
-    """Each as tables, and as code. code: whether each has such."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tree_code, "ways", lambda view, layer: ())
-        made = [compile_case(case, folder, n) for n, case in enumerate(cases)]
-    assert not any(map(_is_code, made))
-    as_code = [compile_case(c, folder, n, "speed") for n, c in enumerate(cases, len(cases))]
-    assert all(map(_is_code, as_code)) == code
-    made += as_code
+    """Each as tables, and as code; on a core with instructions for real numbers, and on one
+    without. code: whether each has such."""
+    made: list[Compiled] = []
+    for has in (True, False):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(kernel, "has_instructions", lambda *_, has=has: has)
+            as_code = [compile_case(c, folder, n, "speed") for n, c in enumerate(cases, len(made))]
+            assert all(map(_is_code, as_code)) == code
+            made += as_code
+            patch.setattr(tree_code, "ways", lambda view, layer: ())
+            tables = [compile_case(c, folder, n) for n, c in enumerate(cases, len(made))]
+            assert not any(map(_is_code, tables))
+            made += tables
     found = run_on_host(made, folder, SANITIZED)
     for item, outputs in zip(made, found, strict=True):
         case = item.case

@@ -22,7 +22,8 @@ def float_literal(value: float) -> str:
 def literal(number: np.generic) -> str:
     """A number as a C constant expression of the same value and type, as `float_literal`."""
     if not isinstance(number, np.floating):
-        return str(int(number))
+        ending = {4: "U", 8: "ULL"} if isinstance(number, np.unsignedinteger) else {}
+        return f"{int(number)}{ending.get(number.itemsize, '')}"
     if isinstance(number, np.float32) or not np.isfinite(number):
         return float_literal(float(number))
     return repr(float(number))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy.backends.CpuRef.kernels import trees
-from mcu_deploy.backends.CpuRef.kernels.base import compute, render
+from mcu_deploy.backends.CpuRef.kernels.base import render
 from mcu_deploy.backends.CpuRef.waits import for_code
 from mcu_deploy.backends.interface import (
     Costs,
@@ -30,8 +30,8 @@ from mcu_deploy.operators.trees import Forest
 
 # The most nodes and levels: of more gcc takes long, and C need not nest blocks deeper than 127.
 _NODES, _LEVELS = 8192, 100
-# C's integer literals are less than this; a sign in front of one is an operator.
-_LONG = 1 << 63
+# What no integer literal of C is, as the sign in front of one is an operator.
+_NO_LITERAL = np.iinfo(np.int64).min
 # Targets whose sums are variables; those of more lie in memory.
 _SUMS = 16
 # Which share of the deepest way is taken. Cycles of a level of integers and of real numbers, and of
@@ -45,7 +45,7 @@ def ways(view: SubgraphView, layer: Layer) -> Sequence[Proposal]:
     """The proposal for a supported layer, where it has not too many nodes."""
     if layer.op != "TreeEnsemble" or not layer.output.type.elements:
         return ()
-    forest = Forest.of(layer.attributes)
+    forest = trees.compared(layer)
     if not _is_small(forest):
         return ()
     costs = _costs(layer, forest)
@@ -64,8 +64,7 @@ def _is_small(forest: Forest) -> bool:
     if splits.dtype.kind == "f":
         fits = bool(np.isfinite(splits).all())
     else:
-        end = min(_LONG, np.iinfo(splits.dtype).max)
-        fits = all(-_LONG < split < end for split in splits.tolist())
+        fits = {_NO_LITERAL, int(np.iinfo(splits.dtype).max)}.isdisjoint(splits.tolist())
     return fits and forest.depth <= _LEVELS and sum(_nodes(forest)) <= _NODES
 
 
@@ -93,7 +92,7 @@ def _leaves(forest: Forest, root: int) -> Counter[int]:
 def _costs(layer: Layer, forest: Forest) -> Costs:
     """Cycles and bytes on a Cortex-M4, as gcc makes it; a way from a root to a leaf is code that no
     run before has brought into a cache."""
-    is_float = forest.splits.dtype.kind == "f"
+    is_float = layer.input(0).type.dtype.is_float
     count, rows = len(forest.roots), layer.input(0).type.shape[0]
     level, node = (_REAL_LEVEL, _REAL_NODE) if is_float else (_LEVEL, _NODE)
     levels = _TAKEN * forest.depth * count
@@ -107,10 +106,10 @@ def _costs(layer: Layer, forest: Forest) -> Costs:
 
 
 def _create(layer: Layer, costs: Costs) -> Workload:
-    x, y, forest = layer.input(0).type, layer.output.type, Forest.of(layer.attributes)
+    x, y, forest = layer.input(0).type, layer.output.type, trees.compared(layer)
     targets = y.shape[1]
     sums = [f"y{n}" for n in range(targets)] if targets <= _SUMS else []
-    writing = _Writing(forest, sums, trees.keeps(layer))
+    writing = _Writing(layer, forest, sums)
     text = "".join(writing.tree(number) for number in range(len(forest.roots)))
     body = render(
         "trees_code.c.j2", r=counter("r", x.shape[0]), n=counter("n", targets),
@@ -119,16 +118,15 @@ def _create(layer: Layer, costs: Costs) -> Workload:
         zero=literal(y.dtype.numpy.type(0)), nothing=trees.nothing(layer), keeps=trees.keeps(layer),
     )  # fmt: skip
     name = stem("trees_code", x.dtype.value, *sizes(y.shape))
-    made = compute(layer, name, body, headers=trees.headers(layer))
-    return replace(made, costs=costs)
+    return replace(trees.computed(layer, name, body), costs=costs)
 
 
 class _Writing:
-    """The C of trees. sums: the variables of the targets' sums; empty: they lie in memory. keeps:
-    as `trees.keeps`."""
+    """The C of trees. sums: the variables of the targets' sums; empty: they lie in memory."""
 
-    def __init__(self, forest: Forest, sums: Sequence[str], keeps: str) -> None:
-        self.forest, self.sums, self.keeps = forest, sums, keeps
+    def __init__(self, layer: Layer, forest: Forest, sums: Sequence[str]) -> None:
+        self.forest, self.sums, self.keeps = forest, sums, trees.keeps(layer)
+        self.is_ranked = trees.rank(layer) is not None
         self.splits = [literal(split) for split in forest.splits]
         self.weights = [literal(weight) for weight in forest.weights]
 
@@ -162,6 +160,8 @@ class _Writing:
 
     def _asks(self, node: int) -> str:
         value, split = f"x[{self.forest.features[node]}]", self.splits[node]
+        if self.is_ranked:
+            value = f"$tree_rank({value})"
         if self.forest.lost_below[node] and self.forest.splits.dtype.kind == "f":
             return f"!({value} > {split})"
         return f"{value} <= {split}"

@@ -3,9 +3,26 @@ order of the trees."""
 
 from __future__ import annotations
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, helper, render
 from mcu_deploy.backends.CpuRef.kernels.tree_tables import Tables, tables_of
-from mcu_deploy.backends.interface import YES, Constant, Layer, Support, Workload, no
+from mcu_deploy.backends.interface import (
+    YES,
+    CFunction,
+    Constant,
+    Layer,
+    Support,
+    Target,
+    Workload,
+    no,
+)
+from mcu_deploy.backends.kit.literals import literal
 from mcu_deploy.backends.kit.loops import counter
 from mcu_deploy.backends.kit.stems import sizes, stem
 from mcu_deploy.ir import DType
@@ -45,9 +62,51 @@ def tables(layer: Layer) -> Tables | None:
     """The tables of a layer, made once; None where its trees are too large."""
     if "trees" not in layer.known:
         count = int(layer.attributes.get("n_targets", 1))
-        layer.known["trees"] = tables_of(Forest.of(layer.attributes), count)
+        layer.known["trees"] = tables_of(compared(layer), count)
     found: Tables | None = layer.known["trees"]
     return found
+
+
+def compared(layer: Layer) -> Forest:
+    """A layer's trees with the splits as they are compared: ranks where `rank` says so."""
+    forest = Forest.of(layer.attributes)
+    if rank(layer) is None:
+        return forest
+    # -0 is where 0 is
+    return replace(forest, splits=_ranks(forest.splits + forest.splits.dtype.type(0)))
+
+
+def rank(layer: Layer) -> CFunction | None:
+    """The function by which features are integers, for a core that compares real numbers by a
+    library; None where they are compared as they are, as where NaN goes below."""
+    dtype, forest = layer.input(0).type.dtype, Forest.of(layer.attributes)
+    if not dtype.is_float or has_instructions(dtype, layer.target):
+        return None
+    if forest.lost_below.any() or np.isnan(forest.splits).any():
+        return None
+    return helper(
+        "tree_rank.c.j2", bits=dtype.bits, ctype=dtype.c_type, least=literal(_least(dtype.numpy))
+    )
+
+
+def has_instructions(dtype: DType, target: Target) -> bool:
+    """Whether a core compares such real numbers by itself."""
+    return dtype is DType.FLOAT32 and target.fpu
+
+
+def _least(dtype: np.dtype[Any]) -> np.unsignedinteger[Any]:
+    """What stands for minus infinity before all is counted from it."""
+    bits = np.array(-np.inf, dtype).view(f"u{dtype.itemsize}")
+    half = bits.dtype.type((1 << (8 * dtype.itemsize - 1)) - 1)
+    return cast(np.unsignedinteger[Any], (bits ^ half)[()])
+
+
+def _ranks(numbers: Array) -> Array:
+    """As the C in tree_rank.c.j2."""
+    bits = numbers.view(f"i{numbers.itemsize}")
+    unsigned = f"u{numbers.itemsize}"
+    rising = bits.view(unsigned) ^ ((bits >> (8 * numbers.itemsize - 1)).view(unsigned) >> 1)
+    return np.asarray(rising - _least(numbers.dtype))
 
 
 def keeps(layer: Layer) -> str:
@@ -64,9 +123,12 @@ def nothing(layer: Layer) -> str:
     return "0.0F" if ctype == "float" else "0.0"
 
 
-def headers(layer: Layer) -> tuple[str, ...]:
-    """What C needs for `nothing`."""
-    return ("math.h",) if keeps(layer) else ()
+def computed(layer: Layer, name: str, body: str, constants: Sequence[Constant] = ()) -> Workload:
+    """The workload by a function with this body, which may use `nothing` and `rank`."""
+    ranked = rank(layer)
+    helpers = () if ranked is None else (ranked,)
+    headers = ("math.h",) if keeps(layer) else ()
+    return compute(layer, name, body, constants, helpers, headers)
 
 
 def _create(layer: Layer) -> Workload:
@@ -74,7 +136,7 @@ def _create(layer: Layer) -> Workload:
     assert made is not None, "asked for workloads of a layer that it does not support"
     body = render(
         "trees.c.j2", r=counter("r", x.shape[0]), columns=x.shape[1], targets=y.shape[1],
-        trees=len(made.roots), value=x.dtype.c_type, ctype=y.dtype.c_type,
+        trees=len(made.roots), ctype=y.dtype.c_type,
         keeps=keeps(layer), nothing=nothing(layer),
         **_words(layer, made),
     )  # fmt: skip
@@ -88,12 +150,12 @@ def _create(layer: Layer) -> Workload:
         if table is not None
     ]
     name = stem("trees", x.dtype.value, *sizes(y.shape))
-    return compute(layer, name, body, constants, headers=headers(layer))
+    return computed(layer, name, body, constants)
 
 
 def _words(layer: Layer, made: Tables) -> dict[str, object]:
     """How the template reads the words of nodes, leaves and items."""
-    bits, value = made.bits, layer.input(0).type.dtype.c_type
+    bits, value, ranked = made.bits, layer.input(0).type.dtype.c_type, rank(layer)
     is_narrow = made.nodes.itemsize == 2
     flag, shift = 1 << (15 if is_narrow else 31), bits + made.is_marked
     place = f"node & 0x{(1 << bits) - 1:x}U" if bits else "0"
@@ -101,9 +163,12 @@ def _words(layer: Layer, made: Tables) -> dict[str, object]:
     if is_narrow:  # behind which the word stands that leads above
         feature += f" & 0x{(flag >> shift) - 1:x}U"
     items, target_bits = made.items, made.target_bits
+    if ranked is not None:
+        value = f"uint{layer.input(0).type.dtype.bits}_t"
     return {
+        "value": value, "v": f"x[{feature}]" if ranked is None else f"$tree_rank(x[{feature}])",
         "is_narrow": is_narrow, "word": f"uint{8 * made.nodes.itemsize}_t",
-        "flag": f"0x{flag:x}U", "leaf_mask": f"0x{flag - 1:x}U", "feature": feature,
+        "flag": f"0x{flag:x}U", "leaf_mask": f"0x{flag - 1:x}U",
         "split": f"({value})({place})" if made.splits is None else f"splits[{place}]",
         "above": _above(layer, made), "items": items is not None, "target_bits": target_bits,
         "item_word": "" if items is None else f"uint{8 * items.itemsize}_t",
@@ -114,7 +179,7 @@ def _words(layer: Layer, made: Tables) -> dict[str, object]:
 
 def _above(layer: Layer, made: Tables) -> str:
     """C for whether `v` leads to what is above `split`; it may be NaN."""
-    if not layer.input(0).type.dtype.is_float:
+    if not layer.input(0).type.dtype.is_float or rank(layer) is not None:
         return "v > split"
     if made.is_marked:
         return f"v > split || (v != v && (node >> {made.bits} & 1U) == 0)"
