@@ -1,9 +1,11 @@
 """TFLite's quantized ADD, SUB, MUL and PRELU with broadcasting; CONV_2D and DEPTHWISE_CONV_2D,
-which are one operator, Conv; TRANSPOSE_CONV, which is ConvTranspose; FULLY_CONNECTED.
+which are one operator, Conv; TRANSPOSE_CONV, which is ConvTranspose; FULLY_CONNECTED;
+BATCH_MATMUL, which is MatMul.
 
 Inputs and attributes of Conv are ONNX's (Conv-11): x (N, C, H, W), w (M, C/group, kH, kW), bias
 (M); of ConvTranspose w is (C, M, kH, kW). FullyConnected is y = x w^T + bias: x (rows, depth), w
-(columns, depth). The bias has the type of the sums: int32, or int64 with an x of int16.
+(columns, depth). The bias has the type of the sums: int32, or int64 with an x of int16. MatMul is
+ONNX's (MatMul-13), of two matrices of int8 or of int16.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from mcu_deploy.arithmetic.tflite import (
 from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators import conv, conv_transpose
 from mcu_deploy.operators.base import Call, Operator
-from mcu_deploy.operators.gemm import factor
+from mcu_deploy.operators.gemm import factor, macs
 
 
 def finished(call: Call, scaled: Integers) -> list[Array]:
@@ -77,16 +79,17 @@ def _conv(call: Call) -> list[Array]:
     return finished(call, multiplied(call, conv.integer_sums(call), *factors))
 
 
-def is_wide(types: Sequence[TensorType | None]) -> bool:
+def is_wide(op: str, types: Sequence[TensorType | None]) -> bool:
     """Whether sums of products have 64 bits: where the bias that they start from, the third input,
-    has them."""
-    bias = types[2] if len(types) > 2 else None
-    return bias is not None and bias.dtype is DType.INT64
+    has them; those of MatMul, which has none, where they are of int16."""
+    decides = types[0] if op == "MatMul" else types[2] if len(types) > 2 else None
+    wide = DType.INT16 if op == "MatMul" else DType.INT64
+    return decides is not None and decides.dtype is wide
 
 
 def multiplied(call: Call, sums: Integers, multiplier: Integers, shift: Integers) -> Integers:
     """The sums of a convolution, exact, in steps of the output: one factor, or one a channel."""
-    if is_wide(call.types):
+    if is_wide(call.op, call.types):
         wide = (conv.along_channels(call, v) for v in wide_factor(multiplier, shift))
         return multiply_wide(sums, *wide)
     factors = (conv.along_channels(call, v) for v in (multiplier, shift))
@@ -110,6 +113,17 @@ def _fully_connected(call: Call) -> list[Array]:
     return finished(call, multiplied(call, sums, *factors))
 
 
+def _matmul(call: Call) -> list[Array]:
+    x, w, y = call.type(0), call.type(1), call.results[0]
+    # Exact in float64, as above.
+    left, right = (centred(call, k).astype(np.float64) for k in (0, 1))
+    sums = np.matmul(left, right).astype(np.int64)
+    factors = fully_connected_multipliers(x.scaling, w.scaling, y.scaling)
+    if is_wide(call.op, call.types):
+        return finished(call, multiply_wide(sums, *wide_factor(*factors)))
+    return finished(call, multiply(wrap(sums), *factors))
+
+
 def _rows_times_weights(call: Call) -> int:
     return call.results[0].elements * call.type(1).shape[1]
 
@@ -122,4 +136,5 @@ OPERATORS = (
     Operator("Conv", _conv, conv.macs, domain="tflite"),
     Operator("ConvTranspose", _conv_transpose, conv_transpose.macs, domain="tflite"),
     Operator("FullyConnected", _fully_connected, _rows_times_weights, domain="tflite"),
+    Operator("MatMul", _matmul, macs, domain="tflite"),
 )

@@ -38,7 +38,7 @@ def _is_per_tensor(type_: TensorType | None) -> bool:
 
 
 def _of_sums(call: Call, multiplier: Integers, shift: Integers) -> object:
-    return wide_factor(multiplier, shift) if is_wide(call.types) else (multiplier, shift)
+    return wide_factor(multiplier, shift) if is_wide(call.op, call.types) else (multiplier, shift)
 
 
 # What each operator makes of its scales, of the types alone.
@@ -50,6 +50,7 @@ _MADE: Mapping[str, Callable[[Call], object]] = {
     "Conv": lambda call: _of_sums(call, *convolution_multipliers(*_scalings(call))),
     "ConvTranspose": lambda call: _of_sums(call, *convolution_multipliers(*_scalings(call))),
     "FullyConnected": lambda call: _of_sums(call, *fully_connected_multipliers(*_scalings(call))),
+    "MatMul": lambda call: _of_sums(call, *fully_connected_multipliers(*_scalings(call))),
     "ReduceMean": reduction_multiplier,
     "ReduceSum": reduction_multiplier,
     "Requantize": requantization,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import tflite
@@ -395,9 +396,32 @@ def wide_elements(rng: np.random.Generator) -> Iterator[Case]:
         yield _one(f"SOFTMAX to int16 {size}", operator, tensors, rng)
 
 
+def matrices(rng: np.random.Generator) -> Iterator[Case]:
+    """Products of int8 and of int16, with leading axes that are broadcast, turned, and constant."""
+    shapes: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
+        "plain": ((2, 3, 4, 5), (2, 3, 5, 6), {}),
+        "broadcast": ((3, 4, 5), (2, 1, 5, 6), {}),
+        "AdjX": ((2, 5, 4), (2, 5, 6), {"AdjX": True}),
+        "AdjY": ((2, 4, 5), (2, 6, 5), {"AdjY": True}),
+        "constant": ((2, 4, 5), (5, 6), {}),
+    }
+    for name, (left, right, options) in shapes.items():
+        whole = (*np.broadcast_shapes(left[:-2], right[:-2]), 4, 6)
+        for tensors in (
+            [int8("a", left, 0.04, 5), int8("b", right, 0.03, -7), int8("y", whole, 0.3, 9)],
+            [_wide("a", left, 0.0013), _wide("b", right, 0.0004), _wide("y", whole, 0.02)],
+        ):
+            if name == "constant":
+                values = _given(rng, tensors[1])
+                tensors[1] = replace(tensors[1], value=values)
+            operator = Operator("BATCH_MATMUL", ("a", "b"), ("y",), "BatchMatMulOptions", options)
+            yield _one(f"BATCH_MATMUL {name} {tensors[0].type}", operator, tensors, rng)
+
+
 FAMILIES = (
     wide_products, transposed, wide_elements, convolutions, fully_connected, arithmetic, pools,
     reductions, softmax, functions, borders, hybrid, movement, resizing, slopes, selection,
+    matrices,
 )  # fmt: skip
 
 # What TFLite-Micro computes for them (record_tflite.py).

@@ -91,15 +91,15 @@ def requantization(layer: Layer, channel: str) -> Requantization:
         )
     multipliers = (
         arithmetic_tflite.fully_connected_multipliers
-        if layer.op == "FullyConnected"
+        if layer.op in ("FullyConnected", "MatMul")
         else arithmetic_tflite.convolution_multipliers
     )
     return _fixed_point(layer, *multipliers(xq, wq, yq), channel)
 
 
 def sums_are_wide(layer: Layer) -> bool:
-    """Whether a layer of TFLite sums products up in 64 bits, as its bias has."""
-    return layer.domain == "tflite" and is_wide(layer.call.types)
+    """Whether a layer of TFLite sums products up in 64 bits."""
+    return layer.domain == "tflite" and is_wide(layer.op, layer.call.types)
 
 
 def may_wrap(layer: Layer) -> bool:

@@ -108,12 +108,12 @@ def _arg(op: str) -> Any:
 def _batch_matmul(operation: Operation, graph: GraphBuilder) -> None:
     options = operation.options(tflite.BatchMatMulOptions)
     x, w = operation.input(0), operation.input(1)
-    require_float(operation, x, w, operation.output)
+    domain = "" if is_float(operation, x, w, operation.output, wide=True) else DOMAIN
     edges = []
     for tensor, turned in ((x, options.AdjX()), (w, options.AdjY())):
         order = (*range(tensor.type.rank - 2), tensor.type.rank - 1, tensor.type.rank - 2)
         edges.append(graph.read(tensor, order if turned else None))
-    graph.add(operation, "MatMul", edges, operation.output)
+    graph.add(operation, "MatMul", edges, operation.output, {}, domain)
 
 
 def _l2_normalization(operation: Operation, graph: GraphBuilder) -> None:

@@ -29,6 +29,7 @@ from mcu_deploy.backends.CpuRef.kernels.base import (
 )
 from mcu_deploy.backends.interface import (
     YES,
+    CFunction,
     Constant,
     Layer,
     Operand,
@@ -40,7 +41,13 @@ from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter, plus, times
-from mcu_deploy.backends.kit.requantization import clamp_lines, output_quantization
+from mcu_deploy.backends.kit.requantization import (
+    Requantization,
+    clamp_lines,
+    output_quantization,
+    requantization,
+    sums_are_wide,
+)
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import matrices
 from mcu_deploy.backends.kit.zero_points import without_zero
@@ -216,7 +223,7 @@ def _kind(layer: Layer) -> str:
     return layer.output.type.dtype.value if layer.op == "MatMul" else element_kind(layer)
 
 
-def _matmul(layer: Layer) -> Workload:
+def matmul(layer: Layer) -> Workload:
     """y[i][r][n] = clamp(sum_k a[i][r][k] * b[i][k][n]), leading axes broadcast."""
     if _packs(layer):
         return create(layer)
@@ -231,19 +238,24 @@ def _matmul(layer: Layer) -> Workload:
     values: dict[str, object] = {
         "extents": loops.extents, "r": r, "n": n, "k": k, "quantized": y.type.is_quantized,
     }  # fmt: skip
+    ending: Requantization | None = None
+    helpers: tuple[CFunction, ...] = (QUANTIZE,) if y.type.is_quantized else ()
     if y.type.is_quantized:
         aq, bq, yq = a.type.scaling, b.type.scaling, y.type.scaling
         values |= {
-            "acc": "int32_t",
+            "acc": "int64_t" if sums_are_wide(layer) else "int32_t",
             "product": f"{without_zero(a_element, aq.zero_point[0])}"
             f" * {without_zero(b_element, bq.zero_point[0])}",
-            "factor": float_literal(float(multiplier(aq, bq, yq)[0])),
-            "store": output_quantization(layer).store,
         }
+        if layer.domain == "tflite":
+            ending = requantization(layer, "0")
+            helpers = ending.helpers
+        else:
+            values["factor"] = float_literal(float(multiplier(aq, bq, yq)[0]))
+            values["store"] = output_quantization(layer).store
     else:
         clamp = clamp_lines(layer, "sum")
         values |= {"acc": "float", "product": f"{a_element} * {b_element}", "clamp": clamp}
-    helpers = (QUANTIZE,) if y.type.is_quantized else ()
     extents = (*loops.extents, rows, columns)
     in_place = overlap.in_place(
         layer,
@@ -252,7 +264,8 @@ def _matmul(layer: Layer) -> Workload:
     )
     return compute(
         layer, stem("matmul", y.type.dtype.value, rows, depth, columns),
-        render("matmul.c.j2", **values), helpers=helpers, in_place=in_place,
+        render("matmul.c.j2", **values, requantization=ending),
+        () if ending is None else ending.constants, helpers, in_place=in_place,
         operands={"a": 0, "b": 1},
     )  # fmt: skip
 
@@ -263,7 +276,7 @@ KERNELS = (
         Kernel("Gemm", product_any.supports, product_any.gemm),
     ),
     either(
-        Kernel("MatMul", _supports_matmul, _matmul),
+        Kernel("MatMul", _supports_matmul, matmul),
         Kernel("MatMul", product_any.supports, product_any.matmul),
     ),
     *(Kernel(op, supports, create, domain="mcu") for op in ("Gemm", "MatMul")),

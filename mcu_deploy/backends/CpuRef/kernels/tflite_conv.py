@@ -1,5 +1,5 @@
-"""Convolutions and fully-connected layers of TFLite models: the loops of Conv and Gemm, with
-TFLite's requantization behind them."""
+"""Convolutions, fully-connected layers and products of matrices of TFLite models: the loops of
+Conv, Gemm and MatMul, with TFLite's requantization behind them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,19 @@ def _supports_dense(layer: Layer) -> Support:
     return supports_products(layer) and gemm.fits(layer)
 
 
+def _supports_matmul(layer: Layer) -> Support:
+    operands = layer.input(0).type, layer.input(1).type, layer.output.type
+    if {type_.dtype for type_ in operands} not in ({DType.INT8}, {DType.INT16}):
+        return no(f"it multiplies int8 by int8 and int16 by int16, not {operands[0]}")
+    if not all(map(is_per_tensor, operands)):
+        return no("a matrix is quantized per axis")
+    if operands[0].dtype is DType.INT16 and any(any(t.scaling.zero_point) for t in operands):
+        return no("its integers of 16 bits do not lie around 0")
+    return YES
+
+
 KERNELS = (
     Kernel("Conv", _supports_conv, conv.create, LayoutRule.CHANNELS_LAST, "tflite"),
+    Kernel("MatMul", _supports_matmul, gemm.matmul, domain="tflite"),
     Kernel("FullyConnected", _supports_dense, gemm.create, domain="tflite"),
 )
