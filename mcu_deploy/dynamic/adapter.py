@@ -34,16 +34,12 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.layer import HOST, Layer, Operand
 from mcu_deploy.backends.workload import Region, RegionCall, Workload
 from mcu_deploy.dynamic import codec, offers
-from mcu_deploy.dynamic.forms import Json, Message
+from mcu_deploy.dynamic.forms import LOADING, Json, Message
 from mcu_deploy.dynamic.process import Worker
 from mcu_deploy.dynamic.regions import NetworkRegions
 from mcu_deploy.dynamic.wire import Blob, Declined
 from mcu_deploy.errors import BackendFault, one_line
 from mcu_deploy.ir import SubgraphView, TensorType
-
-_LOADING = (
-    "before_load_network", "after_load_network", "before_unload_network", "after_unload_network",
-)  # fmt: skip
 
 
 class DynamicBackend(BackendBase):
@@ -73,7 +69,24 @@ class DynamicBackend(BackendBase):
         return method in self._worker.methods
 
     def layer_support(self) -> LayerSupport:
-        return _LayerSupport(self)
+        return self
+
+    def is_layer_supported(
+        self,
+        layer: Layer,
+        inputs: Sequence[Operand | None],
+        outputs: Sequence[Operand],
+        params: Mapping[str, Any],
+    ) -> Support:
+        holds_graphs = not layer.domain and layer.op in ("If", "Loop", "Scan")
+        if reason := _wordless(holds_graphs, [o.type for o in (*inputs, *outputs) if o]):
+            return no(reason)
+        try:
+            answer, _ = self.ask_about(layer, "is_layer_supported")
+        except Declined as declined:
+            return no(one_line(declined.reason))
+        with self.understanding(_named("is_layer_supported", layer)):
+            return codec.decode_support(answer)
 
     def estimate(self, layer: Layer) -> Costs:
         """A backend that gives no estimate has costs that are not known."""
@@ -93,10 +106,10 @@ class DynamicBackend(BackendBase):
         """`memory_manager`: one that this backend made; None: regions belong to no network."""
         if not isinstance(memory_manager, DynamicMemoryManager):
             memory_manager = DynamicMemoryManager(self, next(self._numbers))
-        return _WorkloadFactory(self, memory_manager)
+        return memory_manager
 
     def create_backend_context(self, options: CreationOptions) -> BackendContext | None:
-        if not {"create_context", *_LOADING} & set(self._worker.methods):
+        if not {"create_context", *LOADING} & set(self._worker.methods):
             return None
         self.tell("create_context", codec.encode_options(options.backend_options.get(self.id, {})))
         return _Context(self)
@@ -219,7 +232,7 @@ class ProposingBackend(DynamicBackend):
 
 
 class DynamicMemoryManager:
-    """The regions of a dynamic backend in one network.
+    """The regions of a dynamic backend in one network, and its factory of workloads there.
 
     What the backend wants called at the begin and the end is asked for when it is looked up, and
     again after workloads were made: it may depend on all of them.
@@ -245,9 +258,9 @@ class DynamicMemoryManager:
     def release(self) -> RegionCall | None:
         return self._ask()[1]
 
-    def create_workloads(self, layer: Layer) -> tuple[Workload, ...]:
+    def create_workloads(self, info: WorkloadInfo, descriptor: Descriptor) -> tuple[Workload, ...]:
         """The backend's workloads of a layer, with the regions of this network."""
-        return self._created(layer, self._manager)
+        return self._created(Layer.of(info, descriptor), self._manager)
 
     def create_proposed(self, key: int, layers: Sequence[Layer]) -> tuple[Workload, ...]:
         """The workloads of the layers that a proposal has become."""
@@ -296,36 +309,6 @@ def _wordless(holds_graphs: bool, types: Iterable[TensorType]) -> str:
     else:
         return ""
     return f"{what}, of which the interface of dynamic backends has no words"
-
-
-class _LayerSupport:
-    def __init__(self, backend: DynamicBackend) -> None:
-        self._backend = backend
-
-    def is_layer_supported(
-        self,
-        layer: Layer,
-        inputs: Sequence[Operand | None],
-        outputs: Sequence[Operand],
-        params: Mapping[str, Any],
-    ) -> Support:
-        holds_graphs = not layer.domain and layer.op in ("If", "Loop", "Scan")
-        if reason := _wordless(holds_graphs, [o.type for o in (*inputs, *outputs) if o]):
-            return no(reason)
-        try:
-            answer, _ = self._backend.ask_about(layer, "is_layer_supported")
-        except Declined as declined:
-            return no(one_line(declined.reason))
-        with self._backend.understanding(_named("is_layer_supported", layer)):
-            return codec.decode_support(answer)
-
-
-class _WorkloadFactory:
-    def __init__(self, backend: DynamicBackend, manager: DynamicMemoryManager) -> None:
-        self._manager = manager
-
-    def create_workloads(self, info: WorkloadInfo, descriptor: Descriptor) -> tuple[Workload, ...]:
-        return self._manager.create_workloads(Layer.of(info, descriptor))
 
 
 class _Context:

@@ -21,6 +21,10 @@ from mcu_deploy.schema import Form, Misfit
 Json = dict[str, Any]
 Blobs = Sequence[bytes | bytearray | memoryview]
 Message = tuple[Json, list[memoryview]]
+# What a backend's context is told, each by a call of its own.
+LOADING = (
+    "before_load_network", "after_load_network", "before_unload_network", "after_unload_network",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

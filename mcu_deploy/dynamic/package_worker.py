@@ -25,16 +25,13 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.offer_check import check_answer
 from mcu_deploy.backends.typed import require_typed
 from mcu_deploy.dynamic import codec, offers, wire
-from mcu_deploy.dynamic.forms import Json, Message
+from mcu_deploy.dynamic.forms import LOADING, Json, Message
 from mcu_deploy.dynamic.wire import Blob, Declined
 from mcu_deploy.schema import Misfit
 
 Blobs = list[bytearray]
 Answer = tuple[Json, list[Blob]]
 
-_LOADING = (
-    "before_load_network", "after_load_network", "before_unload_network", "after_unload_network",
-)  # fmt: skip
 # What a package must bring; BackendBase has the rest.
 _NEEDED = ("id", "version", "rank", "layer_support", "create_workload_factory")
 
@@ -68,7 +65,7 @@ class PackageBackend:
             "estimate": self._estimate,
             "memory": self._memory,
             "create_context": self._create_context,
-            **{name: self._teller(name) for name in _LOADING},
+            **{name: self._teller(name) for name in LOADING},
             "layers_measured": self._layers_measured,
             "save_data": self._save_data,
             "load_data": self._load_data,
