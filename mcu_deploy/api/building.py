@@ -27,6 +27,7 @@ from mcu_deploy.formats.imported import tell_assumed
 from mcu_deploy.options import Options
 from mcu_deploy.output import locked, require_writable
 from mcu_deploy.output.json_text import json_text
+from mcu_deploy.output.paths import write_files
 from mcu_deploy.output.progress import tell
 from mcu_deploy.plan import memory_pools
 from mcu_deploy.report import Report
@@ -152,8 +153,7 @@ def write(
         crt = pool.submit(toolchain.build_crt, board, directory)
         objects = [compiler.write_network(n, board, directory, options.debug) for n in networks]
         crt.result()
-    for file, content in kept.items():
-        (directory / file).write_bytes(content)
+    write_files(kept, directory)
     if isinstance(board, Board):
         return _link(board, directory, networks, objects, options, session.options, board_file)
     structs = toolchain.measure_structs(board, directory)

@@ -13,7 +13,7 @@ from mcu_deploy.boards import Board, load_board
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import RequestError, UsageError
 from mcu_deploy.exports.values import sample_of, sample_values
-from mcu_deploy.output.paths import make_folders, remove_empty, resolved, shown
+from mcu_deploy.output.paths import make_folders, remove_empty, resolved, shown, write_files
 from mcu_deploy.pipelines.first import installed_from
 from mcu_deploy.projects import contents
 from mcu_deploy.projects.labels import labels_for
@@ -74,9 +74,7 @@ def new_project(
     make_folders(real.parent, made)
     aside = Path(tempfile.mkdtemp(prefix=f".{real.name}.", dir=real.parent))
     try:
-        for name, content in files.items():
-            (aside / name).parent.mkdir(parents=True, exist_ok=True)
-            (aside / name).write_bytes(content)
+        write_files(files, aside)
         aside.chmod(0o777 & ~_umask())
         aside.rename(real)  # an empty folder gives way, and no other
     except BaseException:

@@ -18,6 +18,7 @@ from mcu_deploy.exports.package import Package, package
 from mcu_deploy.exports.packing import pack
 from mcu_deploy.exports.values import origin_of, sample_of, sample_values
 from mcu_deploy.output import locked, require_writable, write_file
+from mcu_deploy.output.paths import write_files
 from mcu_deploy.report import NetworkReport
 from mcu_deploy.session import Session
 from mcu_deploy.version import VERSION
@@ -96,9 +97,7 @@ def _write(path: Path, format: Format, files: Mapping[str, bytes]) -> None:
             raise RequestError(f"{path} is a build folder; choose another folder with -o.")
         folder.require_pristine()
         with folder.replaced() as aside:
-            for name, content in files.items():
-                (aside / name).parent.mkdir(parents=True, exist_ok=True)
-                (aside / name).write_bytes(content)
+            write_files(files, aside)
 
 
 def collect(

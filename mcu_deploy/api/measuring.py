@@ -13,7 +13,7 @@ from mcu_deploy import formats
 from mcu_deploy.api.building import Build, build
 from mcu_deploy.api.folder import BuildFolder, open_folder
 from mcu_deploy.api.profiling import profile
-from mcu_deploy.api.sending import SentBoard, write
+from mcu_deploy.api.sending import SentBoard
 from mcu_deploy.api.validating import validate
 from mcu_deploy.backends import measured
 from mcu_deploy.boards import Board
@@ -24,6 +24,7 @@ from mcu_deploy.files.samples import Samples, load_samples, random_samples
 from mcu_deploy.hygiene import check_files
 from mcu_deploy.options import Options
 from mcu_deploy.output import MARKER, locked
+from mcu_deploy.output.paths import write_files
 from mcu_deploy.pipelines.configuration import BuildJob
 from mcu_deploy.pipelines.table import CostRow
 from mcu_deploy.report.profile import Profile
@@ -111,7 +112,7 @@ def measure(task: BuildTask) -> Measured:
     """Builds one model for one board, and does with it what there is an emulator for."""
     with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as directory:
         folder = Path(directory)
-        write(task.files, folder)
+        write_files(task.files, folder)
         found = _measured(task, task.board.load(folder / _BOARD), folder)
         failures = (failure.replace(directory, _PLACE) for failure in found.failures)
         return Measured(found.row, found.done, tuple(failures), found.files)
@@ -233,7 +234,7 @@ def put(files: Files, directory: Path) -> None:
     with locked(directory) as folder:
         folder.require_pristine()
         with folder.replaced() as aside:
-            write({name: content for name, (content, _) in files.items()}, aside)
+            write_files({name: content for name, (content, _) in files.items()}, aside)
             for name, (_, is_executable) in files.items():
                 if is_executable:
                     (aside / name).chmod(0o755)

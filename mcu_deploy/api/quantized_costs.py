@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mcu_deploy.api.building import build
@@ -34,15 +34,11 @@ def cost_of(model: Path, board: Board, folder: Path) -> QuantizedCost:
     """Builds a model into a folder and counts a run. Nothing counts on the host."""
     built = build(model, board, folder, name="net")
     report = built.report
+    cost = QuantizedCost(report.flash_bytes, report.ram_bytes, None, "", None, report.float_layers)
     if board.is_host:
-        return QuantizedCost(
-            report.flash_bytes, report.ram_bytes, None, "", None, report.float_layers
-        )
+        return cost
     counted = profile(built)
-    return QuantizedCost(
-        report.flash_bytes, report.ram_bytes, counted.total, counted.unit, counted.cycles,
-        report.float_layers,
-    )  # fmt: skip
+    return replace(cost, count=counted.total, unit=counted.unit, cycles=counted.cycles)
 
 
 def run_on_board(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.boards.document import BOARD_FILE
+from mcu_deploy.output.paths import write_files
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,5 @@ class SentBoard:
         """The board; its files, where it has some, go to this folder."""
         if self.name:
             return load_board(self.name)
-        write(self.files, folder)
+        write_files(self.files, folder)
         return load_board(folder / BOARD_FILE)
-
-
-def write(files: Mapping[str, bytes], folder: Path) -> None:
-    """Writes files by their names, which may have folders in them, to a folder."""
-    for name, content in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)

@@ -1,10 +1,10 @@
-"""Folders that are made for an output, and taken away again where it fails."""
+"""Folders that are made for an output, and taken away again where it fails; files in them."""
 
 from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -45,6 +45,13 @@ def make_folders(folder: Path, made: list[Path]) -> None:
                 raise NotADirectoryError(
                     errno.ENOTDIR, "a file is in the place of a folder", str(new)
                 ) from None
+
+
+def write_files(files: Mapping[str, bytes], folder: Path) -> None:
+    """Writes files by their names, which may have folders in them, to a folder."""
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
 
 
 def remove_empty(folders: Iterable[Path]) -> None:
