@@ -153,8 +153,8 @@ def _print(report: Report, folder: str) -> None:
         say(*float_lines(n.float_layers, len(n.layers), n.name))
     say(*report.table().notes)
     for m in report.memories:
-        use = f"{m.used:>11,} of {m.size:>11,}"
-        if m.used:
+        use = f"{m.used_bytes:>11,} of {m.size_bytes:>11,}"
+        if m.used_bytes:
             say(f"  {m.name:<10} {use} bytes of {m.kind}")
     say(f"in {folder}: " + ", ".join(_products(report)))
 

@@ -12,16 +12,16 @@ from mcu_deploy.errors import BoardError, FitError
 
 @dataclass(frozen=True)
 class MemoryUse:
-    """A memory of the board: `used` bytes of `size`; kind "flash" or "ram"."""
+    """A memory of the board, and how much of it is used; kind "flash" or "ram"."""
 
     name: str
     kind: str
-    used: int
-    size: int
+    used_bytes: int
+    size_bytes: int
 
     @property
     def missing(self) -> int:
-        return max(0, self.used - self.size)
+        return max(0, self.used_bytes - self.size_bytes)
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def check_fit(
         part, size = ("weights", weights_bytes) if use.kind == "flash" else ("arena", arena_bytes)
         largest = f" ({part} {size:,})" if size else ""
         problems.append(
-            f"{_called(use)} needs {use.used:,} bytes and has {use.size:,}: "
+            f"{_called(use)} needs {use.used_bytes:,} bytes and has {use.size_bytes:,}: "
             f"{_missing(use.missing)}{largest}"
         )
         remedies += _remedies(board, use, float_weights)
@@ -116,7 +116,7 @@ def _remedies(board: Board, use: MemoryUse, float_weights: bool) -> list[str]:
         names = ", ".join(f"{name} ({size:,})" for name, size in larger)
         remedies.append(f"a board with more {kind}, such as {names}")
     else:
-        remedies.append(f"a board with at least {use.used:,} bytes of {kind}")
+        remedies.append(f"a board with at least {use.used_bytes:,} bytes of {kind}")
     return remedies
 
 
@@ -128,4 +128,4 @@ def _larger_boards(board: Board, use: MemoryUse) -> list[tuple[str, int]]:
     except BoardError:  # a broken file of another board is not this message's business
         return []
     sizes = sorted((item.memory_for(role).size, item.name) for item in others)
-    return [(name, size) for size, name in sizes if size >= use.used][:3]
+    return [(name, size) for size, name in sizes if size >= use.used_bytes][:3]

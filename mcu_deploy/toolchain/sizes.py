@@ -228,7 +228,7 @@ def measure_firmware(board: Board, elf: Path) -> FirmwareSizes:
 
 
 def _sum(uses: Sequence[MemoryUse], kind: str) -> int:
-    return sum(use.used for use in uses if use.kind == kind)
+    return sum(use.used_bytes for use in uses if use.kind == kind)
 
 
 def _extents(file: Path) -> list[tuple[int, int]]:

@@ -55,7 +55,7 @@ def test_every_model_builds_or_says_what_is_missing(
             assert sum(parts.values()) == report["ram_bytes"]
             assert 0 <= parts["data"] <= 128
             for memory in report["memories"]:
-                assert memory["used"] <= memory["size"]
+                assert memory["used_bytes"] <= memory["size_bytes"]
             fitting += 1
             continue
         with pytest.raises(FitError) as caught:

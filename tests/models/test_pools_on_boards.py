@@ -66,7 +66,7 @@ def test_a_network_in_dtcm_and_sram(models_dir: Path, tmp_path: Path) -> None:
     _require_inside(built, "workspace_n", "sram12")
     _require_inside(built, "dtcm_n", "dtcm")
     _require_inside(built, "hot_n", "dtcm")
-    uses = {use.name: use.used for use in built.report.memories}
+    uses = {use.name: use.used_bytes for use in built.report.memories}
     assert pools["dtcm"].bytes + pools["hot"].bytes <= uses["dtcm"] <= 64 << 10
     assert "--pools" not in built.firmware.with_name("network_n.c").read_text()
     _require_right(built, models_dir / "mlperf_vww_int8" / "io.npz")

@@ -101,16 +101,16 @@ def test_a_firmwares_memories_are_those_of_its_elf(tmp_path: Path) -> None:
     sizes = measure_firmware(board, elf)
     uses = {use.name: use for use in sizes.memories}
     assert uses.keys() == {"itcm", "sram", "dtcm", "isram"}
-    assert uses["isram"].used == 0, "nothing asks for it"
-    assert 200_000 < uses["sram"].used < 220_000  # the weights
-    assert 2_000 < uses["itcm"].used < 40_000  # vectors and code
-    assert sizes.flash_bytes == uses["sram"].used + uses["itcm"].used
-    assert sizes.ram_bytes == uses["dtcm"].used
+    assert uses["isram"].used_bytes == 0, "nothing asks for it"
+    assert 200_000 < uses["sram"].used_bytes < 220_000  # the weights
+    assert 2_000 < uses["itcm"].used_bytes < 40_000  # vectors and code
+    assert sizes.flash_bytes == uses["sram"].used_bytes + uses["itcm"].used_bytes
+    assert sizes.ram_bytes == uses["dtcm"].used_bytes
     with elf.open("rb") as stream:
         image = ELFFile(stream)
         table = image.get_section_by_name(".symtab")
         end = next(s["st_value"] for s in table.iter_symbols() if s.name == "_end")
-    assert abs(uses["dtcm"].used - (end - board.memory("dtcm").origin)) < 8
+    assert abs(uses["dtcm"].used_bytes - (end - board.memory("dtcm").origin)) < 8
 
 
 def test_what_is_no_elf_is_a_sentence(tmp_path: Path) -> None:

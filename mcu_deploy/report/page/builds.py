@@ -80,11 +80,14 @@ def _memory(report: Report, board: Board, use: MemoryUse) -> Bar:
         if board.roles.stack == use.name:
             parts["stacks"] = board.stack_bytes + board.handler_stack_bytes
     parts = {name: size for name, size in parts.items() if size > 0}
-    rest = use.used - sum(parts.values())
+    rest = use.used_bytes - sum(parts.values())
     if rest < 0:  # in several memories, or counted twice: only the whole is known
-        parts, rest = {}, use.used
+        parts, rest = {}, use.used_bytes
     parts["the rest of the firmware" if parts else "used"] = rest
-    return Bar(use.name, use.used, use.size, _shares(parts, use.size), "measured in firmware.elf")
+    return Bar(
+        use.name, use.used_bytes, use.size_bytes, _shares(parts, use.size_bytes),
+        "measured in firmware.elf",
+    )  # fmt: skip
 
 
 def _arena(report: Report, memory: str) -> int:
