@@ -166,6 +166,23 @@ def test_what_breaks_the_rules_is_told(path: Path, content: bytes, word: str) ->
     assert word in refused(path, content)
 
 
+def test_a_bias_beyond_46_bits_is_refused(path: Path) -> None:
+    """Which TFLite-Micro's sums of int16 do not take."""
+    inside = (1 << 46) - 1
+    for value in (inside, -inside, inside + 1, -inside - 1):
+        tensors = [
+            Tensor("x", (1, 2), "INT16", (0.1,), (0,)), Tensor("y", (1, 1), "INT16", (0.1,), (0,)),
+            constant("w", np.array([[1, 2]], np.int8), [0.1]),
+            constant("b", np.array([value], np.int64), [0.01]),
+        ]  # fmt: skip
+        content = _one("FULLY_CONNECTED", tensors, ["x", "w", "b"], "FullyConnectedOptions")
+        if abs(value) > inside:
+            assert "its bias is beyond 46 bits" in refused(path, content)
+        else:
+            path.write_bytes(content)
+            assert formats.load(path).nodes
+
+
 def test_a_variable_tensor_is_refused(path: Path) -> None:
     tensors = [*PLAIN, Tensor("state", (1, 4), variable=True)]
     content = _one("ADD", tensors, ["x", "state"], "AddOptions")

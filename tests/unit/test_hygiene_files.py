@@ -296,11 +296,15 @@ def test_lto_objects_are_not_usable(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fat", [(), ("-ffat-lto-objects",)])
+@pytest.mark.parametrize("weak", ["", "__attribute__((weak)) "])
 def test_a_program_may_have_lto_objects_beside_its_networks(
-    fat: tuple[str, ...], tmp_path: Path
+    fat: tuple[str, ...], weak: str, tmp_path: Path
 ) -> None:
-    """They name a network that they use, and define none."""
-    user = "extern const int _mcu_network_kws; const int *used(void) { return &_mcu_network_kws; }"
+    """They name a network that they use, or that they use if it is there, and define none."""
+    user = (
+        f"extern {weak}const int _mcu_network_kws;"
+        "const int *used(void) { return &_mcu_network_kws; }"
+    )
     made = build(tmp_path, {"user.c": user}, *M4F, "-flto", *fat)
     report = check(made["user"])
     assert report.findings == () and report.exit_code == 0

@@ -10,6 +10,7 @@ from sampling import every_board
 from mcu_deploy import resources
 from mcu_deploy.backends.quantized.loops import loop_bytes
 from mcu_deploy.boards import AT_ONCE, USUAL_FLASH, Cache, load_board, load_core
+from mcu_deploy.boards.memory_timing import slower
 from mcu_deploy.choose.target import target_of
 from mcu_deploy.errors import BoardError
 from mcu_deploy.options import Options
@@ -181,3 +182,15 @@ def test_the_example_of_the_docs_is_an_stm32f4(tmp_path: Path) -> None:
     ours, chip = load_board(path).memory("flash"), load_board("netduinoplus2").memory("flash")
     assert (ours.timing, ours.rated_timing) == (chip.timing, chip.rated_timing)
     assert ours.rated_timing == USUAL_FLASH
+
+
+@pytest.mark.parametrize("slow", ["itcm", "sram"])
+def test_of_code_and_weights_the_slower_memory_counts(slow: str, tmp_path: Path) -> None:
+    text = FLASH.replace("ssram1", slow)
+    path = tmp_path / "board.toml"
+    path.write_text(f'inherits = "mps3-an547"\nname = "mine"\n{text}')
+    board = load_board(path)
+    assert {board.memory_for("code").name, board.memory_for("weights").name} == {"itcm", "sram"}
+    memory = target_of(board, Options()).memory
+    assert memory is not None and memory.wait_states == 3
+    assert slower(None, AT_ONCE) is None and slower(AT_ONCE, None) is None

@@ -27,10 +27,11 @@ from mcu_deploy.plan import (
 )
 from mcu_deploy.plan.control import Branch, End, Otherwise, Repeat
 from mcu_deploy.plan.lifetimes import analyse
+from mcu_deploy.plan.model import Step
 from mcu_deploy.plan.pools import Pool
 from mcu_deploy.selection import Choice
 
-SLOW, FAST = Pool("slow", None, 1), Pool("fast", 1024, 2)
+SLOW, MIDDLE, FAST = Pool("slow", None, 1), Pool("middle", 1024, 2), Pool("fast", 1024, 3)
 
 
 def _convolution() -> tuple[Graph, dict[str, EdgeId]]:
@@ -74,6 +75,18 @@ def test_a_factor_is_read_for_each_multiplication() -> None:
     assert all(reads[i] == 4 * 64 * 4 for i in range(len(weights)) if i != largest)
 
 
+def test_scratch_is_written_once_and_read_once() -> None:
+    net = Net()
+    graph = net.finish(net.op("Neg", [net.input(64)], (64,)))
+    (node,) = graph.nodes
+    workload = Workload("Test", CFunction("f", (), "{\n}"), scratch_bytes=100)
+    lives = analyse(graph, [Choice(layer_of(graph, node), workload)])
+    (step,) = lives.program
+    assert isinstance(step, Step)
+    assert step.scratch is not None
+    assert traffic.of_buffers(lives)[step.scratch] == 200
+
+
 def test_what_a_loop_holds_counts_once_a_round() -> None:
     ten, five = Repeat(1, None, 10, None, None), Repeat(2, None, None, None, 5)
     program = (
@@ -113,6 +126,15 @@ def test_a_pin_moves_its_tensor_alone() -> None:
         for tensor in made.tensors.values():
             expected = "fast" if tensor.buffer == buffer else "slow"
             assert _memory(made, tensor.edge) == expected
+
+
+def test_pools_are_the_workspace_and_then_the_fastest_first() -> None:
+    edges = _convolution()[1]
+    pinned = {edges["x"]: "middle", edges["other"]: "fast"}
+    for memories in ((SLOW, MIDDLE, FAST), (SLOW, FAST, MIDDLE)):
+        made, _, _, _ = _plan(Memories(memories, pinned=pinned))
+        assert [pool.name for pool in made.pools] == ["workspace", "fast", "middle"]
+        assert [pool.memory for pool in made.pools] == ["slow", "fast", "middle"]
 
 
 def test_pins_that_cannot_be_are_refused() -> None:
