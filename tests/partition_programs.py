@@ -186,7 +186,7 @@ def run_parts(
     networks: Sequence[Network], inputs: Sequence[Sequence[Array]], folder: Path
 ) -> list[tuple[list[Array], list[Array], list[Array], list[Array]]]:
     """Of each network: outputs of the whole, kept tensors, outputs of the parts twice."""
-    program = host_program(networks, folder, RUN_PARTS, ("-O1", *SANITIZED))
+    program = host_program(networks, folder, RUN_PARTS, ("-O0", *SANITIZED))
     given = b"".join(np.ascontiguousarray(v).tobytes() for values in inputs for v in values)
     raw = run([program], given=given)
     found, at = [], 0

@@ -193,7 +193,7 @@ def run_steps(
     """The outputs of all steps and of the two at the end; the states after the steps."""
     assert len(inputs) == STEPS + 2
     text = RUN_STEPS.replace("@STEPS@", str(STEPS))
-    program = host_program([network], folder, text, ("-O1", *SANITIZED))
+    program = host_program([network], folder, text, ("-O0", *SANITIZED))
     raw = run([program], given=b"".join(v.tobytes() for values in inputs for v in values))
     at = 0
 

@@ -31,7 +31,7 @@ def test_oracle_and_host_agree_with_onnxruntime(models_dir: Path, tmp_path: Path
     data = np.load(models_dir / MODEL / "io.npz")
     samples = [(data["in0"][k], data["in1"][k]) for k in range(SAMPLES)]
     network = compile_case(Case("soup", model, samples[0]), tmp_path, 0)
-    program = build_on_host([network], tmp_path, ("-O1", *SANITIZED))
+    program = build_on_host([network], tmp_path, SANITIZED)
     for k, inputs in enumerate(samples):
         ((status, device),) = run_built(program, [network], [inputs])
         assert status == 0

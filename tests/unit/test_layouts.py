@@ -158,7 +158,7 @@ def test_compiled_random_networks_are_the_interpreter(networks: int, tmp_path: P
         compiled_net(random_net(random.Random(seed).randint), f"r{seed}")
         for seed in range(networks)
     ]
-    results = run_on_host(compiled, tmp_path, ("-O1", *SANITIZED))
+    results = run_on_host(compiled, tmp_path, SANITIZED)
     for item, device in zip(compiled, results, strict=True):
         check_device(item, device)
 
