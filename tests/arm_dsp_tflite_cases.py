@@ -55,6 +55,25 @@ RELU6 = tflite.ActivationFunctionType.RELU6
 
 
 @dataclass(frozen=True)
+class Mean:
+    """A mean over rows and columns. zeros: of input and output; scale: of the output, against the
+    input's."""
+
+    shape: tuple[int, int, int, int]
+    zeros: tuple[int, int] = (3, -5)
+    scale: float = 1.0
+    keeps: bool = False
+
+    def add(self, file: LayersFile, name: str) -> None:
+        batch, _, _, channels = self.shape
+        axes = file.constant(f"{name}_axes", np.array([1, 2], np.int32))
+        shape = (batch, 1, 1, channels) if self.keeps else (batch, channels)
+        inputs = [file.tensor(f"{name}_x", self.shape, 0.05, self.zeros[0]), axes]
+        y = file.tensor(name, shape, 0.05 * self.scale, self.zeros[1])
+        file.layer("MEAN", inputs, y, "ReducerOptions", {"KeepDims": self.keeps})
+
+
+@dataclass(frozen=True)
 class Dense:
     """zeros: the zero points of input and output; scale: of the output, against a middling one;
     is_extreme: weights of -127 and 127 only."""
@@ -218,7 +237,7 @@ class Softmax:
         file.layer("SOFTMAX", [x], y, "SoftmaxOptions", {"Beta": self.beta})
 
 
-Case = Binary | Conv | Dense | Depthwise | Pool | Softmax
+Case = Binary | Conv | Dense | Depthwise | Mean | Pool | Softmax
 # A model has 16 inputs and outputs at most. The first is of nearly all kinds.
 MODELS: dict[str, tuple[Case, ...]] = {
     "mixed": (
@@ -275,6 +294,15 @@ MODELS: dict[str, tuple[Case, ...]] = {
         Pool("AVERAGE", 8, (20, 30), (20, 30)),
         Pool("AVERAGE", 16, (4, 6), (2, 6), dtype="uint8"),
         Pool("MAX", 12, (7, 9), (3, 2), (2, 3), is_same=True),
+    ),
+    "means": (
+        Mean((1, 6, 4, 40)),
+        Mean((1, 7, 7, 20), zeros=(-128, -128), scale=0.4, keeps=True),
+        Mean((2, 5, 9, 8), zeros=(127, 100), scale=0.8),
+        Mean((1, 30, 20, 4), zeros=(-7, 0), scale=0.2),
+        Mean((1, 2, 1, 16), zeros=(-128, 5), scale=1.4),
+        Mean((1, 16, 16, 16), zeros=(-128, -128)),
+        Mean((1, 23, 23, 16), zeros=(40, 127), scale=0.03),
     ),
     "padded pools": (
         Pool("AVERAGE", 16, (6, 7), (3, 3), is_same=True),

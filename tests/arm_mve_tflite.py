@@ -11,27 +11,8 @@ from pathlib import Path
 import numpy as np
 import tflite
 from arm_dsp_tflite_cases import MODELS as _MODELS
-from arm_dsp_tflite_cases import Case, Conv, Dense, Depthwise, LayersFile, extremes
+from arm_dsp_tflite_cases import Case, Conv, Dense, Depthwise, LayersFile, Mean, extremes
 from arm_dsp_tflite_cases import model as _model
-
-
-@dataclass(frozen=True)
-class Mean:
-    """A mean over rows and columns. zeros: of input and output; scale: of the output, against the
-    input's."""
-
-    shape: tuple[int, int, int, int]
-    zeros: tuple[int, int] = (3, -5)
-    scale: float = 1.0
-    keeps: bool = False
-
-    def add(self, file: LayersFile, name: str) -> None:
-        batch, _, _, channels = self.shape
-        axes = file.constant(f"{name}_axes", np.array([1, 2], np.int32))
-        shape = (batch, 1, 1, channels) if self.keeps else (batch, channels)
-        inputs = [file.tensor(f"{name}_x", self.shape, 0.05, self.zeros[0]), axes]
-        y = file.tensor(name, shape, 0.05 * self.scale, self.zeros[1])
-        file.layer("MEAN", inputs, y, "ReducerOptions", {"KeepDims": self.keeps})
 
 
 @dataclass(frozen=True)
@@ -65,7 +46,7 @@ class Chain:
 
 
 _LEAST = (-4, -128)
-MODELS: dict[str, tuple[Case | Mean | Chain, ...]] = {
+MODELS: dict[str, tuple[Case | Chain, ...]] = {
     "means": (
         Mean((1, 6, 4, 40)),
         Mean((1, 7, 7, 21), zeros=(-128, -128), scale=0.4, keeps=True),
@@ -116,7 +97,7 @@ ALL = {**MODELS, "clamped": _MODELS["clamped"]}
 SMALL = (Conv(8, 20, (3, 3)), Depthwise(4, (3, 3), (3, 3), most=0.4))
 
 
-def model(cases: Sequence[Case | Mean | Chain], path: Path) -> Path:
+def model(cases: Sequence[Case | Chain], path: Path) -> Path:
     """The outputs are called by the numbers of the cases."""
     return _model(cases, path)  # type: ignore[arg-type]
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sampling import examples
 
 from mcu_deploy import formats, passes
+from mcu_deploy.arithmetic import tflite
 from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.interface import Proposals, Target
 from mcu_deploy.backends.quantized import pool_layer, pool_rounding
@@ -67,6 +68,33 @@ def test_what_is_not_summed_again_has_the_bits_of_the_oracle(
     given_ = (results >> rounding.shift).clip(-128, 127)
     np.testing.assert_array_equal(given_[~near], wanted[~near])
     assert rounding.margin == 0 or near.mean() < 1
+
+
+@given(
+    st.integers(1, 20), st.integers(1, 20), st.floats(1e-3, 1.0), st.floats(0.8, 30.0),
+    st.integers(-128, 127), st.integers(-128, 127),
+)  # fmt: skip
+@settings(max_examples=examples(200), deadline=None)
+def test_two_roundings_give_all_sums_of_a_mean_the_bits_of_tflite(
+    rows: int, columns: int, scale: float, wider: float, x_zero: int, y_zero: int
+) -> None:
+    shape = (1, 4, rows, columns)
+    x, y = (
+        TensorType(DType.INT8, of, Quantization((float(np.float32(each)),), (zero,)))
+        for of, each, zero in ((shape, scale, x_zero), ((1, 4, 1, 1), scale * wider, y_zero))
+    )
+    fixed = tflite.mean_multiplier(x, y, rows * columns)
+    window = pool_window(Call("GlobalAveragePool", {}, (None,), (x,), (y,)))
+    pool = pool_layer.Pool(x, y, window, False, fixed=fixed)
+    rounding = pool_rounding.round_sums(pool)
+    if isinstance(rounding, str):
+        assert fixed[1] >= 0 or fixed[1] < -22
+        return
+    sums = np.arange(pool.reach[0], pool.reach[1] + 1)
+    high = (2 * sums * rounding.scale + 2**31 >> 32) + rounding.addend - (sums < 0)
+    wanted = tflite.multiply(sums, *fixed) + y_zero
+    np.testing.assert_array_equal(high >> rounding.shift, wanted)
+    assert abs(high).max() < 2**31
 
 
 def test_a_mean_of_an_even_number_is_summed_again_where_it_is_a_tie(tmp_path: Path) -> None:

@@ -13,17 +13,20 @@ from mcu_deploy.backends.quantized.pool_layer import Pool
 from mcu_deploy.backends.quantized.requantization import shift_of
 
 _LEAST_SHIFT = 12
+_LARGEST_SHIFT = 22  # of a second rounding, whose addend has the zero point
 
 
 class Rounding(NamedTuple):
     """shift: of SMMLA's result. margin: what is so near to a step is summed again, a power of two;
-    0 where no sum needs it. again: the share of sums that are."""
+    0 where no sum needs it. again: the share of sums that are. is_twice: as TFLite does, by a
+    multiplier, and the addend and the shift of the second time."""
 
     scale: int
     addend: int
     shift: int
     margin: int = 0
     again: float = 0.0
+    is_twice: bool = False
 
     @property
     def fraction(self) -> int:
@@ -78,6 +81,8 @@ class _Tried(NamedTuple):
 
 def round_sums(pool: Pool) -> Rounding | str:
     """The integers that round all sums which a window can have, tried on each of them."""
+    if pool.fixed is not None:
+        return _round_twice(pool, pool.fixed)
     if pool.is_of_inside:
         return _round_inside(pool)
     sums, wanted, is_open = sums_of(pool, pool.taps)
@@ -93,6 +98,15 @@ def round_sums(pool: Pool) -> Rounding | str:
     addend = round((pool.zero_points[1] + 0.5 + pool.moved * factor) * unit)
     results = (pool.lanes * (sums - pool.moved) * scale >> 32) + addend
     return _settled(pool, Rounding(scale, addend, shift), [_Tried(results, wanted, is_open)])
+
+
+def _round_twice(pool: Pool, fixed: tuple[int, int]) -> Rounding | str:
+    """Of TFLite's means: a multiplier, and the addend and the shift of the second rounding."""
+    multiplier, shift = fixed[0], -fixed[1]
+    if not 0 < shift <= _LARGEST_SHIFT:
+        return "its scales are too far apart"
+    zero = pool.zero_points[1]
+    return Rounding(multiplier, (1 << shift - 1) + (zero << shift), shift, is_twice=True)
 
 
 def _round_inside(pool: Pool) -> Rounding | str:

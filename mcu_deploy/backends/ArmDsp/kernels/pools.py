@@ -35,7 +35,7 @@ from mcu_deploy.backends.quantized.pool_rounding import Rounding, rounding_of
 
 OPERATORS = (
     "AveragePool", "GlobalAveragePool", "MaxPool", "GlobalMaxPool", "ReduceMean",
-    "tflite::AveragePool", "tflite::MaxPool",
+    "tflite::AveragePool", "tflite::MaxPool", "tflite::ReduceMean",
 )  # fmt: skip
 
 

@@ -346,7 +346,7 @@ def _round(k: _Kernel, unsolved: Label, ready: Label) -> None:
     else:
         code.ldmia(k.taps, [*k.ends, *k.common])
     if common is not None and common.is_twice:
-        round_twice(code, k.layer.saturate, k.sums, lanes, k.common[:3])
+        round_twice(code, k.layer.saturate, k.sums, lanes, *k.common[:3])
     else:
         shift = k.product.shift
         shifts = [shift, shift + lanes.bit_length() - 1] * 2

@@ -83,7 +83,7 @@ class FewOutputs:
                 case 2:
                     round_once(code, layer.saturate, [acc], [end], [self.shift])
                 case 3:
-                    round_twice(code, layer.saturate, [acc], 1, end)
+                    round_twice(code, layer.saturate, [acc], 1, *end)
         for n, acc in enumerate(sums):
             code.strb(acc, y[n])
         return code

@@ -41,8 +41,9 @@ def assemble(pool: Pool, rounding: Rounding | None) -> Assembly:
     """The kernel: input, output, constants, and but for a maximum scratch.
 
     A maximum is `y[p][c] = max x[q][c]` over the pixels q of the window of pixel p, an average
-    `y[p][c] = sat(((start + sum x[q][c]) * 2**by * scale >> 32) + addend >> shift)`. Both are
-    channel-last, of channels by four; maxima of any number from four on.
+    `y[p][c] = sat(((start + sum x[q][c]) * 2**by * scale >> 32) + addend >> shift)`, of TFLite's
+    means with two roundings. All are channel-last, of channels by four; maxima of any number from
+    four on.
     """
     code = Assembly()
     loops = _Loops(code)
@@ -77,7 +78,11 @@ def _describe(code: Assembly, pool: Pool, rounding: Rounding | None) -> None:
         code.note(f"In place: of a window {4 * WORDS} channels are read before they are written.")
         return
     by, (begin, each) = pool.lanes.bit_length() - 1, pool.start
-    code.note(f"y[p][c] = sat((sum * 2**{by} * scale >> 32) + addend >> {rounding.shift}),")
+    if rounding.is_twice:
+        code.note("y[p][c] = sat((2 * moved * scale >> 32, rounded) + addend - (moved < 0)")
+        code.note(f">> {rounding.shift}), moved = {pool.moved} + sum,")
+    else:
+        code.note(f"y[p][c] = sat((sum * 2**{by} * scale >> 32) + addend >> {rounding.shift}),")
     code.note(f"sum = start + all x[q][c] {window}. {layout}")
     start = "start" if pool.is_large else "start, in both halves of a word"
     reals = "; of float32 the scale of x, a window's pixels, the scale of y" * bool(rounding.margin)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.dsp.rounding import round_twice
 from mcu_deploy.backends.quantized.layers import saturate
 from mcu_deploy.backends.quantized.pool_layer import Pool
 from mcu_deploy.backends.quantized.pool_rounding import Rounding
@@ -43,7 +44,7 @@ def outputs(code: Assembly, pool: Pool, rounding: Rounding, pixel: Pixel) -> Non
     with code.repeat(pool.channels // 4):
         if pool.is_large:
             code.ldmia(sums.moving, y)
-            for acc in y:
+            for acc in () if rounding.is_twice else y:
                 code.lsl(acc, acc, pool.lanes.bit_length() - 1)
         else:
             code.ldmia(sums.moving, y[:2])
@@ -51,12 +52,18 @@ def outputs(code: Assembly, pool: Pool, rounding: Rounding, pixel: Pixel) -> Non
                 code.and_(acc, lanes, upper)
             for acc in y[:2]:
                 code.lsl(acc, acc, 16)
-        for acc in y:
-            code.smmla(acc, acc, scale, addend)
-        if rounding.margin:
-            _find_near(code, rounding, y, near)
-        for acc in y:
-            limit(acc, 8, acc.asr(rounding.shift))
+        if rounding.is_twice:
+            for acc in () if pool.is_large else y:
+                code.asr(acc, acc, 16)
+                code.offset(acc, pool.moved, amount)
+            round_twice(code, saturate(pool.y), y, 1, scale, addend, rounding.shift)
+        else:
+            for acc in y:
+                code.smmla(acc, acc, scale, addend)
+            if rounding.margin:
+                _find_near(code, rounding, y, near)
+            for acc in y:
+                limit(acc, 8, acc.asr(rounding.shift))
         code.strb(y[0], out.after(4))
         for n, acc in enumerate(y[1:], 1):
             code.strb(acc, out[n - 4])

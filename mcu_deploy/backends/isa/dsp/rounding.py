@@ -101,11 +101,10 @@ def _move(
 
 
 def round_twice(
-    code: Assembly, saturate: str, sums: Sequence[Register], lanes: int, words: Sequence[Register]
-) -> None:
-    """To elements by TFLite's two roundings. lanes: of what the odd sums are multiples; words: the
-    multiplier, the addend and the shift."""
-    multiplier, addend, shift = words
+    code: Assembly, saturate: str, sums: Sequence[Register], lanes: int, multiplier: Register,
+    addend: Register, shift: Register | int,
+) -> None:  # fmt: skip
+    """To elements by TFLite's two roundings. lanes: of what the odd sums are multiples."""
     for n, acc in enumerate(sums):
         _multiply_up(code, acc, lanes if n % 2 else 1, multiplier, addend)
         code.asr(acc, acc, shift)
