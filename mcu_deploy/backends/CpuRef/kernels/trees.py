@@ -32,6 +32,9 @@ _REAL = (DType.FLOAT32, DType.FLOAT64)
 _WHOLE = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16, DType.INT32, DType.UINT32,
           DType.INT64, DType.UINT64)  # fmt: skip
 
+# Cores that load a word from its own address alone, and so no two narrow ones at once.
+_ALIGNED = ("cortex-m0", "cortex-m0plus", "cortex-m23")
+
 
 def supports(layer: Layer) -> Support:
     x, y, count = layer.input(0).type, layer.output.type, layer.attributes.get("n_targets", 1)
@@ -156,19 +159,20 @@ def _create(layer: Layer) -> Workload:
 def _words(layer: Layer, made: Tables) -> dict[str, object]:
     """How the template reads the words of nodes, leaves and items."""
     bits, value, ranked = made.bits, layer.input(0).type.dtype.c_type, rank(layer)
-    is_narrow = made.nodes.itemsize == 2
-    flag, shift = 1 << (15 if is_narrow else 31), bits + made.is_marked
+    word_bits, shift = 8 * made.nodes.itemsize, bits + made.is_marked
+    flag = 1 << (word_bits - 1)
     place = f"node & 0x{(1 << bits) - 1:x}U" if bits else "0"
     feature = f"node >> {shift}"
-    if is_narrow:  # behind which the word stands that leads above
+    reads_pairs = word_bits == 16 and layer.target.core not in _ALIGNED
+    if reads_pairs:  # of a node and the word behind it that leads above
         feature += f" & 0x{(flag >> shift) - 1:x}U"
     items, target_bits = made.items, made.target_bits
     if ranked is not None:
         value = f"uint{layer.input(0).type.dtype.bits}_t"
     return {
         "value": value, "v": f"x[{feature}]" if ranked is None else f"$tree_rank(x[{feature}])",
-        "is_narrow": is_narrow, "word": f"uint{8 * made.nodes.itemsize}_t",
-        "flag": f"0x{flag:x}U", "leaf_mask": f"0x{flag - 1:x}U",
+        "reads_pairs": reads_pairs, "word_bits": word_bits, "flag": f"0x{flag:x}U",
+        "leaf_mask": f"0x{flag - 1:x}U",
         "split": f"({value})({place})" if made.splits is None else f"splits[{place}]",
         "above": _above(layer, made), "items": items is not None, "target_bits": target_bits,
         "item_word": "" if items is None else f"uint{8 * items.itemsize}_t",
