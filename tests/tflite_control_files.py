@@ -39,6 +39,29 @@ def branches() -> bytes:
     )  # fmt: skip
 
 
+def composite(kind: str = "MUL") -> bytes:
+    """Three times 2 x, by a composite that runs such an operator and hands its input on: y is the
+    product and 2 x, z is y and that input."""
+    options = {"Name": "test.scaled", "DecompositionSubgraphIndex": 1, "Version": 1}
+    table = {"MUL": "MulOptions"}.get(kind, "")
+    return write(
+        [ONE, constant("k", np.float32([3])),
+         *(Tensor(name, (1, 4)) for name in ("twice", "scaled", "same", "y", "z"))],
+        [
+            add("x", "x", "twice"),
+            Operator("STABLEHLO_COMPOSITE", ("twice", "k"), ("scaled", "same"),
+                     "StableHLOCompositeOptions", options),
+            add("scaled", "twice", "y"), add("same", "y", "z"),
+        ],
+        ["x"], ["y", "z"],
+        others=[
+            Subgraph([ONE, Tensor("factor", (1,)), Tensor("product", (1, 4))],
+                     [Operator(kind, ("x", "factor"), ("product",), table)],
+                     ["x", "factor"], ["product", "x"]),
+        ],
+    )  # fmt: skip
+
+
 def loop() -> bytes:
     """Doubles x while the counter is below the limit that goes round with it, unchanged."""
     scalar, most = Tensor("i", (1,)), Tensor("most", (1,))

@@ -142,8 +142,10 @@ class _Writer:
                 key: b.CreateString(value) if isinstance(value, str) else value
                 for key, value in operator.options.items()
             }
-            fields["BuiltinOptions"] = self._table(operator.table, options)
-            fields["BuiltinOptionsType"] = getattr(tflite.BuiltinOptions, operator.table)
+            place = "2" if hasattr(tflite.BuiltinOptions2, operator.table) else ""
+            kinds = getattr(tflite, f"BuiltinOptions{place}")
+            fields[f"BuiltinOptions{place}"] = self._table(operator.table, options)
+            fields[f"BuiltinOptions{place}Type"] = getattr(kinds, operator.table)
         if operator.custom_options:
             fields["CustomOptions"] = b.CreateByteVector(operator.custom_options)
         for key, names in (("Inputs", operator.inputs), ("Outputs", operator.outputs)):

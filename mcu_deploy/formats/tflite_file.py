@@ -22,7 +22,7 @@ from mcu_deploy.errors import ModelError, shorten
 from mcu_deploy.errors.obstacles import tensors
 from mcu_deploy.formats.consistency import too_large
 from mcu_deploy.formats.mistaken import other_kind
-from mcu_deploy.formats.tflite_operation import Operation, Subgraph, TfliteTensor
+from mcu_deploy.formats.tflite_operation import SECOND, Operation, Subgraph, TfliteTensor
 from mcu_deploy.ir import DType, Quantization, TensorType
 
 # What Python, numpy and flatbuffers raise where a file says something impossible.
@@ -56,6 +56,7 @@ _KINDS = {v: k for k, v in vars(tflite.BuiltinOperator).items() if isinstance(v,
 _CALLS: Mapping[str, tuple[type[Any], tuple[str, ...]]] = {
     "CALL_ONCE": (tflite.CallOnceOptions, ("InitSubgraphIndex",)),
     "IF": (tflite.IfOptions, ("ThenSubgraphIndex", "ElseSubgraphIndex")),
+    "STABLEHLO_COMPOSITE": (tflite.StableHLOCompositeOptions, ("DecompositionSubgraphIndex",)),
     "WHILE": (tflite.WhileOptions, ("CondSubgraphIndex", "BodySubgraphIndex")),
 }
 
@@ -203,7 +204,7 @@ class _SubgraphReader:
             custom = (opcode.CustomCode() or b"").decode("utf-8", "replace")
             kind = f"custom operator {shorten(custom)}"
             custom_options = bytes(self.numbers(table.CustomOptionsAsNumpy()))
-        inputs = self.numbers(table.InputsAsNumpy())
+        inputs, second = self.numbers(table.InputsAsNumpy()), kind in SECOND
         operation = Operation(
             index,
             kind,
@@ -214,8 +215,8 @@ class _SubgraphReader:
             (),
             custom,
             custom_options,
-            table.BuiltinOptions(),
-            int(table.BuiltinOptionsType()),
+            table.BuiltinOptions2() if second else table.BuiltinOptions(),
+            int(table.BuiltinOptions2Type() if second else table.BuiltinOptionsType()),
         )
         if kind not in _CALLS:
             return operation

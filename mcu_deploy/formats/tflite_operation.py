@@ -14,6 +14,9 @@ from mcu_deploy.ir import TensorType
 
 Table = TypeVar("Table")
 
+SECOND = ("STABLEHLO_COMPOSITE",)
+"""The operators whose options lie in the file's second place for some."""
+
 # A table without fields: a vtable of its own size and the table's, then the offset back to it.
 _EMPTY_TABLE = struct.pack("<HHi", 4, 4, 4)
 
@@ -128,7 +131,8 @@ class Operation:
         if self._options is None or self._options_type == 0:
             read.Init(_EMPTY_TABLE, 4)
             return read  # type: ignore[no-any-return]
-        if self._options_type != getattr(tflite.BuiltinOptions, table.__name__):
+        kinds = tflite.BuiltinOptions2 if self.kind in SECOND else tflite.BuiltinOptions
+        if self._options_type != getattr(kinds, table.__name__):
             raise self.damaged("its options are those of another operator")
         read.Init(self._options.Bytes, self._options.Pos)
         return read  # type: ignore[no-any-return]

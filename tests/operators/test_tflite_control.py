@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from network_programs import Array
 from operators.lab import Compiled, run_on_host
-from tflite_control_files import ONE, branches, loop, pictures, quantized, run_if
+from tflite_control_files import ONE, branches, composite, loop, pictures, quantized, run_if
 from tflite_models import Operator, Subgraph, Tensor, write
 
 from mcu_deploy.boards import load_board
@@ -44,6 +44,17 @@ X = np.float32([[1, -2, 3, 0.5]])
 def test_a_branch(condition: bool, tmp_path: Path) -> None:
     for (z,) in _run(branches(), tmp_path, np.array([condition]), X):
         np.testing.assert_array_equal(z, X * (3 if condition else 2))
+
+
+@pytest.mark.needs_host_gcc
+def test_a_composite_is_what_it_is_made_of(tmp_path: Path) -> None:
+    for y, z in _run(composite(), tmp_path, X):
+        np.testing.assert_array_equal(y, 8 * X)
+        np.testing.assert_array_equal(z, 10 * X)
+    network = _network(composite(), tmp_path)
+    assert {node.op for node in network.graph.nodes} <= {"Add", "Mul"}
+    with pytest.raises(McuDeployError, match="it runs ATAN2 'product', which is not read"):
+        _network(composite("ATAN2"), tmp_path)
 
 
 @pytest.mark.needs_host_gcc

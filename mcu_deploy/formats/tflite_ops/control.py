@@ -1,4 +1,5 @@
-"""IF and WHILE: operators that run other subgraphs of the file, as ONNX's If and Loop.
+"""IF and WHILE: operators that run other subgraphs of the file, as ONNX's If and Loop; and
+STABLEHLO_COMPOSITE, which names what a subgraph computes: its nodes stand in its place.
 
 What TFLite gives a subgraph are its inputs, one after the other; it sees nothing else of the graph
 around it. WHILE asks a subgraph before each round whether to go on. A Loop is given that answer for
@@ -75,6 +76,19 @@ def _while(operation: Operation, graph: GraphBuilder) -> None:
     )  # fmt: skip
 
 
+def _composite(operation: Operation, graph: GraphBuilder) -> None:
+    (subgraph,), given = operation.subgraphs, operation.given
+    _require_values(operation, given)
+    _require_alike(operation, given, subgraph.inputs)
+    _require_alike(operation, subgraph.outputs, operation.outputs)
+    inner = graph.beside()
+    for ours, theirs in zip(given, subgraph.inputs, strict=True):
+        inner.bind(theirs, graph.read(ours))
+    _run(operation, subgraph, inner)
+    for theirs, ours in zip(subgraph.outputs, operation.outputs, strict=True):
+        graph.add(operation, "Identity", [inner.read(theirs)], ours)
+
+
 def _run(operation: Operation, subgraph: Subgraph, graph: GraphBuilder) -> None:
     """Adds the nodes of a subgraph. Raises UnsupportedError with the operator inside of it that is
     not read."""
@@ -124,4 +138,4 @@ def _require_alike(
             )
 
 
-CONVERTERS = {"IF": _if, "WHILE": _while}
+CONVERTERS = {"IF": _if, "STABLEHLO_COMPOSITE": _composite, "WHILE": _while}
