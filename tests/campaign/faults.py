@@ -95,7 +95,7 @@ def _exchange(device: Device) -> list[Any]:
     found: list[Any] = [repr(device.models), bytes(device.echo(b"mcu"))]
     device.reset_states("parts")
     found += [device.infer("parts", [byte(n)])[0].tobytes() for n in (3, 4)]
-    found += [repr(device.layer_crcs("parts", [byte(5)])), repr(device.state("parts", "sum"))]
+    found += [repr(device.watch("parts", [byte(5)])[0]), repr(device.state("parts", "sum"))]
     found += [device.infer("tiny", [byte(9)])[0].tobytes()]
     found += [device.read_layer_output("parts", [byte(6)], 0)]
     return found

@@ -92,7 +92,7 @@ def _talk(link: Link) -> None:
         model = device.resize(model.index, (model.size.least + model.size.most) // 2)
     inputs = [np.zeros(t.shape, t.dtype) for t in model.inputs]
     device.infer(model.index, inputs)
-    device.layer_crcs(model.index, inputs)
+    device.watch(model.index, inputs)
     device.profile(model.index, inputs)
     for kept in model.kept:
         device.kept(model.index, kept.name)

@@ -217,18 +217,14 @@ class Device:
             for i, tensor in enumerate(run.outputs)
         ]
 
-    def layer_crcs(self, model: int | str, inputs: Sequence[Array]) -> tuple[LayerCrc, ...]:
-        """Runs the network and returns the CRC-32 of each output of each layer, in order.
-
-        Of a layer that runs several times the last, of one in a branch that is not taken none. The
-        outputs of the run can be read afterwards.
-        """
-        return self.watch(model, inputs)[0]
-
     def watch(
         self, model: int | str, inputs: Sequence[Array]
     ) -> tuple[tuple[LayerCrc, ...], RunResult]:
-        """What `layer_crcs` returns, and the result of the run."""
+        """Runs the network and returns the CRC-32 of each output of each layer, in order.
+
+        Of a layer that runs several times the last, of one in a branch that is not taken none. With
+        them comes the result of the run, whose outputs can be read afterwards.
+        """
         crcs = LayerCrcs()
         result = self._watch(self.model(model), inputs, crcs, 1)
         return crcs.in_order(), result
@@ -300,10 +296,7 @@ class Device:
         if self.hello.protocol_version != PROTOCOL_VERSION:
             raise other_version(self.hello.protocol_version)
         self._link.adopt(self.hello)
-        self.models = tuple(self._describe(i) for i in range(self.hello.num_models))
-
-    def _describe(self, model: int) -> ModelInfo:
-        return describe(model, self._ask)
+        self.models = tuple(describe(i, self._ask) for i in range(self.hello.num_models))
 
     def _ask(self, kind: Type, data: bytes) -> bytes:
         return self._link.request(kind, data, reply_bytes=256)

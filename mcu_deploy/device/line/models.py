@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,8 +84,8 @@ class ModelInfo(ModelHeader):
         ask(Type.RESIZE, messages.pack_resize(self.index, size))
         return replace(
             self,
-            inputs=_tensors(self.index, TensorKind.INPUT, self.num_inputs, ask),
-            outputs=_tensors(self.index, TensorKind.OUTPUT, self.num_outputs, ask),
+            inputs=_tensors(ask, self.index, TensorKind.INPUT, self.num_inputs),
+            outputs=_tensors(ask, self.index, TensorKind.OUTPUT, self.num_outputs),
         )
 
 
@@ -169,7 +170,7 @@ def find_tensor(tensors: Sequence[TensorInfo], name: str, message: str) -> int:
 
 
 def _tensors(
-    model: int, kind: TensorKind, count: int, ask: Ask, partition: int | None = None
+    ask: Ask, model: int, kind: TensorKind, count: int, partition: int | None = None
 ) -> tuple[TensorInfo, ...]:
     found = []
     for number in range(count):
@@ -183,10 +184,7 @@ def describe(model: int, ask: Ask) -> ModelInfo:
     """All that a device says of a model. ask: sends a request and returns the reply."""
     head = messages.unpack_describe(ask(Type.DESCRIBE, model.to_bytes(2, "little")))
 
-    def tensors(
-        kind: TensorKind, count: int, partition: int | None = None
-    ) -> tuple[TensorInfo, ...]:
-        return _tensors(model, kind, count, ask, partition)
+    tensors = partial(_tensors, ask, model)
 
     def partition(number: int) -> PartitionInfo:
         request = messages.pack_partition(model, number)

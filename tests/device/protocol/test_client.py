@@ -53,7 +53,7 @@ def test_models_do_not_disturb_each_other(device: Device) -> None:
 
 def test_layers(device: Device) -> None:
     expected = mini_layers(X)
-    crcs = device.layer_crcs("mini", [X, Y])
+    crcs = device.watch("mini", [X, Y])[0]
     assert [(c.layer, c.output) for c in crcs] == [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1)]
     for crc in crcs:
         tensor = expected[crc.layer][crc.output]
@@ -178,7 +178,7 @@ def test_everything_arrives_over_a_noisy_line(url: str) -> None:
         for _ in range(2):
             z, w = device.infer("mini", [X, Y])
             assert [z.tobytes(), w.tobytes()] == expected[2]
-        crcs = {(c.layer, c.output): c.crc for c in device.layer_crcs("mini", [X, Y])}
+        crcs = {(c.layer, c.output): c.crc for c in device.watch("mini", [X, Y])[0]}
         wanted = {(i, j): zlib.crc32(t) for i, ts in enumerate(expected) for j, t in enumerate(ts)}
         assert crcs == wanted
         assert device.read_layer_output("mini", [X, Y], 1) == expected[1][0]

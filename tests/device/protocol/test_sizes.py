@@ -70,7 +70,7 @@ def test_layers_are_those_of_the_largest_place(device: Device) -> None:
     x = _given(4)
     raw = device.read_layer_output("sized", [x], 0)
     assert raw[:8] == (x + np.uint8(1)).tobytes() and len(raw) == 2 * MOST
-    assert [(c.layer, c.bytes) for c in device.layer_crcs("sized", [x])] == [(0, 18), (0, 5)]
+    assert [(c.layer, c.bytes) for c in device.watch("sized", [x])[0]] == [(0, 18), (0, 5)]
     device.read_layer_output("sized", [x], 0)
     device.resize("sized", 5)
     with pytest.raises(ProtocolError, match="NOT_THERE"):
