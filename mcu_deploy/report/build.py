@@ -135,11 +135,11 @@ def _network(board: Processor, built: BuiltNetwork) -> NetworkReport:
         source_sha256=network.graph.source_sha256,
         measured_costs=_measured(network),
         flash_bytes=sizes.flash_bytes,
-        flash_parts={part.name: part.flash for part in sizes.parts},
+        flash_parts=sizes.flash_parts,
         ram_bytes=sizes.ram_bytes,
         ram_parts=RamParts(
             arena=network.ram_bytes,
-            data=sum(part.ram for part in sizes.parts),
+            data=sizes.data_bytes,
             instance=sizes.instance_bytes,
             tensors=sizes.tensors_bytes,
             stack=sizes.stack_bytes,

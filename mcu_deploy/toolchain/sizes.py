@@ -9,7 +9,7 @@ there to be subtracted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,8 +45,8 @@ DLTensor tensor;
 # Code that is copied to RAM, as .data is (docs/backends.md, docs/memory.md): the sections that have
 # it in objects and in images.
 RAM_FUNCTIONS = (".ramfunc", ".text.mcu_hot", ".hot_code")
-# What is loaded, of the sections that the linker kept.
-_LOADED = (".text", ".ramfunc", ".rodata", ".data", ".bss", "COMMON", ".ARM.ex", ".eh_frame")
+# What an image holds, of the sections that the linker kept.
+_IN_FLASH = (".text", ".ramfunc", ".rodata", ".data", ".ARM.ex", ".eh_frame")
 
 
 @dataclass(frozen=True)
@@ -77,29 +77,22 @@ class Structs:
 
 
 @dataclass(frozen=True)
-class SizePart:
-    """A share of a network's bytes: "constants" (the weights), "code", "runtime", "C library"."""
-
-    name: str
-    flash: int
-    ram: int
-
-
-@dataclass(frozen=True)
 class NetworkSizes:
     """A network and the runtime that it needs, in bytes: the report's flash_bytes and ram_bytes.
 
-    ram_bytes = arena_bytes + .data + .bss + stack_bytes, which is of all cores that take part, +
-    instance_bytes + tensors_bytes, which are structs that a caller holds. parts add up to
-    flash_bytes, and to the .data and .bss; "alignment" is what the linker filled in."""
+    flash_parts add up to flash_bytes: "constants" (the weights), "code", "runtime", "C library",
+    and as "alignment" what the linker filled in. ram_bytes = arena_bytes + data_bytes (.data and
+    .bss) + stack_bytes, which is of all cores that take part, + instance_bytes + tensors_bytes,
+    which are structs that a caller holds."""
 
     flash_bytes: int
+    flash_parts: Mapping[str, int]
     ram_bytes: int
     arena_bytes: int
+    data_bytes: int
     stack_bytes: int
     instance_bytes: int
     tensors_bytes: int
-    parts: tuple[SizePart, ...]
 
 
 @dataclass(frozen=True)
@@ -164,11 +157,11 @@ def measure_network(
     arena_bytes: its workspace; stack_bytes: its stack bound, the sum of those of all cores that
     take part. structs: of which a caller holds one instance and so many tensors."""
     total = object_sizes(image)
-    parts = _parts(image.with_suffix(".map"), image.with_suffix(".o").name, total)
+    parts = _flash_parts(image.with_suffix(".map"), image.with_suffix(".o").name, total)
     held = tensors * structs.tensor
     ram = arena_bytes + total.ram + stack_bytes + structs.instance + held
     return NetworkSizes(
-        total.flash, ram, arena_bytes, stack_bytes, structs.instance, held, parts
+        total.flash, parts, ram, arena_bytes, total.ram, stack_bytes, structs.instance, held
     )  # fmt: skip
 
 
@@ -187,24 +180,18 @@ def measure_structs(board: Processor, directory: Path) -> Structs:
     return Structs(sizes["instance"], sizes["tensor"])
 
 
-def _parts(map_file: Path, network: str, total: SectionSizes) -> tuple[SizePart, ...]:
+def _flash_parts(map_file: Path, network: str, total: SectionSizes) -> dict[str, int]:
     flash = dict.fromkeys(("constants", "code", "runtime", "C library"), 0)
-    ram = dict.fromkeys(flash, 0)
     for piece in parse_link_map(map_file.read_text(encoding="utf-8", errors="replace")).pieces:
         section = piece.section
-        if not section.startswith(_LOADED):
+        if not section.startswith(_IN_FLASH):
             continue
         if piece.file == network:
             part = "code" if section.startswith((".text", *RAM_FUNCTIONS)) else "constants"
         else:
             part = "runtime" if "libmcu_crt.a(" in piece.file else "C library"
-        if not section.startswith((".bss", "COMMON")):
-            flash[part] += piece.size
-        if section.startswith((".bss", ".data", *RAM_FUNCTIONS, "COMMON")):
-            ram[part] += piece.size
-    parts = [SizePart(name, flash[name], ram[name]) for name in flash]
-    fill = SizePart("alignment", total.flash - sum(flash.values()), total.ram - sum(ram.values()))
-    return (*parts, fill)
+        flash[part] += piece.size
+    return flash | {"alignment": total.flash - sum(flash.values())}
 
 
 def measure_firmware(board: Board, elf: Path) -> FirmwareSizes:
