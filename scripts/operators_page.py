@@ -48,8 +48,9 @@ def _lines() -> Iterator[str]:
     yield ""
     yield (
         "Beside these, some are resolved when the model is read: Constant, Shape, Size, Dropout "
-        "(of a model that\nis exported for inference), functions that the model brings along, and "
-        "sequences and optionals that are\nmade of tensors in the model: their elements stand for "
+        "(of a model that\nis exported for inference), Upsample (which is a Resize), what has "
+        "constant inputs alone (MelWeightMatrix),\nfunctions that the model brings along, and "
+        "sequences and optionals that are made of tensors in the model:\ntheir elements stand for "
         "them, in outputs too."
     )
     yield ""
