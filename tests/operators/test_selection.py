@@ -72,6 +72,7 @@ def _splits() -> list[Case]:
     return [
         _case("equal", "Split", (2, 6, 5), {}, 3, axis=1),
         _case("sizes", "Split", (2, 6, 5), {"s": _ints(1, 3, 2)}, 3, axis=1),
+        _case("of nothing", "Split", (0, 2), {"s": _ints(0, 0)}, 2, axis=0),
         _case("last", "Split", (2, 6, 5), {"s": _ints(4, 1)}, 2, axis=-1),
         _case("opset 11", "Split", (6, 5), {}, 2, 11, axis=0, split=[2, 4]),
         _case("opset 18", "Split", (7, 5), {}, 2, 18, axis=0, num_outputs=2),

@@ -17,9 +17,10 @@ from mcu_deploy.backends.interface import (
     InPlace,
     Layer,
     Parameter,
+    Role,
     Workload,
 )
-from mcu_deploy.backends.kit.arguments import OUTPUT, Prototype, signature
+from mcu_deploy.backends.kit.arguments import Prototype, signature
 from mcu_deploy.backends.kit.c_files import function_of
 from mcu_deploy.backends.kit.loops import around, counter, each, nest, plus, step, times, when
 from mcu_deploy.files import templates
@@ -99,9 +100,16 @@ class Kit:
         return Workload(self.id, None)
 
     def nothing(self, layer: Layer) -> Workload:
-        """The workload of a layer whose output has no elements."""
-        function = CFunction("nothing", (Parameter("void *", "y"),), "{\n    (void)y;\n}")
-        return self.workload(layer, function, (OUTPUT,))
+        """The workload of a layer whose outputs have no elements."""
+        count = len(layer.outputs)
+        names = ["y"] if count == 1 else [f"y{index}" for index in range(count)]
+        function = CFunction(
+            "nothing" if count == 1 else f"nothing_{count}",
+            tuple(Parameter("void *", name) for name in names),
+            "{\n" + "".join(f"    (void){name};\n" for name in names) + "}",
+        )
+        arguments = tuple(Argument(Role.OUTPUT, index) for index in range(count))
+        return self.workload(layer, function, arguments)
 
 
 @functools.cache

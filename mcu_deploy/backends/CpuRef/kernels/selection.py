@@ -115,8 +115,7 @@ def _split(layer: Layer) -> Workload:
         given.output(f"y{index}", index)
     text = "".join(block.rstrip() for block in blocks)
     empty = [i for i, y in enumerate(layer.outputs) if not y.type.elements]
-    unused = "" if blocks else "\n    (void)x;"
-    unused += "".join(f"\n    (void)y{i};" for i in empty)
+    unused = "".join(f"\n    (void)y{i};" for i in empty)
     name = stem("split", x.type.dtype.value, *sizes(x.type.physical_shape))
     return call(name, f"{{{unused}{text}\n}}", given, in_place=_split_in_place(layer))
 
