@@ -31,7 +31,9 @@ _SAMPLE = (
 _COPIED = 100
 
 
-def _misses(model: Path, board: str, folder: Path, names: set[str]) -> tuple[list[str], set[str]]:
+def _misses(
+    model: Path, board: str, folder: Path, names: set[str], within: float = _WITHIN
+) -> tuple[list[str], set[str]]:
     """The layers of these names, and the copies, whose price is off; and the names that are met."""
     built = build(model, board, folder, options=Options(backends=("CpuRef",)))
     (network,) = (made.network for made in built.networks)
@@ -39,23 +41,28 @@ def _misses(model: Path, board: str, folder: Path, names: set[str]) -> tuple[lis
     found, met = [], set()
     for stated, counted in zip(built.report.layers, profile(built.directory).layers, strict=True):
         layer = layers[counted.index]
-        is_copy = layer.op == "Reorder" and layer.output.type.elements >= _COPIED
+        is_copy = (
+            within == _WITHIN and layer.op == "Reorder" and layer.output.type.elements >= _COPIED
+        )
         if layer.name not in names and not is_copy:
             continue
         met.add(layer.name)
         assert stated.cost is not None and counted.time is not None
         price, count = stated.cost.value, counted.time.cycles
         waits = counted.time.code + counted.time.data > 0
-        if abs(price - count) > _WITHIN * count + _FETCHED * waits:
+        if abs(price - count) > within * count + _FETCHED * waits:
             what = f"{layer.name} ({layer.op} {layer.output.type})"
             found.append(f"{what}: {price:,} for {count:,}: {price / count:.2f}")
     return found, met
 
 
-def _check(families: tuple[str, ...], board: str, folder: Path, most: int | None = None) -> None:
+def _check(
+    families: tuple[str, ...], board: str, folder: Path, most: int | None = None,
+    within: float = _WITHIN,
+) -> None:  # fmt: skip
     cases = named(families, most)
     model = write(cases, folder / "layers.onnx")
-    found, met = _misses(model, board, folder / "build", set(cases))
+    found, met = _misses(model, board, folder / "build", set(cases), within)
     assert found == []
     # a Transpose is a view, and the copies behind it bear other names
     assert {name for name in cases if not name.startswith("transpose_")} <= met
@@ -81,3 +88,16 @@ def test_prices_of_tflite_layers_are_what_they_take(plane: int, board: str, tmp_
     path.write_bytes(content)
     found, met = _misses(path, board, tmp_path / "build", names)
     assert found == [] and len(met) >= len(names)
+
+
+# By the board that counts them: cores whose prices are those of the M4 times factors of kinds of
+# work, which do not know what a compiler makes of one loop; a kernel on a NUCLEO-G0B1RE waits by
+# where in the flash its loop lies. Without an FPU sums of floats depend on their values.
+_ELSEWHERE = "mps2-an500", "nucleo_g0b1re", "mps2-an505", "mps3-an547", "mps2-an385"
+_ELSEWHERE_WITHIN = 0.3
+_OF_INTEGERS = "conv", "depthwise", "dense", "binary", "table"
+
+
+@pytest.mark.parametrize("board", first(_ELSEWHERE))
+def test_prices_on_other_cores_are_near(board: str, tmp_path: Path) -> None:
+    _check(_OF_INTEGERS, board, tmp_path, 2, _ELSEWHERE_WITHIN)

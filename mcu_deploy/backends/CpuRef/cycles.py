@@ -2,10 +2,10 @@
 
 The numbers are fitted to 3,069 layers, 514 of 46 models of the pack and the others of networks made
 for families and sizes that it lacks. Their instructions were counted in QEMU (gcc 12, -O2) and
-multiplied by the cycles of `isa`'s table; `waits` adds those for a flash that answers late, and
-nothing was measured on a chip. On
-other cores they give the order of layers. tests/device/test_cpu_ref_prices.py counts layers of each
-family again: a price is within 15 % of the count.
+multiplied by the cycles of `isa`'s table; `cores` makes them those of other cores, `waits` adds
+those for a flash that answers late, and nothing was measured on a chip.
+tests/device/test_cpu_ref_prices.py counts layers of each family again: a price is within 15 % of
+the count.
 
 Functions of the C library take what a normally distributed argument takes.
 """
@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 
 from mcu_deploy.arithmetic import activation_bounds
 from mcu_deploy.backends.CpuRef import window_cycles
+from mcu_deploy.backends.CpuRef.cores import core_of, factor
 from mcu_deploy.backends.CpuRef.kernels import resizing
 from mcu_deploy.backends.CpuRef.kernels.padding import lines_of
 from mcu_deploy.backends.CpuRef.waits import waits
@@ -39,10 +40,13 @@ def cycles(layer: Layer) -> float:
     none: a view, or no elements to write."""
     if not any(operand.type.elements for operand in layer.outputs):
         return 0
-    found = _FORMULAS.get(layer.op, _elementwise)(layer)
+    formula = _FORMULAS.get(layer.op, _elementwise)
+    found = formula(layer)
     if not found:
         return 0
-    return found + _CALL + waits(layer, found + _CALL)
+    is_table = formula is _elementwise and found <= _TABLE * layer.output.type.elements
+    found = found * factor(layer, is_table) + _CALL * core_of(layer.target).moved
+    return found + waits(layer, found)
 
 
 # Of an element that is written, of float32; where there is a second number, of 8 bits.
@@ -277,15 +281,13 @@ def _cast(layer: Layer) -> float:
 
 def _matrices(layer: Layer) -> float:
     """With a constant matrix, which is packed; or of two that are computed."""
-    a, b, y = layer.input(0), layer.input(1), layer.output.type
+    a, b = layer.input(0), layer.input(1)
     packed = (
         b.constant is not None and b.type.rank == 2 and (a.type.rank > 1 or layer.op != "MatMul")
     )
     if packed and a.constant is None:
         return window_cycles.product(layer, layer.macs)
-    if y.is_quantized:
-        return 9.6 * layer.macs + 55 * y.elements
-    return 11.9 * layer.macs + 13 * y.elements
+    return window_cycles.product_of_computed(layer)
 
 
 _GATES = {"LSTM": 838, "GRU": 513, "RNN": 200, "UnidirectionalSequenceLstm": 544}

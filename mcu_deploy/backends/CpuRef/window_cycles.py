@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from mcu_deploy.backends.CpuRef.cores import core_of
 from mcu_deploy.backends.interface import Layer
 from mcu_deploy.backends.kit.strides import Plane, plane
 from mcu_deploy.operators.conv import conv_window
@@ -30,8 +31,20 @@ class _Loops(NamedTuple):
     macs: float = 0
     tried: float = 0
 
-    def at(self, prices: _Loops) -> float:
-        return sum(count * price for count, price in zip(self, prices, strict=True))
+    def at(self, prices: _Loops, layer: Layer) -> float:
+        """On the layer's core."""
+        core, kind = core_of(layer.target), arithmetic(layer)
+        each = _Loops(*(count * price for count, price in zip(self, prices, strict=True)))
+        if kind == "weights8":
+            return sum(each) * core.widened
+        if kind == "float":
+            return sum(each) * (core.compared if "Max" in layer.op else core.products)
+        if "Average" in layer.op and kind == "quantized":
+            return sum(each) * core.widened
+        rounded = 0.0
+        if "Pool" not in layer.op:
+            rounded = self.outputs * (core.shifted if kind == "tflite" else core.rounded)
+        return (sum(each) - each.macs) * core.windows + each.macs * core.macs + rounded
 
 
 def _loops(window: Plane, outputs: int, depth: int) -> _Loops:
@@ -90,6 +103,8 @@ _PRODUCT: Mapping[str, _Loops] = {
     "float": _Loops(10, 0, 0, 10), "weights8": _Loops(14.7, 0, 0, 12.05),
     "hybrid": _Loops(35, 0, 0, 8.6),
 }  # fmt: skip
+# A product of two matrices that are computed.
+_COMPUTED: Mapping[bool, _Loops] = {True: _Loops(55, macs=9.6), False: _Loops(13, macs=11.9)}
 # Windows that meet each other, and those of which an output has one tap.
 _TRANSPOSED: Mapping[str, tuple[_Loops, _Loops]] = {
     "quantized": (_Loops(8, 0, 50, 9.3), _Loops(8, 0, 50, 9.3)),
@@ -148,13 +163,13 @@ def convolution(layer: Layer) -> float:
             return product(layer, y.elements)
         by_border = _DEPTHWISE[kind]
         if window.kernel[1] <= 2 and not any(window.padded):
-            return _loops(window, y.elements, 1).at(_SHORT_ROWS[kind])
+            return _loops(window, y.elements, 1).at(_SHORT_ROWS[kind], layer)
     else:
         by_border = (_CONVOLUTION if group == 1 and window.dilation[1] == 1 else _BY_TAPS)[kind]
     prices = by_border[window.padded[1]]
     if by_border is _BY_TAPS[kind] and depth <= 2:
         prices = prices._replace(macs=_FEW_CHANNELS)
-    return _loops(window, y.elements, depth).at(prices)
+    return _loops(window, y.elements, depth).at(prices, layer)
 
 
 def taps(layer: Layer) -> float:
@@ -169,7 +184,13 @@ def product(layer: Layer, macs: int) -> float:
     outputs, prices = layer.output.type.elements, _PRODUCT[arithmetic(layer)]
     if macs <= 2 * outputs:
         prices = prices._replace(macs=_FEW_CHANNELS)
-    return _Loops(outputs, macs=macs).at(prices)
+    return _Loops(outputs, macs=macs).at(prices, layer)
+
+
+def product_of_computed(layer: Layer) -> float:
+    """Of two matrices that are computed; neither is packed."""
+    y = layer.output.type
+    return _Loops(y.elements, macs=layer.macs).at(_COMPUTED[y.is_quantized], layer)
 
 
 def transposed(layer: Layer) -> float:
@@ -180,7 +201,7 @@ def transposed(layer: Layer) -> float:
     depth = x.shape[1] // int(layer.attributes.get("group", 1))
     loops = _loops(window, planes * math.prod(window.output), depth)
     is_apart = all(k <= s for k, s in zip(window.kernel, window.stride, strict=True))
-    return loops._replace(outputs=y.elements).at(_TRANSPOSED[arithmetic(layer)][is_apart])
+    return loops._replace(outputs=y.elements).at(_TRANSPOSED[arithmetic(layer)][is_apart], layer)
 
 
 def pool(layer: Layer) -> float:
@@ -189,10 +210,10 @@ def pool(layer: Layer) -> float:
     prices = _POOLS["Max" if "Max" in layer.op else "Average", arithmetic(layer)]
     loops = _loops(window, layer.output.type.elements, 1)
     if any(window.padded):
-        return loops.at(prices.padded)
+        return loops.at(prices.padded, layer)
     if window.kernel[1] > 2:
         # TFLite's average of a whole plane has addresses that are known.
         is_plane = window.output == (1, 1) and prices is _POOLS["Average", "tflite"]
-        return loops._replace(rows=0 if is_plane else loops.rows).at(prices.long)
+        return loops._replace(rows=0 if is_plane else loops.rows).at(prices.long, layer)
     # One or two rows are written out as well.
-    return loops._replace(rows=loops.rows if window.kernel[0] > 2 else 0).at(prices.short)
+    return loops._replace(rows=loops.rows if window.kernel[0] > 2 else 0).at(prices.short, layer)
