@@ -41,7 +41,7 @@ _ALIGNED, _MOST_ALIGNED = 128, 256
 # So many tiles are a group at most, of so many bytes; and so many bytes of two filters' weights, or
 # those that a cache of data keeps.
 _MOST_TILES, _MOST_BYTES, _MOST_KEPT = 8, 1344, 112
-_MOST_OF_LARGE = 2048  # bytes of tiles over whose taps there is a loop, or that wait for each other
+_MOST_OF_LARGE, _MOST_WAITING = 2048, 4096  # bytes of tiles with a loop over taps; in turn
 _FARTHEST = 2047  # filters, of which twice as many are the offset of a store
 
 
@@ -102,7 +102,7 @@ class Kernel:
             if most > 1:
                 self.product, self.tiles_together = replace(product, is_grouped=True), most
         elif self.is_shared and layer.target.fpu and product.rounds_in_turn:
-            most = min(nests.MOST_IN_TURN, self.tiles.count, _MOST_OF_LARGE // product.tile_bytes)
+            most = min(nests.MOST_IN_TURN, self.tiles.count, _MOST_WAITING // product.tile_bytes)
             if most > 1:
                 self.product, self.tiles_together = replace(product, is_in_turn=True), most
 

@@ -178,7 +178,7 @@ def group(
 # multiples of their size: one empties while the other fills, so that what was multiplied with some
 # words last is multiplied with the next words first.
 _WAITING_BYTES = 28
-STACK_BYTES = 128
+STACK_BYTES = 256
 MOST_IN_TURN = STACK_BYTES // _WAITING_BYTES
 
 
