@@ -9,6 +9,7 @@ from dynamic.worker_cases import SECONDS, SHORT, relu_message
 
 from mcu_deploy.dynamic.process import Worker
 
+_LATE = f"did not return from .* within {SHORT:g} seconds"
 # deed: what is reported of it
 DEEDS = {
     "crash": "crashed in .* (SIGSEGV)",
@@ -16,9 +17,9 @@ DEEDS = {
     "exit": "ended its process in .* with exit(3)",
     "_exit": "ended its process in .* with exit(0)",
     "term": "crashed in .* (SIGTERM)",
-    "hang": "did not return from .* within 0.3 seconds",
-    "spin": "did not return from .* within 0.3 seconds",
-    "stop": "did not return from .* within 0.3 seconds",
+    "hang": _LATE,
+    "spin": _LATE,
+    "stop": _LATE,
     "throw": "crashed in .* (SIGABRT) and said: .*runtime_error.*the mock is out of paper",
     "stack": "crashed in .* (SIGABRT) and said: .*stack smashing detected",
     "double free": "crashed in .* (SIGABRT) and said: .*double free",
@@ -27,7 +28,7 @@ DEEDS = {
     "close and hang": "closed its connection in",
     "garbage": "answered nonsense to .*: what came is no message",
     "false header": "answered nonsense to .*: 4294967295 bytes",
-    "short header": "did not return from .* within 0.3 seconds",
+    "short header": _LATE,
     "loud crash": "crashed in .* (SIGSEGV) and said: .*for the 99999th time",
     "children": "ended its process in .* with exit(5)",
     "daemons": "crashed in .* (SIGSEGV)",

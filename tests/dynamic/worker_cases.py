@@ -16,7 +16,7 @@ from mcu_deploy.ir import DType, Graph, GraphData, Node, TensorType, Topology
 
 # The time-out of a call: long enough for a machine with other work, unless it is waited for.
 SECONDS = 60.0
-SHORT = 0.3
+SHORT = 1.0
 
 
 @contextmanager
