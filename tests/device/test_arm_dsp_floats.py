@@ -41,6 +41,19 @@ def test_layers_agree_with_the_oracle_in_their_cycles(board: str, tmp_path: Path
     assert abs(cost.value - layer.cycles) < 0.04 * layer.cycles
 
 
+@pytest.mark.matrix
+def test_the_price_has_the_weights_that_are_read_for_each_row_from_a_slow_flash(
+    tmp_path: Path,
+) -> None:
+    path = float_cases.model([STRIPS], tmp_path / "shapes.onnx")
+    built = build(path, "nucleo_l4r5zi", tmp_path / "build", options=_OPTIONS)
+    cost = next(layer.cost for layer in built.report.layers if layer.name == "layer0")
+    layer = next(one for one in profile(built.directory).layers if one.name == "layer0")
+    assert cost is not None and layer.time is not None and layer.cycles is not None
+    assert layer.time.cycles > 1.1 * layer.cycles
+    assert abs(cost.value - layer.time.cycles) < 0.04 * layer.time.cycles
+
+
 def test_dynamic_range_is_within_one_and_a_half_of_int8(models_dir: Path, tmp_path: Path) -> None:
     """Keyword spotting in int8 takes 3,230,098 modelled cycles."""
     path = models_dir / "mlperf_kws_dynrange" / "model.tflite"

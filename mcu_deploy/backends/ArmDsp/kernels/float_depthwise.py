@@ -79,5 +79,4 @@ def assemble(product: Product, *, is_fused: bool) -> tuple[Assembly, FloatDepthw
     )
     kernel = FloatDepthwise(code, product, is_fused=is_fused)
     kernel.assemble()
-    code.reads(packed_bytes(product))
     return code, kernel

@@ -114,6 +114,7 @@ class FloatDepthwise:
             ):  # fmt: skip
                 code.ldr(register, frame[place])
         pairs = len(firsts(self._channels))
+        code.reads(pairs * (1 + math.prod(self._window.kernel)) * _STEP)
         code.number(self._count, pairs)
         with code.repeat(pairs):
             self._channels_of(tile)
