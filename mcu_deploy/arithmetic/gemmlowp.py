@@ -1,4 +1,5 @@
-"""Fixed-point functions of gemmlowp (fixedpoint/fixedpoint.h) in integers: exp, logistic, tanh.
+"""Fixed-point functions of gemmlowp (fixedpoint/fixedpoint.h) in integers: exp, logistic, tanh; and
+the inverse square root that TFLite makes of its operations.
 
 A number with i integer bits is an int32 that counts steps of 2**(i - 31). TFLite-Micro computes
 Softmax, Logistic and Tanh of 8-bit tensors with them; their constants are gemmlowp's.
@@ -17,6 +18,7 @@ ONE = 2**31 - 1
 _POWERS = (1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242)
 _EXP_MINUS_EIGHTH = 1895147668
 _ONE_THIRD = 715827883
+_ROOT_OF_HALF = 1518500250
 # The line that the search of a reciprocal begins at, 48/17 - 32/17 d, with 2 integer bits.
 RECIPROCAL_AT_0, RECIPROCAL_SLOPE = 1515870810, -1010580540
 
@@ -67,6 +69,22 @@ def _half_reciprocal(a: Integers) -> Integers:
 def reciprocal(a: Array) -> Integers:
     """1 / (1 + a) for 0 <= a < 1, both with 31 fractional bits."""
     return saturating_shift(_half_reciprocal(a.astype(np.int64)), 1)
+
+
+def inverse_root(value: int) -> tuple[int, int]:
+    """A multiplier and its shift, as of `quantize_multiplier`, for 1 / sqrt of an integer below
+    2**29, by five of Newton's steps with 3 integer bits from 1 (GetInvSqrtQuantizedMultiplierExp of
+    TFLite). Of 0 and of less than that as of 1."""
+    if value <= 1:
+        return ONE, 0
+    pairs = (31 - value.bit_length()) // 2 - 1
+    scaled = np.array(value << 2 * pairs) >> 1
+    half, x = rounding_shift(scaled, 1), np.array(1 << 28)
+    for _ in range(5):
+        cube = saturating_shift(high_product(high_product(x, x), x), 6)
+        three_halves = (1 << 28) + (1 << 27)
+        x = saturating_shift(high_product(three_halves, x) - high_product(half, cube), 3)
+    return int(high_product(x, _ROOT_OF_HALF)), pairs - 11
 
 
 def logistic(a: Array, integer_bits: int) -> Integers:

@@ -1,5 +1,5 @@
-"""TFLite's functions of one int8 element: RELU, RELU6, LEAKY_RELU, LOGISTIC, TANH, HARD_SWISH; and
-`AddZeroPoint`, which is a step of SVDF.
+"""TFLite's functions of one int8 element: RELU, RELU6, LEAKY_RELU, LOGISTIC, TANH, HARD_SWISH,
+RSQRT; and `AddZeroPoint`, which is a step of SVDF.
 
 Each is a table of 256 entries that is made with TFLite-Micro's integer arithmetic at compile time,
 so the device only looks up. LEAKY_RELU, LOGISTIC and TANH are computed on int16 as well, element by
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.arithmetic.gemmlowp import logistic, tanh
+from mcu_deploy.arithmetic.gemmlowp import inverse_root, logistic, tanh
 from mcu_deploy.arithmetic.tflite import (
     Integers,
     NoMultiplier,
@@ -31,6 +31,8 @@ from mcu_deploy.operators.base import Call, Operator
 from mcu_deploy.operators.elementwise import apply_table
 from mcu_deploy.operators.tflite_lstm import sigmoid
 
+# An inverse square root has so many fractional bits.
+_ROOT_BITS = 20
 # Logistic and Tanh read their input with 4 integer bits.
 _INTEGER_BITS = 4
 
@@ -130,6 +132,18 @@ def _hard_swish(call: Call, x: Integers) -> Integers:
     return rounding_shift(product, -output_exponent) + zero_point
 
 
+def _rsqrt(call: Call, x: Integers) -> Integers:
+    """The largest output of 0, and of less, for which TFLite-Micro ends the run."""
+    (sx, _), (sy, zero_point) = scalar(call.type(0)), scalar(call.results[0])
+    multiplier, shift = quantize_multiplier(1 / float(np.sqrt(np.float32(sx)) * np.float32(sy)))
+    one, found = np.array(1), np.full(x.shape, call.results[0].dtype.range[1], np.int64)
+    for at in np.flatnonzero(x > 0):
+        root, places = inverse_root(int(x[at]))
+        fine = multiply(one, root, places + _ROOT_BITS)
+        found[at] = multiply(fine, multiplier, shift - _ROOT_BITS) + zero_point
+    return found
+
+
 def _add_zero_point(call: Call, x: Integers) -> Integers:
     """An integer around 0 plus the output's zero point, of which the low 8 bits are kept."""
     return (x + scalar(call.results[0])[1]).astype(np.int8).astype(np.int64)
@@ -157,6 +171,7 @@ FUNCTIONS: Mapping[str, Callable[[Call, Integers], Integers]] = {
     "Sigmoid": _logistic,
     "Tanh": _tanh,
     "HardSwish": _hard_swish,
+    "Rsqrt": _rsqrt,
     "AddZeroPoint": _add_zero_point,
 }
 

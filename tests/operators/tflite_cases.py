@@ -418,10 +418,19 @@ def matrices(rng: np.random.Generator) -> Iterator[Case]:
             yield _one(f"BATCH_MATMUL {name} {tensors[0].type}", operator, tensors, rng)
 
 
+def roots(rng: np.random.Generator) -> Iterator[Case]:
+    """Of all that is not negative."""
+    every = np.arange(-128, 128, dtype=np.int8).reshape(1, 256)
+    for scale, y_scale, zero in ((0.0078, 0.0039, -128), (0.05, 0.02, -100), (2.0, 0.003, 7)):
+        tensors = [int8("x", (1, 256), scale, -128), int8("y", (1, 256), y_scale, zero)]
+        made = _one(f"RSQRT {scale}", Operator("RSQRT", ("x",), ("y",)), tensors, rng)
+        yield replace(made, inputs=(every,))
+
+
 FAMILIES = (
     wide_products, transposed, wide_elements, convolutions, fully_connected, arithmetic, pools,
     reductions, softmax, functions, borders, hybrid, movement, resizing, slopes, selection,
-    matrices,
+    matrices, roots,
 )  # fmt: skip
 
 # What TFLite-Micro computes for them (record_tflite.py).

@@ -51,6 +51,15 @@ def _after(first: str, second: str) -> Any:
     return convert
 
 
+def _rsqrt(operation: Operation, graph: GraphBuilder) -> None:
+    """Of int8 a table."""
+    x, y = operation.input(0), operation.output
+    if {x.type.dtype, y.type.dtype} == {DType.INT8} and not is_float(operation, x, y):
+        graph.add_function(operation, "Rsqrt", {}, DOMAIN)
+    else:
+        _after("Sqrt", "Reciprocal")(operation, graph)
+
+
 def _prelu(operation: Operation, graph: GraphBuilder) -> None:
     """Of integers the slopes have 8 bits, with their scale."""
     x, slope, y = operation.input(0), operation.input(1), operation.output
@@ -199,7 +208,7 @@ CONVERTERS = {
     "POW": of_reals("Pow"),
     "PRELU": _prelu,
     "ROUND": of_reals("Round"),
-    "RSQRT": _after("Sqrt", "Reciprocal"),
+    "RSQRT": _rsqrt,
     "SQUARE": _square,
     "SQUARED_DIFFERENCE": _after("Sub", "Mul"),
     "LOG_SOFTMAX": _log_softmax,
