@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcu_deploy.schema.forms import Schema, listed, tabled
-from mcu_deploy.schema.keys import Keys, WrongKeys, keys_of, require_keys, tables, under
+from mcu_deploy.schema.keys import Keys, WrongKeys, keys_of, require_keys, tables
 from mcu_deploy.schema.misfit import Clause, Misfit, Unfit, did_you_mean
 from mcu_deploy.schema.plain import (
     Bytes,
@@ -38,19 +38,17 @@ __all__ = [
 ]  # fmt: skip
 
 
-def fit(hint: Any, value: Any, key: str, place: str = "", least: float | None = None) -> Any:
-    """The value as a hint asks for it. key: what it is called; place: of the table it stands in.
+def fit(hint: Any, value: Any, key: str, least: float | None = None) -> Any:
+    """The value as a hint asks for it. key: what it is called.
 
     least: what numbers without a rule may be. Raises Misfit, with all keys that are missing or
     unknown in one.
     """
-    require_keys([*tables(hint, value, under(place, key))])
+    require_keys([*tables(hint, value, key)])
     try:
         return _schema(least).form(hint).decode(None, value)
     except Misfit as misfit:
         misfit.inside(key)
-        if place:
-            misfit.inside(place)
         raise
 
 
