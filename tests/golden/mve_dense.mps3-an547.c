@@ -26,14 +26,13 @@ MCU_KERNEL void _mcu_mve_dense_dense_mve(const int8_t *x MCU_UNUSED, int8_t *y M
             "    ldr r0, [r1], #4\n"                /* row_bytes, [stream], #4 */
             "    vmov s29, r3\n"                    /* kept_sums, scratch */
             "    ldr r0, [r1], #4\n"                /* parts, [stream], #4 */
+            "    mov r0, #8\n"                      /* bytes_left, #8 */
+            "    ldr r7, [r1], #4\n"                /* pairs_left, [stream], #4 */
+            "    vctp.8 r0\n"                       /* bytes_left */
+            "    ldr r2, [r1], #4\n"                /* groups, [stream], #4 */
             /* Eight filters. */
             "    vmov r3, s29\n"                    /* sums, kept_sums */
-            "    ldr r7, [r1], #4\n"                /* pairs_left, [stream], #4 */
-            "    vmov s31, r0\n"                    /* parts_left, parts */
-            "    ldr r2, [r1], #4\n"                /* groups, [stream], #4 */
-            "    mov r0, #8\n"                      /* bytes_left, #8 */
             "    vmov s30, r2\n"                    /* kept_groups, groups */
-            "    vctp.8 r0\n"                       /* bytes_left */
             "1:\n"
             /* stream!, {sum0, sum1, sum2, sum3, sum4, sum5, sum6, sum7} */
             "    ldmia r1!, {r0, r2, r4, r6, r8, r10, r12, lr}\n"

@@ -78,7 +78,8 @@ def assemble(product: VectorDense) -> Assembly:
     for register in (row_bytes, parts, left, groups):
         code.ldr(register, stream.after(4))
     code.vmov(kept[2], groups)
-    code.vmov(kept[3], parts)
+    if not product.last:
+        code.vmov(kept[3], parts)
     if product.rest:
         count = code.register("bytes_left")
         code.mov(count, product.rest)
