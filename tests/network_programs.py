@@ -200,10 +200,13 @@ def link_for_cortex_m4(
     return elf
 
 
-def run_on_cortex_m4(elf: Path, timeout: float = 120) -> tuple[int, str]:
-    """Exit code and printed text of a program with semihosting in QEMU."""
+def run_on_cortex_m4(
+    elf: Path, timeout: float = 120, machine: str = "mps2-an386"
+) -> tuple[int, str]:
+    """Exit code and printed text of a program with semihosting in QEMU. machine: this one, or one
+    with another core and the same memories."""
     command = [
-        "qemu-system-arm", "-M", "mps2-an386", "-nographic", "-monitor", "none", "-serial", "none",
+        "qemu-system-arm", "-M", machine, "-nographic", "-monitor", "none", "-serial", "none",
         "-semihosting-config", "enable=on,target=native", "-kernel", str(elf),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)

@@ -60,33 +60,40 @@ _EVERY = [
     *(("gcc", (level, frame)) for level, frame in product(_LEVELS, _FRAMES)),
     *(("gcc", (level, "-flto", f"-flto-partition={how}"))
       for level in ("-O2", "-O3", "-Os") for how in _PARTITIONS),
+    *(("gcc", (level, "-flto", _FRAMES[1])) for level in ("-O0", "-O1", "-Og")),
+    ("gcc", ("-Os", "-mlong-calls")),
+    pytest.param("clang", ("-Oz", _FRAMES[1]), marks=pytest.mark.needs_clang),
+]  # fmt: skip
+_M4, _M7 = "mps2-an386", "mps2-an500"
+_SOME = [
+    *(pytest.param("clang", (level, _FRAMES[1]), marks=pytest.mark.needs_clang)
+      for level in _LEVELS),
+    *(("gcc", (level, "-flto", _FRAMES[1])) for level in ("-O0", "-O2", "-O3")),
 ]  # fmt: skip
 _FEW = [
-    pytest.param("kws", "clang", ("-O2", _FRAMES[1]), marks=pytest.mark.needs_clang),
-    ("kws", "gcc", ("-O0", _FRAMES[1])),
-    ("kws", "gcc", ("-O3", "-flto", "-flto-partition=none")),
+    pytest.param(_M4, "kws", "clang", ("-O2", _FRAMES[1]), marks=pytest.mark.needs_clang),
+    (_M4, "kws", "gcc", ("-O0", _FRAMES[1])),
+    (_M4, "kws", "gcc", ("-O3", "-flto", "-flto-partition=none")),
 ]
 
 
 def _cases() -> list[object]:
     every = [
         pytest.param(
-            name, *getattr(case, "values", case),
+            board, name, *getattr(case, "values", case),
             marks=[pytest.mark.matrix, *getattr(case, "marks", ())],
         )
-        for name in _MODELS for case in _EVERY
+        for board, cases in ((_M4, _EVERY), (_M7, _SOME)) for name in _MODELS for case in cases
     ]  # fmt: skip
     return [*_FEW, *every]
 
 
 @functools.cache
-def _program(models_dir: Path, name: str) -> tuple[dict[str, bytes], str]:
+def _program(models_dir: Path, board: str, name: str) -> tuple[dict[str, bytes], str]:
     """The sources of a network, and a program that runs it."""
     model = models_dir / f"mlperf_{name}_int8"
     options = Options(weights="array")
-    network = compile_model(
-        model / "model.onnx", load_board("mps2-an386"), name=name, options=options
-    )
+    network = compile_model(model / "model.onnx", load_board(board), name=name, options=options)
     sample = np.load(model / "io.npz")["in0"][0]
     (output,) = interpreter.run(network.graph, [sample])
     main = MAIN.replace("@NAME@", name).replace("@UPPER@", name.upper())
@@ -94,15 +101,15 @@ def _program(models_dir: Path, name: str) -> tuple[dict[str, bytes], str]:
     return dict(network.sources.files), main.replace("@EXPECTED@", programs.c_array(output))
 
 
-@pytest.mark.parametrize(("name", "compiler", "options"), _cases())
+@pytest.mark.parametrize(("board", "name", "compiler", "options"), _cases())
 def test_every_compiler_makes_the_same_bits(
-    models_dir: Path, tmp_path: Path, name: str, compiler: str, options: Sequence[str]
+    models_dir: Path, tmp_path: Path, board: str, name: str, compiler: str, options: Sequence[str]
 ) -> None:
-    files, main = _program(models_dir, name)
+    files, main = _program(models_dir, board, name)
     for file, content in files.items():
         (tmp_path / file).write_bytes(content)
     (tmp_path / "main.c").write_text(main)
-    flags = [*load_board("mps2-an386").cflags, "-std=c99", "-ffp-contract=off"]
+    flags = [*load_board(board).cflags, "-std=c99", "-ffp-contract=off"]
     gcc = ["arm-none-eabi-gcc", *flags]
     other = gcc
     if compiler == "clang":
@@ -120,4 +127,4 @@ def test_every_compiler_makes_the_same_bits(
          *programs.RUNTIME, "-lm", "-o", "program.elf"],
         cwd=tmp_path,
     )  # fmt: skip
-    assert programs.run_on_cortex_m4(tmp_path / "program.elf") == (7, "")
+    assert programs.run_on_cortex_m4(tmp_path / "program.elf", machine=board) == (7, "")
