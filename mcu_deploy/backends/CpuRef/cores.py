@@ -50,7 +50,7 @@ _M4F = Factors()
 _CORES: Mapping[str, Factors] = {
     "cortex-m7": Factors(
         moved=0.45, steps=0.6, windows=0.73, macs=0.62, products=0.63, widened=0.87,
-        real=0.63, scaled=0.5, compared=0.62, whole=0.1, library=0.54,
+        real=0.63, scaled=0.58, compared=0.62, whole=0.1, library=0.54,
         wide=0.73, rounded=12.6, shifted=4,
     ),
     "cortex-m33": Factors(
