@@ -42,6 +42,8 @@ _ELSEWHERE = {
     ("BitCast", "to"): "in the type",
     ("EyeLike", "dtype"): "in the type",
     ("Split", "split"): "in the shapes",
+    ("MaxRoiPool", "pooled_shape"): "no node test has one; test_max_roi_pool.py reads it",
+    ("MaxRoiPool", "spatial_scale"): "no node test has one; test_max_roi_pool.py reads it",
     ("Range", "stash_type"): "refused by formats/onnx_inference.py",
     ("BatchNormalization", "spatial"): "refused by formats/onnx_inference.py",
     ("BatchNormalization", "training_mode"): "a body of formats/onnx_training.py, or refused",
