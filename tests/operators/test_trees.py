@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from onnx import helper
 from onnx.reference import ReferenceEvaluator
 from operators import tree_models as trees
 from operators.lab import Array, Case, Compiled, compile_case, relative_error, run_on_host
+from sampling import examples, is_sample
 from sanitizers import SANITIZED
 
 from mcu_deploy.backends.CpuRef.kernels import tree_code
@@ -22,6 +24,18 @@ from mcu_deploy.backends.CpuRef.kernels import trees as kernel
 from mcu_deploy.errors import McuDeployError
 
 ROWS = 24
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What trees become: code, or tables; on a core with instructions for real numbers, or not."""
+
+    is_code: bool
+    has_reals: bool = True
+
+
+# Of what stands twice in a list, six places apart, the sample has both forms and both cores.
+_FORMS = (_Form(True), _Form(False), _Form(False, False), _Form(True, False))
 
 
 def _theirs(case: Case) -> list[Array]:
@@ -35,20 +49,16 @@ def _theirs(case: Case) -> list[Array]:
     return [np.asarray(v) for v in session.run(None, dict(zip(names, case.inputs, strict=True)))]
 
 
-def _check(cases: Sequence[Case], folder: Path, exact: bool = True, code: bool = True) -> None:
-    """Each as tables, and as code; on a core with instructions for real numbers, and on one
-    without. code: whether each has such."""
+def _check(
+    cases: Sequence[Case], folder: Path, exact: bool = True, forms: Sequence[_Form] = ()
+) -> list[Compiled]:
+    """Each in these forms; by default with `--all` in every form, and in the sample in one of them,
+    in turn."""
+    every = forms or _FORMS
     made: list[Compiled] = []
-    for has in (True, False):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(kernel, "has_instructions", lambda *_, has=has: has)
-            as_code = [compile_case(c, folder, n, "speed") for n, c in enumerate(cases, len(made))]
-            assert all(map(_is_code, as_code)) == code
-            made += as_code
-            patch.setattr(tree_code, "ways", lambda view, layer: ())
-            tables = [compile_case(c, folder, n) for n, c in enumerate(cases, len(made))]
-            assert not any(map(_is_code, tables))
-            made += tables
+    for number, case in enumerate(cases):
+        for form in every if forms or not is_sample() else [every[number % len(every)]]:
+            made.append(_compiled(case, folder, len(made), form))
     found = run_on_host(made, folder, SANITIZED)
     for item, outputs in zip(made, found, strict=True):
         case = item.case
@@ -59,6 +69,17 @@ def _check(cases: Sequence[Case], folder: Path, exact: bool = True, code: bool =
             else:
                 for value in (ours, oracle):
                     np.testing.assert_allclose(value, theirs, 1e-5, 1e-6, err_msg=case.name)
+    return made
+
+
+def _compiled(case: Case, folder: Path, index: int, form: _Form) -> Compiled:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "has_instructions", lambda *_: form.has_reals)
+        if not form.is_code:
+            patch.setattr(tree_code, "ways", lambda *_: ())
+        made = compile_case(case, folder, index, "speed" if form.is_code else "balanced")
+    assert _is_code(made) == form.is_code, case.name
+    return made
 
 
 def _is_code(made: Compiled) -> bool:
@@ -85,7 +106,7 @@ def _regressor(seed: int, dtype: str, aggregate: str = "SUM", **more: Any) -> Ca
 
 @pytest.mark.needs_host_gcc
 @settings(
-    max_examples=3,
+    max_examples=examples(3, 1),
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
@@ -93,11 +114,9 @@ def _regressor(seed: int, dtype: str, aggregate: str = "SUM", **more: Any) -> Ca
 @given(seed=st.integers(0, 1 << 30))
 def test_regressors_are_onnxruntimes(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     """Of each type that onnxruntime has, and each aggregation."""
-    cases = [
-        _regressor(seed + 8 * k + n, dtype, aggregate)
-        for k, dtype in enumerate(("float32", "float64"))
-        for n, aggregate in enumerate(("SUM", "AVERAGE", "MIN", "MAX"))
-    ]
+    names = ("SUM", "AVERAGE", "MIN", "MAX")
+    pairs = [("float32", n) for n in names] + [("float64", n) for n in (*names[2:], *names[:2])]
+    cases = [_regressor(seed + n, *pair) for n, pair in enumerate(pairs)]
     _check(cases, tmp_path_factory.mktemp("trees"))
 
 
@@ -208,11 +227,9 @@ def test_integers_are_compared_as_integers(tmp_path: Path) -> None:
     cases += [_integers(9, "int8", per_column=True), _integers(10, "uint8", per_column=True)]
     kinds = ("int8", "uint8", "int16", "int32", "int64")
     cases += [_integers(11 + k, kind, cast=True) for k, kind in enumerate(kinds)]
-    _check(cases, tmp_path)
-    for index, case in enumerate(cases):
-        graph = compile_case(case, tmp_path, index).graph
-        (node,) = graph.nodes
-        assert graph.type(node.reads[0]).dtype.is_integer, case.name
+    for made in _check(cases, tmp_path, forms=[_Form(True), _Form(False)]):
+        (node,) = made.graph.nodes
+        assert made.graph.type(node.reads[0]).dtype.is_integer, made.case.name
 
 
 @pytest.mark.needs_host_gcc
@@ -220,7 +237,7 @@ def test_many_nodes_need_wide_words(tmp_path: Path) -> None:
     """And features and splits that no narrow word holds."""
     generator = np.random.default_rng(5)
     attributes = trees.older(
-        generator, ["BRANCH_LEQ"], range(3), "target", trees=20, levels=12, tracks=True
+        generator, ["BRANCH_LEQ"], range(3), "target", trees=10, levels=12, tracks=True
     )
     count = len(attributes["nodes_values"])
     attributes["nodes_values"] = generator.standard_normal(count).astype(np.float32).tolist()
@@ -228,7 +245,7 @@ def test_many_nodes_need_wide_words(tmp_path: Path) -> None:
     x = generator.standard_normal((ROWS, trees.COLUMNS)).astype(np.float32)
     made = trees.model("TreeEnsembleRegressor", attributes, x, {"y": ("float32", (ROWS, 3))})
     case = Case("wide", made, (x,))
-    _check([case], tmp_path, code=False)
+    made = _check([case], tmp_path, forms=[_Form(False)])
     text = (tmp_path / "network_c0.c").read_text()
     assert "const uint32_t *nodes" in text
 
