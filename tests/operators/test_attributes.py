@@ -51,6 +51,7 @@ _ELSEWHERE = {
     ("QuantizeLinear", "precision"): "refused by formats/onnx_inference.py",
     ("RoiAlign", "output_height"): "in the shape",
     ("RoiAlign", "output_width"): "in the shape",
+    ("TfIdfVectorizer", "pool_strings"): "its input is of strings, which no tensor is",
     ("TopK", "k"): "in the shape; an input of the newest opsets",
     ("TopK", "sorted"): "what need not be sorted is sorted too",
 }
