@@ -179,8 +179,8 @@ class _Numbering:
         for node in graph.nodes:
             if node.op == "Scan" and graph.opset < 9:
                 raise ModelError(
-                    f"The Scan {node.name!r} is of opset 8, which works on batches. Export the "
-                    "model to opset 9 or later."
+                    f"The Scan {node.name!r} is of opset 8, and its items have lengths of their "
+                    "own. Export the model to opset 9 or later."
                 )
             split = assignment.subgraphs.get(node.id, {})
             found = {

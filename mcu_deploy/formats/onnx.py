@@ -23,6 +23,7 @@ from mcu_deploy.errors.obstacles import Obstacle, refusal, settled, tensors
 from mcu_deploy.files.given import is_file
 from mcu_deploy.formats.imported import AssumedShape, Imported, checked, known_operators
 from mcu_deploy.formats.mistaken import other_kind
+from mcu_deploy.formats.onnx_batches import nest_scans
 from mcu_deploy.formats.onnx_counts import bound_counts
 from mcu_deploy.formats.onnx_early import put_back, set_aside_early
 from mcu_deploy.formats.onnx_graph import to_graph
@@ -147,6 +148,7 @@ def _plain_form(
     model = converted(_parse(path, raw), path)
     _load_external_data(model, path)
     sort_nodes(model.graph)
+    nest_scans(model)
     set_aside_early(model)
     set_aside_undefined(model)
     if not is_invalid:

@@ -51,7 +51,7 @@ def _loop(graph: Graph, node: Node) -> str | None:
 
 def _scan(graph: Graph, node: Node) -> str | None:
     if graph.opset < 9:
-        return None  # it works on batches; the interpreter refuses it
+        return None  # its items have lengths of their own; the interpreter refuses it
     body, attributes = graph.subgraphs(node.id)["body"], graph.attributes(node.id)
     formal, count = _formal(node, body), int(attributes.get("num_scan_inputs", 0))
     states = len(node.inputs) - count

@@ -58,8 +58,8 @@ def _scan(call: Call) -> list[Array]:
     """Scan: (states..., sequences...) -> (states..., scans...), one element of each at a time."""
     if call.opset < 9:
         raise ModelError(
-            "The model has a Scan of opset 8, which works on batches. Export it to opset 9 or "
-            "later."
+            "The model has a Scan of opset 8 whose items have lengths of their own. Export it to "
+            "opset 9 or later."
         )
     count = int(call.attributes["num_scan_inputs"])
     values = [value for value in call.values if value is not None]

@@ -283,6 +283,29 @@ def scan_of_two() -> Case:
     )  # fmt: skip
 
 
+def scan_of_batches(lengths: bool = False) -> Case:
+    """Opset 8: two sequences of each of three items, one of them backwards."""
+    body = graph_of(
+        [node("Mul", "a b", "p"), node("Add", "s p", "s1"), node("Sub", "s1 a", "d")],
+        {"s": (FLOAT, [3]), "a": (FLOAT, [3]), "b": (FLOAT, [1])},
+        {"s1": (FLOAT, [3]), "d": (FLOAT, [3])},
+    )
+    scan = helper.make_node(
+        "Scan", ["n" if lengths else "", "x", "as", "bs"], ["y", "ds"], body=body,
+        num_scan_inputs=2, directions=[1, 0],
+    )  # fmt: skip
+    made = case(
+        "scan_of_batches",
+        [scan],
+        {"x": (FLOAT, [3, 3]), "as": (FLOAT, [3, 5, 3]), "bs": (FLOAT, [3, 5, 1])},
+        {"y": (FLOAT, [3, 3]), "ds": (FLOAT, [3, 5, 3])},
+        {"n": np.array([5, 1, 4], np.int64)} if lengths else {},
+        random(1, 3, 3), random(2, 3, 5, 3), random(3, 3, 5, 1),
+    )  # fmt: skip
+    made.model.opset_import[0].version = 8
+    return made
+
+
 # ---- If ----
 
 
@@ -361,6 +384,6 @@ def all_cases() -> list[Case]:
     return [
         lstm_by_loop(), lstm_by_scan(0), lstm_by_scan(1), counted(4), counted(0), counted(1000),
         never(), exchanged(), windows(), loop_in_loop(), if_in_loop(), scan_of_two(),
-        if_of_images(True), if_of_images(False), if_of_twins(True), if_of_twins(False),
-        quantized_loop(),
+        scan_of_batches(), if_of_images(True), if_of_images(False), if_of_twins(True),
+        if_of_twins(False), quantized_loop(),
     ]  # fmt: skip

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 from control_nests import inputs_of, nest_of
-from operators.control_models import all_cases
-from operators.lab import Case, check_cases
+from operators.control_models import all_cases, scan_of_batches
+from operators.lab import Case, check_cases, compile_case
 from sanitizers import SANITIZED
+
+from mcu_deploy.errors import ModelError
 
 
 @pytest.mark.needs_host_gcc
@@ -26,3 +28,8 @@ def test_random_nests_give_the_oracle_s_and_onnxruntime_s_values(tmp_path: Path)
         for seed, model in enumerate(models)
     ]
     check_cases(cases, tmp_path, SANITIZED)
+
+
+def test_a_scan_of_items_with_lengths_of_their_own_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="its items have lengths of their own"):
+        compile_case(scan_of_batches(lengths=True), tmp_path, 0)
