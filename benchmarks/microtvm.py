@@ -26,14 +26,13 @@ from pathlib import Path
 from benchmarks.waits import measure, no_prefetch, with_flash
 from mcu_deploy import resources
 from mcu_deploy.boards import (
-    AT_ONCE,
     Board,
-    MemoryTiming,
     load_board,
     platform_defines,
     render_linker_script,
     startup_sources,
 )
+from mcu_deploy.memory_timing import AT_ONCE, MemoryTiming
 
 TASKS = ("kws", "vww", "ic", "ad")
 

@@ -19,10 +19,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mcu_deploy.api.folder import BuildFolder
-from mcu_deploy.boards import Board, Cache, MemoryTiming, load_board
+from mcu_deploy.boards import Board, load_board
 from mcu_deploy.device.counting import Counts, count_instructions
 from mcu_deploy.device.modelling import BoardTime, model_cycles, model_time
 from mcu_deploy.device.waiting import memory_lines
+from mcu_deploy.memory_timing import Cache, MemoryTiming
 from mcu_deploy.toolchain.stand_in import link_stand_in
 
 COLUMNS = ("l4r5", "l4r5_no_prefetch", "f407", "f746_axi", "f746_itcm")

@@ -11,8 +11,8 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from mcu_deploy.boards import MemoryTiming
 from mcu_deploy.ir import EdgeId, Graph, Node, SubgraphView, TensorType
+from mcu_deploy.memory_timing import MemoryTiming
 from mcu_deploy.operators import Call, find
 
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 from mcu_deploy.backends.cost import Cost, Known, Unit
 from mcu_deploy.backends.layer import Target
 from mcu_deploy.backends.workload import Workload
-from mcu_deploy.boards import Cache, MemoryTiming
 from mcu_deploy.errors import ModelError
+from mcu_deploy.memory_timing import Cache, MemoryTiming
 from mcu_deploy.schema import Clause, Misfit, Whole, made
 
 SUFFIX = ".costs.json"

@@ -17,5 +17,4 @@ from mcu_deploy.boards.image import (
 )
 from mcu_deploy.boards.load import list_boards, load_board
 from mcu_deploy.boards.load_core import load_core
-from mcu_deploy.boards.memory_timing import AT_ONCE, USUAL_FLASH, Cache, MemoryTiming
 from mcu_deploy.boards.model import Board, Memory, Processor, SecondCore, SetupStep

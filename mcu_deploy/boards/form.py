@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 from mcu_deploy.boards.cores import core_facts, core_names
-from mcu_deploy.boards.memory_timing import TimingForm
 from mcu_deploy.boards.model import (
     HOST_CORE,
     Content,
@@ -16,6 +15,7 @@ from mcu_deploy.boards.model import (
     RenodeTarget,
     SetupStep,
 )
+from mcu_deploy.boards.timing_form import TimingForm
 from mcu_deploy.runners.interface import runners
 from mcu_deploy.schema import Bytes, Clause, Keys, Multiple, Text, Unfit, Whole, kept, keys_of, made
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcu_deploy.boards.form import MemoryForm, MicrocontrollerForm
-from mcu_deploy.boards.memory_timing import MemoryTiming, TimingForm
 from mcu_deploy.boards.model import Memory
+from mcu_deploy.boards.timing_form import TimingForm
+from mcu_deploy.memory_timing import MemoryTiming
 from mcu_deploy.schema import Misfit, did_you_mean, made
 
 _PART_ALIGNMENT = 32  # of the start of a memory

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from mcu_deploy.boards.document import Document
-from mcu_deploy.boards.memory_timing import MemoryTiming
 from mcu_deploy.errors import BoardError
+from mcu_deploy.memory_timing import MemoryTiming
 from mcu_deploy.schema import Text, Whole
 
 HOST_CORE = "host"

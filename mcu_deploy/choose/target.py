@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mcu_deploy.backends.interface import Target
-from mcu_deploy.boards import AT_ONCE, USUAL_FLASH, Board, MemoryTiming, Processor
-from mcu_deploy.boards.memory_timing import slower
+from mcu_deploy.boards import Board, Processor
+from mcu_deploy.memory_timing import AT_ONCE, USUAL_FLASH, MemoryTiming, slower
 from mcu_deploy.options import Options
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from mcu_deploy.backends.isa.models import MODELS
 from mcu_deploy.boards import Board, Memory
-from mcu_deploy.boards.memory_timing import Cache, MemoryTiming
 from mcu_deploy.device.modelling import program_of
 from mcu_deploy.elf.reader import Elf, load_elf
+from mcu_deploy.memory_timing import Cache, MemoryTiming
 
 _UNIT = 1000  # the plugin's times are in thousandths of a cycle
 # Which line of a full set makes room, by the plugin's numbers. Where no manual says it, and where a

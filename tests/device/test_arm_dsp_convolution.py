@@ -15,7 +15,7 @@ from mcu_deploy.api.profiling import profile
 from mcu_deploy.backends.ArmDsp.kernels import convolution
 from mcu_deploy.backends.isa.dsp import frames
 from mcu_deploy.backends.isa.dsp.bordered import Bordered
-from mcu_deploy.boards.memory_timing import USUAL_FLASH
+from mcu_deploy.memory_timing import USUAL_FLASH
 
 pytestmark = MARKS
 

@@ -18,12 +18,13 @@ from sampling import first
 from mcu_deploy.api.building import build
 from mcu_deploy.api.folder import BuildFolder, open_folder
 from mcu_deploy.api.profiling import profile
-from mcu_deploy.boards import Board, Cache, MemoryTiming, load_board
+from mcu_deploy.boards import Board, load_board
 from mcu_deploy.device.counting import count_instructions
 from mcu_deploy.device.emulators import launcher_named
 from mcu_deploy.device.modelling import model_cycles, model_time
 from mcu_deploy.device.waiting import memory_lines, used_memories
 from mcu_deploy.elf.reader import load_elf
+from mcu_deploy.memory_timing import Cache, MemoryTiming
 from mcu_deploy.options import Options
 from mcu_deploy.toolchain.stand_in import ALIGNMENT, link_stand_in
 

@@ -11,7 +11,7 @@ import pytest
 from sampling import first
 
 from benchmarks import pages, run, waits
-from mcu_deploy.boards import Cache, MemoryTiming
+from mcu_deploy.memory_timing import Cache, MemoryTiming
 
 # The sample: what a build takes by default, of each int8 model, on the core of most boards, and of
 # one on a board whose flash has wait states, behind three flashes.

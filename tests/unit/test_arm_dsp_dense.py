@@ -26,9 +26,9 @@ from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.quantized import dense
 from mcu_deploy.backends.quantized.requantization import reach
-from mcu_deploy.boards.memory_timing import USUAL_FLASH, Cache
 from mcu_deploy.ir import DType, Quantization, TensorType
 from mcu_deploy.ir.view import view_of_all
+from mcu_deploy.memory_timing import USUAL_FLASH, Cache
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
 

@@ -16,7 +16,7 @@ from sampling import first, part
 from mcu_deploy import compiler
 from mcu_deploy.backends.ArmDsp.kernels import fully_connected
 from mcu_deploy.backends.interface import Target
-from mcu_deploy.boards import USUAL_FLASH
+from mcu_deploy.memory_timing import USUAL_FLASH
 from mcu_deploy.options import Options
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)

@@ -15,8 +15,8 @@ from sampling import first
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.interface import Proposals, Target
-from mcu_deploy.boards.memory_timing import USUAL_FLASH
 from mcu_deploy.ir.view import view_of_all
+from mcu_deploy.memory_timing import USUAL_FLASH
 from mcu_deploy.options import Options
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)

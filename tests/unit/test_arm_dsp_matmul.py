@@ -12,8 +12,8 @@ from arm_dsp_matmul_cases import HEAD, REFUSED, TAKEN, Product, model
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.interface import InPlace, Proposals, Target
-from mcu_deploy.boards.memory_timing import USUAL_FLASH
 from mcu_deploy.ir.view import view_of_all
+from mcu_deploy.memory_timing import USUAL_FLASH
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
 

@@ -28,8 +28,8 @@ from mcu_deploy.backends.isa.interpreter import Data, call
 from mcu_deploy.backends.quantized.dense_product import shift
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.lines import BareLines, Lines
-from mcu_deploy.boards import USUAL_FLASH, Cache, MemoryTiming
 from mcu_deploy.ir.view import view_of_all
+from mcu_deploy.memory_timing import USUAL_FLASH, Cache, MemoryTiming
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
 _X, _Y, _TAPS, _SCRATCH = 0x2000_0000, 0x2010_0000, 0x1000_0000, 0x2020_0000

@@ -21,10 +21,10 @@ from mcu_deploy.backends.CpuRef import CpuRef
 from mcu_deploy.backends.interface import Proposal, Target, layer_of
 from mcu_deploy.backends.isa.dsp.winograd_windows import ORDER, POSITIONS
 from mcu_deploy.backends.quantized.layers import Convolution, read
-from mcu_deploy.boards import USUAL_FLASH
 from mcu_deploy.choose import Choosing, assign
 from mcu_deploy.choose.goals import GOALS
 from mcu_deploy.ir.view import view_of_all
+from mcu_deploy.memory_timing import USUAL_FLASH
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
 

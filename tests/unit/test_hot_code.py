@@ -13,10 +13,10 @@ from graph_cases import Net, planned
 from mcu_deploy.backends.interface import CFunction, Fetched, Parameter, Target
 from mcu_deploy.backends.isa import Assembly, kernel
 from mcu_deploy.boards import load_board, render_linker_script
-from mcu_deploy.boards.memory_timing import AT_ONCE, USUAL_FLASH
 from mcu_deploy.codegen.symbols import Symbols
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import BoardError, RequestError
+from mcu_deploy.memory_timing import AT_ONCE, USUAL_FLASH
 from mcu_deploy.options import Options
 from mcu_deploy.plan import Plan, hot_code, make, planner
 

@@ -29,8 +29,8 @@ from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.isa.operands import Label
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.boards import load_board
-from mcu_deploy.boards.memory_timing import Cache, MemoryTiming
 from mcu_deploy.ir.view import view_of_all
+from mcu_deploy.memory_timing import Cache, MemoryTiming
 from mcu_deploy.options import Options
 
 # STM32L4R5 at 120 MHz, two banks.

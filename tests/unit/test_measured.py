@@ -16,9 +16,10 @@ from mcu_deploy.backends import measured
 from mcu_deploy.backends.cost import Cost, Costs, Known, Unit
 from mcu_deploy.backends.layer import Target
 from mcu_deploy.backends.workload import CFunction, Workload
-from mcu_deploy.boards import AT_ONCE, USUAL_FLASH, load_board
+from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import McuDeployError
+from mcu_deploy.memory_timing import AT_ONCE, USUAL_FLASH
 
 KWS = resources.examples() / "kws" / "model.onnx"
 ONE = "0" * 63 + "1"

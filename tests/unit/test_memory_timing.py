@@ -9,10 +9,10 @@ from sampling import every_board
 
 from mcu_deploy import resources
 from mcu_deploy.backends.quantized.loops import loop_bytes
-from mcu_deploy.boards import AT_ONCE, USUAL_FLASH, Cache, load_board, load_core
-from mcu_deploy.boards.memory_timing import slower
+from mcu_deploy.boards import load_board, load_core
 from mcu_deploy.choose.target import target_of
 from mcu_deploy.errors import BoardError
+from mcu_deploy.memory_timing import AT_ONCE, USUAL_FLASH, Cache, slower
 from mcu_deploy.options import Options
 
 FLASH = """

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from mcu_deploy.backends.CpuRef import window_cycles
 from mcu_deploy.backends.interface import Layer, Target
-from mcu_deploy.boards import Cache, MemoryTiming
 from mcu_deploy.ir import DType, TensorType
+from mcu_deploy.memory_timing import Cache, MemoryTiming
 
 # Of a kernel's code what a run executes at most, and of short runs for each cycle.
 _CODE, _CODE_OF_A_CYCLE = 140, 0.5

@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mcu_deploy.boards import Cache, MemoryTiming
+from mcu_deploy.memory_timing import Cache, MemoryTiming
 
 # So many bytes a core of three stages asks for before it executes them.
 QUEUE_BYTES = 12

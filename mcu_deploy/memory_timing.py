@@ -7,12 +7,9 @@ start-up of the board leaves it; where no source was found there is none, and no
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
 
-from mcu_deploy.schema import Clause, Text, Whole, kept, power_of_two
-
-_WORD = 4
-_PowerOfTwo = Annotated[int, Whole(1, 257), power_of_two]
+WORD = 4
+"""Bytes."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,7 @@ class MemoryTiming:
         return self.wait_states == 0
 
 
-AT_ONCE = MemoryTiming(0, _WORD, source="RAM at the core's clock")
+AT_ONCE = MemoryTiming(0, WORD, source="RAM at the core's clock")
 
 # What objects for a core alone are made for, as nobody says what they will be linked into: ST's
 # accelerator of the STM32F4 with the wait states of its fastest clock (boards/chips/stm32f40x.toml
@@ -76,60 +73,3 @@ def slower(one: MemoryTiming | None, other: MemoryTiming | None) -> MemoryTiming
     if one is None or other is None:
         return None
     return max(one, other, key=lambda timing: timing.wait_states)
-
-
-@dataclass(frozen=True)
-class CacheForm:
-    """A table of a cache in a board file."""
-
-    lines: Annotated[int, Whole(1, (1 << 16) + 1)]
-    line_bytes: _PowerOfTwo
-    policy: Literal["lru", "pseudo-lru", "round-robin", "random", "unknown"]
-    ways: int | None = None
-
-    def __post_init__(self) -> None:
-        ways = kept(Whole(1, self.lines + 1), "ways", self.cache.ways)
-        if self.lines % ways:
-            raise Clause(
-                f"lines = {self.lines} must be a multiple of ways = {ways}: sets are of one size"
-            )
-
-    @property
-    def cache(self) -> Cache:
-        ways = self.lines if self.ways is None else self.ways
-        return Cache(self.lines, self.line_bytes, ways, self.policy)
-
-
-@dataclass(frozen=True)
-class TimingForm:
-    """A table `timing` of a board file. cache: one for fetches and for data."""
-
-    wait_states: Annotated[int, Whole(0, 1025)]
-    source: Text
-    read_bytes: _PowerOfTwo | None = None
-    prefetch: bool = False
-    cache: CacheForm | None = None
-    instruction_cache: CacheForm | None = None
-    data_cache: CacheForm | None = None
-
-    def __post_init__(self) -> None:
-        if self.cache is not None and (self.instruction_cache or self.data_cache):
-            raise Clause("cache is one for both; leave out instruction_cache and data_cache, or it")
-        if self.wait_states and self.read_bytes is None:
-            raise Clause("read_bytes is missing: what one read brings, where wait_states is not 0")
-
-    def timing(self) -> MemoryTiming:
-        """What it says. Where nothing waits it does not matter what else a read brings."""
-        return MemoryTiming(
-            wait_states=self.wait_states,
-            read_bytes=self.read_bytes or _WORD,
-            instruction_cache=_cache(self.cache or self.instruction_cache),
-            data_cache=_cache(self.cache or self.data_cache),
-            prefetch=self.prefetch,
-            unified=self.cache is not None,
-            source=self.source,
-        )
-
-
-def _cache(form: CacheForm | None) -> Cache | None:
-    return None if form is None else form.cache
