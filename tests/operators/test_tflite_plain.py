@@ -81,6 +81,7 @@ def cases() -> Iterator[Case]:
         bytes_ = [int8(name, X, 0.05, 3) for name in ("a", "b", "c")]
         yield _case(kind, bytes_[:2], bytes_[2:], (table, {}))
     yield _case("SQUARED_DIFFERENCE", [x, row], [y], ("SquaredDifferenceOptions", {}))
+    yield _case("ATAN2", [x, _real("z", *X)], [y])
     yield _case("POW", [x, row], [y], ("PowOptions", {}), positive=True)
     yield _case("PRELU", [x, constant("alpha", np.linspace(-1, 1, 6, dtype=np.float32))], [y])
     for kind, table in (

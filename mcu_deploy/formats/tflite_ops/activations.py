@@ -185,14 +185,14 @@ def _domain(operation: Operation, *integers: DType) -> str:
     return DOMAIN
 
 
-def of_reals(op: str) -> Any:
+def of_reals(op: str, domain: str = "") -> Any:
     """A function of float32 tensors, with broadcasting."""
 
     def convert(operation: Operation, graph: GraphBuilder) -> None:
         require_float(operation, *operation.given, operation.output)
         order = graph.common_order(*operation.given)
         inputs = [graph.read(tensor, order) for tensor in operation.given]
-        graph.add(operation, op, inputs, operation.output, order=order)
+        graph.add(operation, op, inputs, operation.output, domain=domain, order=order)
 
     return convert
 

@@ -202,6 +202,7 @@ CONVERTERS = {
     "LOGICAL_OR": _alike("Or", (0, 1)),
     "LOGICAL_NOT": _alike("Not", (0,)),
     "SELECT_V2": _alike("Where", (1, 2)),
+    "ATAN2": of_reals("Atan2", "mcu"),
     "SIN": of_reals("Sin"),
     "COS": of_reals("Cos"),
     "LOG": of_reals("Log"),
