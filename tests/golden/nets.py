@@ -206,6 +206,7 @@ NETS = (
     _of_arm_dsp("softmax", arm_dsp_softmax_cases, [arm_dsp_softmax_cases.TAKEN[1]]),
     _of_arm_dsp("sum", arm_dsp_sum_cases, [arm_dsp_sum_cases.TAKEN[1]]),
     _of_arm_dsp("float_depthwise", float_cases, float_cases.GOLDEN["depthwise"]),
+    _of_arm_dsp("float_pointwise", float_cases, [float_cases.CONVOLUTIONS[1]]),
     _of_arm_dsp("table", arm_dsp_table_cases, [arm_dsp_table_cases.TAKEN[1]]),
     _of_arm_mve("pointwise", arm_mve_cases, [arm_mve_cases.GOLDEN]),
     _of_arm_mve("convolution", arm_mve_conv_cases, [arm_mve_conv_cases.GOLDEN]),

@@ -1,28 +1,34 @@
-"""ArmDsp's depthwise convolutions of float32, run by the interpreter of instructions: the bits of
-the order that they state, within what the contract allows of the oracle, nothing touched beside
-what is theirs, NaN where the oracle has it, and the distances that let outputs lie on inputs."""
+"""ArmDsp's convolutions and dense layers of float32, run by the interpreter of instructions: the
+bits of the order that they state, within what the contract allows of the oracle, nothing touched
+beside what is theirs, NaN where the oracle has it, and the distances that let outputs lie on
+inputs."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import float_cases
 import numpy as np
 import pytest
-from float_cases import DEPTHWISE, Case
+from float_cases import CONVOLUTIONS, DENSE, DEPTHWISE, Case
 from kernel_runs import Run, runs
 from sampling import part
 
 from mcu_deploy.agreement.rules import Rule
+from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.floats.layers import Product, read
 from mcu_deploy.backends.floats.tiles import inside
 from mcu_deploy.backends.isa.interpreter import Fault
 from mcu_deploy.options import Options
 
+_OPERATORS = ("Conv", "Gemm", "MatMul")
 _OPTIONS = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
 # The share of the largest value that the contract allows where a sum is no longer than 1,000 terms.
 _CLOSE = Rule("share", 1e-5)
+# Of convolutions without the largest one, whose cycles the tests on QEMU count.
+_FAMILIES = {"convolutions": CONVOLUTIONS[1:], "dense": DENSE, "depthwise": DEPTHWISE}
 
 
 def _layers(
@@ -33,40 +39,50 @@ def _layers(
         inputs = np.load(float_cases.sample(path))["x"][0]
     found = [
         run for run in runs(path, [inputs], board=board, options=_OPTIONS)
-        if run.choice.workload.backend == "ArmDsp" and run.choice.layer.op == "Conv"
+        if run.choice.workload.backend == "ArmDsp" and run.choice.layer.op in _OPERATORS
     ]  # fmt: skip
     assert len(found) == len(cases)
     return found
 
 
-def _in_order(product: Product, image: np.ndarray) -> np.ndarray:
-    """From the bias, along the rows of the kernel, in each along its columns, every product
-    rounded; [row][column][channel]."""
-    window = product.window
-    sums = np.broadcast_to(product.bias, (*window.output, product.channels)).copy()
+def _in_order(product: Product, image: Array, *, is_fused: bool) -> Array:
+    """From the bias, along the rows of the kernel, in each along its columns and the channels;
+    every product rounded, or none. [row][column][filter]."""
+    window, depth = product.window, product.depth
+    sums = np.broadcast_to(product.bias, (*window.output, product.filters)).copy()
     x = image.reshape(*window.input, product.channels)
+    groups = np.arange(product.filters) * product.groups // product.filters
     for row, column in np.ndindex(*window.output):
         top, left = np.multiply((row, column), window.strides) - window.begin
         for ky in inside(window, 0, row):
             for kx in inside(window, 1, column):
                 y, z = top + ky * window.dilations[0], left + kx * window.dilations[1]
-                sums[row, column] += product.weights[:, 0, ky, kx] * x[y, z]
+                for n in range(depth):
+                    pixel, weights = x[y, z, groups * depth + n], product.weights[:, n, ky, kx]
+                    if is_fused:  # of float64 the product is exact, and the sum all but so
+                        wide = sums[row, column] + np.float64(pixel) * weights
+                        sums[row, column] = wide.astype(np.float32)
+                    else:
+                        sums[row, column] += pixel * weights
     return np.clip(sums, *map(np.float32, product.clamp))
 
 
+@pytest.mark.parametrize("family", sorted(_FAMILIES))
 @pytest.mark.parametrize("board", ["mps2-an386", "mps2-an500"])
-def test_kernels_agree_with_the_oracle_and_their_order(board: str, tmp_path: Path) -> None:
-    cases = part(DEPTHWISE, 3)
+def test_kernels_agree_with_the_oracle_and_their_order(
+    board: str, family: str, tmp_path: Path
+) -> None:
     tight = 0
-    for run in _layers(cases, board, tmp_path):
+    for run in _layers(part(_FAMILIES[family], 3), board, tmp_path):
         result = run.result()
         values, oracle = (np.frombuffer(of, np.float32) for of in (result, run.output))
         assert not _CLOSE.broken(values, oracle).any(), run.name
         product = read(run.choice.layer)
         assert isinstance(product, Product)
-        in_order = _in_order(product, np.frombuffer(run.inputs[0], np.float32)).reshape(-1)
         # A Cortex-M4 is quicker with a product and a sum apart, an M7 with both in one.
-        assert (values == in_order).all() == (board == "mps2-an386"), run.name
+        image = np.frombuffer(run.inputs[0], np.float32)
+        in_order = _in_order(product, image, is_fused=board == "mps2-an500").reshape(-1)
+        assert (values == in_order).all(), run.name
         for place in run.choice.workload.in_place:
             assert run.result(place) == result, f"{run.name}: {place}"
             try:
@@ -76,13 +92,46 @@ def test_kernels_agree_with_the_oracle_and_their_order(board: str, tmp_path: Pat
     assert tight, "no distance is as small as it may be"
 
 
+@pytest.mark.parametrize("is_fused", [False, True])
+def test_the_stream_is_what_the_kernel_says(is_fused: bool, tmp_path: Path) -> None:
+    """Of so many filters at a time their biases, then their weights of each row, column and
+    channel."""
+    case = float_cases.conv((6, 5, 4), 23, (3, 2))
+    board = "mps2-an500" if is_fused else "mps2-an386"
+    (run,) = _layers([case], board, tmp_path)
+    function = run.choice.workload.function
+    assert function is not None
+    said = re.search(
+        r"weights, of (\d+) filters at a time, at last of (\d+):", " ".join(function.comment)
+    )
+    assert said is not None
+    most, last = map(int, said.groups())
+    product = read(run.choice.layer)
+    assert isinstance(product, Product)
+    (constant,) = run.choice.workload.constants
+    left = constant.value
+    found_bias, found, begin = np.empty(23, np.float32), np.empty((23, 3, 2, 6), np.float32), 0
+    while begin < 23:
+        width = most if 23 - begin >= most else last
+        block, left = np.split(left, [width * (1 + 3 * 2 * 6)])
+        biases, *lines = block.reshape(-1, width)
+        filters = slice(begin, begin + width)
+        found_bias[filters] = biases
+        found[filters] = np.reshape(lines, (3, 2, 6, width)).transpose(3, 0, 1, 2)
+        begin += width
+    assert not left.size
+    assert (found_bias == product.bias).all()
+    assert (found.transpose(0, 3, 1, 2) == product.weights).all()
+
+
 _NAN, _INF = float("nan"), float("inf")
 
 
 @pytest.mark.parametrize("odd", [_NAN, -_NAN, _INF, -_INF])
 def test_nan_and_infinity_go_where_the_oracle_has_them(odd: float, tmp_path: Path) -> None:
     """Through clamps too, whatever their sign."""
-    cases = [case for case in DEPTHWISE if case.clamp is not None][1:]
+    found = [case for cases in _FAMILIES.values() for case in cases if case.clamp is not None]
+    cases = part(found[1:], 3)
     path = float_cases.model(cases, tmp_path / "cases.onnx")
     inputs = np.load(float_cases.sample(path))["x"][0]
     inputs[::11] = odd

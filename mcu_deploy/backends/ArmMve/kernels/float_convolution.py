@@ -13,8 +13,9 @@ from mcu_deploy.backends.floats.layers import Product, read
 from mcu_deploy.backends.floats.tiles import packed
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly
-from mcu_deploy.backends.isa.mve.float_tiles import LANES, TilePlan, Tiles
+from mcu_deploy.backends.isa.mve.float_tiles import LANES, Tiles, plan_of
 from mcu_deploy.backends.isa.window_rows import LONGEST_SIDE, SCRATCH_BYTES, description
+from mcu_deploy.backends.isa.window_tiles import TilePlan
 from mcu_deploy.backends.kit import overlap
 
 OPERATORS = ("Conv", "Gemm", "MatMul")
@@ -30,7 +31,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     window = product.window
     if window.padded_axes[0] and window.kernel[0] > LONGEST_SIDE:
         return f"its kernel has more than {LONGEST_SIDE} rows, some of which lie outside"
-    plan = TilePlan.of(product)
+    plan = plan_of(product)
     rows, columns = window.kernel
     stem, title = f"dense_{product.depth}x{product.filters}_f32_mve", "dense, vectors of float32"
     if node.op == "Conv":

@@ -22,6 +22,7 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.floats.layers import BYTES, Product
 from mcu_deploy.backends.floats.tiles import Tile, demand, divided, tiles
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.dsp.float_clamp import clamp
 from mcu_deploy.backends.isa.window_rows import (
     BEHIND,
     IMAGE,
@@ -150,7 +151,8 @@ class FloatDepthwise:
             code.place(done)
         if rows.is_cut:
             code.add(self._stream, self._stream, self._behind)
-        self._clamp(tile)
+        sums = [one for of in self._sums[: tile.pixels] for one in of]
+        clamp(code, self._bounds, sums, rows.free)
         self._store(tile)
         code.add(self._block, self._block, _STEP)
         code.add(self._out, self._out, _STEP)
@@ -219,24 +221,6 @@ class FloatDepthwise:
             waiting = sum_, product
         if waiting is not None:
             code.vadd_f32(waiting[0], waiting[0], waiting[1])
-
-    def _clamp(self, tile: Tile) -> None:
-        """NaN is compared as neither less nor more. The upper bound comes last, as it holds where
-        bounds cross."""
-        code, free = self.code, self._rows.free
-        low, high = self._bounds
-        for bound, condition, name in ((low, "mi", "least"), (high, "gt", "most")):
-            if not math.isfinite(bound):
-                continue
-            limit = code.register(name, kind=Kind.SINGLE)
-            code.number(free, int(np.float32(bound).view(np.uint32)))
-            code.vmov(limit, free)
-            for sums in self._sums[: tile.pixels]:
-                for one in sums:
-                    code.vcmp_f32(one, limit)
-                    code.vmrs("APSR_nzcv", "fpscr")
-                    code.it(condition)
-                    getattr(code, f"vmov{condition}")(one, limit)
 
     def _store(self, tile: Tile) -> None:
         code, pixel = self.code, self._channels * BYTES
