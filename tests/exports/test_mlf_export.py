@@ -41,7 +41,7 @@ def test_the_metadata_are_what_tvm_reads(archive: Path) -> None:
         {
             "device": 1,
             "workspace_size_bytes": 80,
-            "constants_size_bytes": 545,
+            "constants_size_bytes": 568,
             "io_size_bytes": 2,
             "inputs": {"serving_default_dense_input_0": {"size": 1, "dtype": "int8"}},
             "outputs": {"StatefulPartitionedCall_0": {"size": 1, "dtype": "int8"}},
