@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -86,7 +87,8 @@ def test_every_kernel_gives_the_bits_of_the_oracle(
     assert validate(built, samples, onnxruntime=False).passed
     (source,) = built.directory.glob("network_*.c")
     if family in ("conv", "dense", "matmul"):
-        assert "bl 90f" in source.read_text(), "no sum is rounded as float32 does"
+        calls = re.search(r"\bbl \d+f", source.read_text())
+        assert calls, "no sum is rounded as float32 does"
 
 
 @pytest.mark.matrix

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sampling import examples
 
 from mcu_deploy.ir import DType
+from mcu_deploy.options import Options
 from mcu_deploy.pmx.context import ModelReader
 from mcu_deploy.pmx.reordered import Reordered, reorders
 from mcu_deploy.schema import Misfit
@@ -93,4 +94,5 @@ def test_files_are_about_as_large_as_the_models(models_dir: Path) -> None:
     from pmx_cases import compiled, packed
 
     model = models_dir / "mlperf_ad_f32" / "model.onnx"
-    assert len(packed(compiled(model))) < 1.05 * model.stat().st_size
+    network = compiled(model, Options(backends=("CpuRef",)))  # which packs no weights
+    assert len(packed(network)) < 1.05 * model.stat().st_size
