@@ -7,7 +7,7 @@ floats/tiles.py); which of their rows are inside is computed for each row of the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from mcu_deploy.backends.floats.layers import BYTES
 from mcu_deploy.backends.floats.tiles import rows_inside
@@ -94,6 +94,37 @@ class Rows:
             if is_computed:
                 self._next()
             yield
+
+    def tile(self, pixels: int, image: Register, out: Register, spare: Register) -> None:
+        """Where a tile of all channels begins in the image and in the output, and that the next
+        one is behind it. spare: a register that holds nothing."""
+        code = self._code
+        for begin, place, step in ((image, IMAGE, self.step), (out, OUTPUT, self._column)):
+            code.ldr(begin, self.frame[place])
+            code.offset(self.free, pixels * step, spare, begin)
+            code.str(self.free, self.frame[place])
+
+    @contextmanager
+    def inside(self, left: Register, count: Register | None = None) -> Iterator[None]:
+        """For each row of a window that lies inside; left: how many there are to come. count: holds
+        how many there are, where some may lie outside; by default it is read."""
+        code, kernel, done = self._code, self._window.kernel[0], self._code.label()
+        if self.is_cut:
+            if count is None:
+                code.ldr(left, self.frame[INSIDE])
+            else:
+                code.mov(left, count)
+            if self.may_be_none:
+                code.cmp(left, 0)
+                code.beq(done)
+        elif kernel > 1:
+            code.number(left, kernel)
+        with code.repeat(self.average) if kernel > 1 else nullcontext():
+            yield
+            if kernel > 1:
+                code.subs(left, left, 1)
+        if self.may_be_none:
+            code.place(done)
 
     def _next(self) -> None:
         code, frame, free = self._code, self.frame, self.free

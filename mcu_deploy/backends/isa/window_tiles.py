@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from mcu_deploy.backends.floats.layers import BYTES, Product
@@ -21,7 +21,6 @@ from mcu_deploy.backends.isa.window_rows import (
     FILTERS,
     GROUPS,
     IMAGE,
-    INSIDE,
     OUTPUT,
     SKIPPED,
     STREAM,
@@ -159,24 +158,13 @@ class WindowTiles(ABC):
         if self._rows.is_cut:
             code.ldr(free, frame[SKIPPED])
             self._pass(vectors)
-        rows, done = window.kernel[0], code.label()
-        may_be_none, is_loop = self._rows.may_be_none, rows > 1
-        if self._rows.is_cut:
-            code.ldr(self._left, frame[INSIDE])
-            if may_be_none:
-                code.cmp(self._left, 0)
-                code.beq(done)
-        elif is_loop:
-            code.number(self._left, rows)
-        with code.repeat(self._rows.average) if is_loop else nullcontext():
+        rows = window.kernel[0]
+        is_loop = rows > 1
+        with self._rows.inside(self._left):
             self._row(tile, sums)
             for n in range(tile.pixels):
                 self._to(n, self._rows.down if is_loop or self._rows.is_cut else 0)
                 self._ahead[n] = 0
-            if is_loop:
-                code.subs(self._left, self._left, 1)
-        if may_be_none:
-            code.place(done)
         if self._rows.is_cut:
             code.ldr(free, frame[BEHIND])
             self._pass(vectors)

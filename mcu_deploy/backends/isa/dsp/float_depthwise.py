@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 
 import numpy as np
 
@@ -25,9 +24,7 @@ from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.dsp.float_clamp import clamp
 from mcu_deploy.backends.isa.window_rows import (
     BEHIND,
-    IMAGE,
     INSIDE,
-    OUTPUT,
     SKIPPED,
     STREAM,
     TILES,
@@ -100,14 +97,9 @@ class FloatDepthwise:
                     self._tile(tile)
 
     def _tile(self, tile: Tile) -> None:
-        code, frame, free, rows = self.code, self._rows.frame, self._rows.free, self._rows
+        code, frame, rows = self.code, self._rows.frame, self._rows
         code.note(f"{tile.pixels} pixels, two channels at a time.")
-        code.ldr(self._block, frame[IMAGE])
-        code.offset(free, tile.pixels * rows.step, self._count, self._block)
-        code.str(free, frame[IMAGE])
-        code.ldr(self._out, frame[OUTPUT])
-        code.offset(free, tile.pixels * self._channels * BYTES, self._count, self._out)
-        code.str(free, frame[OUTPUT])
+        rows.tile(tile.pixels, self._block, self._out, self._count)
         code.ldr(self._stream, frame[STREAM])
         if rows.is_cut:
             for register, place in (
@@ -127,28 +119,18 @@ class FloatDepthwise:
             code.subs(self._count, self._count, 1)
 
     def _channels_of(self, tile: Tile) -> None:
-        code, rows, kernel = self.code, self._rows, self._window.kernel[0]
+        code, rows = self.code, self._rows
         first, *others = self._sums[: tile.pixels]
         code.vldmia(self._stream.moving, [*first])
         for other in others:
             for sum_, bias in zip(other, first, strict=True):
                 code.vmov(sum_, bias)
         code.mov(self._at, self._block)
-        self._ahead, done = 0, code.label()
+        self._ahead = 0
         if rows.is_cut:
             code.add(self._stream, self._stream, self._skipped)
-            code.mov(self._left, self._inside)
-            if rows.may_be_none:
-                code.cmp(self._left, 0)
-                code.beq(done)
-        elif kernel > 1:
-            code.number(self._left, kernel)
-        with code.repeat(rows.average) if kernel > 1 else nullcontext():
-            self._row(tile, is_last=kernel == 1)
-            if kernel > 1:
-                code.subs(self._left, self._left, 1)
-        if rows.may_be_none:
-            code.place(done)
+        with rows.inside(self._left, self._inside):
+            self._row(tile, is_last=self._window.kernel[0] == 1)
         if rows.is_cut:
             code.add(self._stream, self._stream, self._behind)
         sums = [one for of in self._sums[: tile.pixels] for one in of]

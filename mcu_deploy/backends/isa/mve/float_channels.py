@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 
 from mcu_deploy.backends.floats.layers import BYTES
 from mcu_deploy.backends.floats.tiles import Tile, demand, divided, tiles
@@ -19,9 +18,7 @@ from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.mve.float_clamp import clamp
 from mcu_deploy.backends.isa.window_rows import (
     BEHIND,
-    IMAGE,
     INSIDE,
-    OUTPUT,
     SKIPPED,
     STREAM,
     TILES,
@@ -126,14 +123,9 @@ class Channels(ABC):
                     self._tile(tile)
 
     def _tile(self, tile: Tile) -> None:
-        code, frame, free, rows = self.code, self.rows.frame, self.rows.free, self.rows
+        code, frame, rows = self.code, self.rows.frame, self.rows
         code.note(f"{tile.pixels} pixels, four channels at a time.")
-        code.ldr(self._block, frame[IMAGE])
-        code.offset(free, tile.pixels * rows.step, self._count, self._block)
-        code.str(free, frame[IMAGE])
-        code.ldr(self._out, frame[OUTPUT])
-        code.offset(free, tile.pixels * self._channels * BYTES, self._count, self._out)
-        code.str(free, frame[OUTPUT])
+        rows.tile(tile.pixels, self._block, self._out, self._count)
         if self.has_constants:
             code.ldr(self.stream, frame[STREAM])
         if rows.is_cut:
@@ -147,26 +139,14 @@ class Channels(ABC):
             self._channels_of(tile)
 
     def _channels_of(self, tile: Tile) -> None:
-        code, rows, window = self.code, self.rows, self._window
+        code, rows = self.code, self.rows
         self.begin(tile)
         code.mov(self._at, self._block)
         self._ahead = 0
-        kernel, done = window.kernel[0], code.label()
         if self.has_weights and rows.is_cut:
             code.add(self.stream, self.stream, self._skipped)
-        if rows.is_cut:
-            code.mov(self._left, self._inside)
-            if rows.may_be_none:
-                code.cmp(self._left, 0)
-                code.beq(done)
-        elif kernel > 1:
-            code.number(self._left, kernel)
-        with code.repeat(rows.average) if kernel > 1 else nullcontext():
-            self._row(tile, is_last=kernel == 1)
-            if kernel > 1:
-                code.subs(self._left, self._left, 1)
-        if rows.may_be_none:
-            code.place(done)
+        with rows.inside(self._left, self._inside):
+            self._row(tile, is_last=self._window.kernel[0] == 1)
         if self.has_weights and rows.is_cut:
             code.add(self.stream, self.stream, self._behind)
         self.end(tile)
