@@ -31,7 +31,6 @@ MCU_KERNEL void _mcu_dsp_float_depthwise_depthwise3x3_6_f32(const float *x MCU_U
     __asm__(".syntax unified\n"
             "    push {r4-r7, lr}\n"
             "    vpush {d8-d11}\n"
-            "    mov r3, r3\n"                      /* frame, scratch */
             "    str r1, [r3, #4]\n"                /* y, [frame, #4] */
             "    str r2, [r3, #8]\n"                /* constants, [frame, #8] */
             "    sub r0, r0, #168\n"                /* x, x, #168 */

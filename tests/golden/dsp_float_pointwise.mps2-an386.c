@@ -30,7 +30,6 @@ MCU_KERNEL void _mcu_dsp_float_pointwise_conv1x1_3x5_f32(const float *x MCU_UNUS
     __asm__(".syntax unified\n"
             "    push {r4}\n"
             "    vpush {d8-d13}\n"
-            "    mov r3, r3\n"                      /* frame, scratch */
             "    str r1, [r3, #4]\n"                /* y, [frame, #4] */
             "    str r2, [r3, #8]\n"                /* weights, [frame, #8] */
             "    str r0, [r3]\n"                    /* x, [frame] */

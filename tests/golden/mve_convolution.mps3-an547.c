@@ -52,18 +52,15 @@ MCU_KERNEL void _mcu_mve_convolution_conv3x3_4x20_mve(const int8_t *x MCU_UNUSED
             "    push {r4-r11, lr}\n"
             "    vpush {d8-d15}\n"
             "    ldr r4, [r2, #4]\n"                /* zero_point_of_x, [weights, #4] */
-            "    mov r3, r3\n"                      /* frame, scratch */
-            "    str r4, [r3, #28]\n"               /* zero_point_of_x, [frame, #28] */
             "    mov r5, r2\n"                      /* stream, weights */
+            "    str r4, [r3, #28]\n"               /* zero_point_of_x, [frame, #28] */
             "    ldr r12, [r3, #28]\n"              /* number, [frame, #28] */
             "    ldr r11, [r2]\n"                   /* rounding, [weights] */
             "    sub r5, r5, #40\n"                 /* stream, stream, #40 */
-            /* A band of the image: its padding, which stays, then its rows. */
-            "    mov r0, r0\n"                      /* source, x */
             "    mov r2, #0\n"                      /* next_row, #0 */
             "    add r4, r3, #40\n"                 /* band, frame, #40 */
-            "    mov r1, r1\n"                      /* output, y */
             "    str r5, [r3]\n"                    /* stream, [frame] */
+            /* A band of the image: its padding, which stays, then its rows. */
             "    sub r0, r0, #24\n"                 /* source, source, #24 */
             "    sub r2, r2, #1\n"                  /* next_row, next_row, #1 */
             "    vdup.8 q0, r12\n"                  /* padding, number */

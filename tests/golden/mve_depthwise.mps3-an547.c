@@ -52,7 +52,6 @@ MCU_KERNEL void _mcu_mve_depthwise_depthwise3x3_any_mve(const int8_t *x MCU_UNUS
             "    vpush {d8-d15}\n"
             "    movw r5, #3\n"                     /* number, #3 */
             "    ldr r4, [r2], #4\n"                /* number, [stream], #4 */
-            "    mov r3, r3\n"                      /* frame, scratch */
             "    vdup.8 q0, r5\n"                   /* vector, number */
             "    vstrw.32 q0, [r3, #80]\n"          /* vector, [frame, #80] */
             "    vmov.i32 q0, #0\n"                 /* vector, #0 */

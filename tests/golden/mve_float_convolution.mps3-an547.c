@@ -52,7 +52,6 @@ MCU_KERNEL void _mcu_mve_float_convolution_conv3x3_6x7_f32_mve(const float *x MC
     __asm__(".syntax unified\n"
             "    push {r4-r9, lr}\n"
             "    vpush {d8-d9}\n"
-            "    mov r3, r3\n"                      /* frame, scratch */
             "    str r1, [r3, #4]\n"                /* y, [frame, #4] */
             "    str r2, [r3, #8]\n"                /* weights, [frame, #8] */
             "    sub r0, r0, #168\n"                /* x, x, #168 */

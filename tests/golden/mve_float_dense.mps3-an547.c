@@ -23,7 +23,6 @@ MCU_KERNEL void _mcu_mve_float_dense_dense_18x21_f32_mve(const float *x MCU_UNUS
     __asm__(".syntax unified\n"
             "    push {r4, lr}\n"
             "    vpush {d8-d15}\n"
-            "    mov r3, r3\n"                      /* frame, scratch */
             "    str r2, [r3, #8]\n"                /* weights, [frame, #8] */
             "    ldr r2, [r3, #8]\n"                /* weights_at, [frame, #8] */
             "    str r1, [r3, #4]\n"                /* y, [frame, #4] */

@@ -47,7 +47,6 @@ MCU_KERNEL void _mcu_mve_float_pool_avg_pool2x2_6_f32_mve(const float *x MCU_UNU
     /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4, r5, lr}\n"
-            "    mov r3, r3\n"                      /* frame, scratch */
             "    str r1, [r3, #4]\n"                /* y, [frame, #4] */
             "    str r2, [r3, #8]\n"                /* constants, [frame, #8] */
             "    str r0, [r3]\n"                    /* x, [frame] */
@@ -121,7 +120,6 @@ MCU_KERNEL void _mcu_mve_float_pool_max_pool2x2_6_f32_mve(const float *x MCU_UNU
     /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4, r5, lr}\n"
-            "    mov r2, r2\n"                      /* frame, scratch */
             "    str r1, [r2, #4]\n"                /* y, [frame, #4] */
             "    str r0, [r2]\n"                    /* x, [frame] */
             "    str r0, [r2, #12]\n"               /* x, [frame, #12] */

@@ -50,8 +50,6 @@ MCU_KERNEL void _mcu_mve_padded_conv3x3_16x20_patches_mve(const int8_t *x MCU_UN
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             "    vpush {d8-d15}\n"
-            "    mov r3, r3\n"                      /* frame, scratch */
-            "    mov r1, r1\n"                      /* output, y */
             "    mov r5, r0\n"                      /* window, x */
             "    ldr r11, [r2]\n"                   /* rounding, [weights] */
             "    mov r7, r2\n"                      /* stream, weights */

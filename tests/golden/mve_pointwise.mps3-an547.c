@@ -50,8 +50,6 @@ MCU_KERNEL void _mcu_mve_pointwise_conv1x1_52x20_mve(const int8_t *x MCU_UNUSED,
     __asm__(".syntax unified\n"
             "    push {r4-r11, lr}\n"
             "    vpush {d8-d15}\n"
-            "    mov r3, r3\n"                      /* frame, scratch */
-            "    mov r1, r1\n"                      /* output, y */
             "    movw r11, #65519\n"                /* rounding, #65519 */
             "    vdup.16 q7, r11\n"                 /* zero_points, rounding */
             "    ldr r11, [r2]\n"                   /* rounding, [weights] */

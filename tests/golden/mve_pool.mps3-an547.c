@@ -46,8 +46,6 @@ MCU_KERNEL void _mcu_mve_pool_avg_pool2x2_6_mve(const int8_t *x MCU_UNUSED, int8
     __asm__(".syntax unified\n"
             "    push {r4-r9, lr}\n"
             "    vpush {d8-d10}\n"
-            "    mov r2, r2\n"                      /* constants_at, constants */
-            "    mov r1, r1\n"                      /* y_at, y */
             "    vmov s16, r0\n"                    /* x_at, x */
             "    movw r12, #6\n"                    /* channels, #6 */
             "    add r0, r2, #28\n"                 /* free, constants_at, #28 */

@@ -24,7 +24,6 @@ MCU_KERNEL void _mcu_mve_tflite_depthwise3x3_any_mve(const int8_t *x MCU_UNUSED,
             "    vpush {d8-d15}\n"
             "    movw r5, #3\n"                     /* number, #3 */
             "    ldr r4, [r2], #4\n"                /* number, [stream], #4 */
-            "    mov r3, r3\n"                      /* frame, scratch */
             "    vdup.8 q0, r5\n"                   /* vector, number */
             "    vstrw.32 q0, [r3, #80]\n"          /* vector, [frame, #80] */
             "    vmov.i32 q0, #0\n"                 /* vector, #0 */
@@ -254,8 +253,6 @@ MCU_KERNEL void _mcu_mve_tflite_conv1x1_8x20_mve(const int8_t *x MCU_UNUSED, int
     __asm__(".syntax unified\n"
             "    push {r4-r10, lr}\n"
             "    vpush {d8-d15}\n"
-            "    mov r3, r3\n"                      /* frame, scratch */
-            "    mov r1, r1\n"                      /* output, y */
             "    movw r4, #65531\n"                 /* rounding, #65531 */
             "    vdup.16 q7, r4\n"                  /* zero_points, rounding */
             "    mov r5, r2\n"                      /* stream, weights */

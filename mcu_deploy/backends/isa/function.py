@@ -19,7 +19,7 @@ from mcu_deploy.backends.isa.encoding import size
 from mcu_deploy.backends.isa.framing import framed
 from mcu_deploy.backends.isa.instruction import NOTE, Instruction, Item, Note, direction
 from mcu_deploy.backends.isa.models import MODELS
-from mcu_deploy.backends.isa.operands import LR, Label, by_name
+from mcu_deploy.backends.isa.operands import LR, Label, Register, by_name
 from mcu_deploy.backends.isa.schedule import scheduled
 from mcu_deploy.backends.isa.soft import soft
 from mcu_deploy.backends.layer import Target
@@ -46,7 +46,8 @@ def kernel(
     if len(parameters) > _ARGUMENTS:
         raise ValueError(f"{stem} has {len(parameters)} parameters, and a kernel has five at most")
     above = [item.text for item in itertools.takewhile(_is_note, code.items) if _is_note(item)]
-    items = [*code.items[len(above) :]] if target.fpu else soft(code.items[len(above) :])
+    moving = [item for item in code.items[len(above) :] if not _moves_nothing(item)]
+    items = moving if target.fpu else soft(moving)
     if target.core in MODELS:
         items = [*scheduled(tuple(items), MODELS[target.core])]
     items = _numbered(framed(items, len(parameters)))
@@ -62,6 +63,14 @@ def kernel(
 
 def _is_note(item: Item) -> TypeGuard[Note]:
     return isinstance(item, Note)
+
+
+def _moves_nothing(item: Item) -> bool:
+    """Whether it moves a register to itself, as a copy does that got its original's place."""
+    if not isinstance(item, Instruction) or item.mnemonic != "mov":
+        return False
+    into, source = item.operands
+    return isinstance(source, Register) and isinstance(into, Register) and into.place == source.place
 
 
 def _numbered(items: Sequence[Item]) -> list[Item]:
