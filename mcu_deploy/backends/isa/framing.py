@@ -10,18 +10,17 @@ from collections.abc import Iterable, Sequence
 from mcu_deploy.backends.isa.instruction import Instruction, Item
 from mcu_deploy.backends.isa.model import Model
 from mcu_deploy.backends.isa.operands import (
+    CORE_BITS,
     LR,
     PC,
     SP,
-    Kind,
     Memory,
     Register,
     Registers,
     physical,
-    words_of,
 )  # fmt: skip
 
-_FIRST_SAVED, _LAST_SAVED, _FIRST_SAVED_FLOAT = 4, 11, 16
+_FIRST_SAVED, _LAST_SAVED, _LR, _FIRST_SAVED_FLOAT = 4, 11, 14, 16
 _CALL = 10  # cycles of its arguments and of BL
 
 # Core registers, and D registers.
@@ -66,19 +65,12 @@ def _frame(saved: _Saved) -> tuple[tuple[Instruction, ...], tuple[Instruction, .
 
 def _saved(items: Iterable[Item]) -> _Saved:
     """What instructions use that a caller wants back."""
-    core: dict[int, Register] = {}
-    last_float = 0
-    unique = {id(item): item for item in items if isinstance(item, Instruction)}
-    for register in {r for item in unique.values() for r in item.registers}:
-        place = register.place
-        assert place is not None, f"{register} has no place"
-        if register.kind is Kind.CORE:
-            core[place] = physical(f"r{place}") if place < 13 else LR if place == 14 else PC
-        else:
-            last_float = max(last_float, words_of(register.kind, place)[-1])
-    saved = [
-        core[place] for place in sorted(core)
-        if _FIRST_SAVED <= place <= _LAST_SAVED or core[place] is LR
-    ]  # fmt: skip
+    words = 0
+    for item in items:
+        if isinstance(item, Instruction):
+            words |= item.words
+    core = [physical(f"r{n}") for n in range(_FIRST_SAVED, _LAST_SAVED + 1) if words >> n & 1]
+    core += [LR] * (words >> _LR & 1)
+    last_float = (words >> CORE_BITS.bit_length()).bit_length() - 1
     doubles = range(_FIRST_SAVED_FLOAT // 2, last_float // 2 + 1)
-    return tuple(saved), tuple(physical(f"d{n}") for n in doubles)
+    return tuple(core), tuple(physical(f"d{n}") for n in doubles)

@@ -8,15 +8,18 @@ for, from what the core executes meanwhile. This is a price, known without runni
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from mcu_deploy.memory_timing import Cache, MemoryTiming
 
 # So many bytes a core of three stages asks for before it executes them.
 QUEUE_BYTES = 12
 _WORD = 4
+_FIRST = attrgetter("start")
 
 
 @dataclass(frozen=True)
@@ -72,66 +75,66 @@ def _for_code(code: Sequence[Executed], loops: Sequence[Loop], memory: MemoryTim
     cache = memory.instruction_cache
     lines = _parts(code, cache.line_bytes if cache else width)
     kept = _bytes(cache)
-    often = [max(code[n].times for n in word) for word in words]
+    times = [one.times for one in code]
+    often = [max(times[word.start : word.stop]) for word in words]
     missed = list(often)
     # From the innermost loops outwards: what a loop that is kept as a whole holds is fetched once
     # each time that it is entered, and once more when something else took its place.
     for loop in sorted(loops, key=lambda loop: loop.last - loop.first):
-        fetched = _fetched(code, lines, loop, cache.lines if cache else 0)
-        for n, word in enumerate(words):
-            if word[-1] >= loop.first and word[0] <= loop.last:
-                missed[n] = min(missed[n], fetched)
-    if sum(width for times in often if times) <= kept:
-        missed = [min(times, 1.0) for times in missed]
+        fetched = _fetched(times, lines, loop, cache.lines if cache else 0)
+        for n in _of_loop(words, loop):
+            missed[n] = min(missed[n], fetched)
+    if width * sum(map(bool, often)) <= kept:
+        missed = [min(one, 1.0) for one in missed]
     begins = {loop.first for loop in loops}
     total = 0.0
     for n, word in enumerate(words):
         if missed[n]:
-            total += missed[n] * _wait(code, words, n, memory, bool(begins & {*word}))
+            total += missed[n] * _wait(code, words, n, memory, not begins.isdisjoint(word))
     return total
 
 
-def _parts(code: Sequence[Executed], size: int) -> list[list[int]]:
+def _parts(code: Sequence[Executed], size: int) -> list[range]:
     """The instructions by the words or lines of such a size that they end in."""
-    return [
-        [*group]
-        for _, group in itertools.groupby(
-            range(len(code)), lambda n: (code[n].address + code[n].bytes - 1) // size
-        )
-    ]
+    ends = [(one.address + one.bytes - 1) // size for one in code]
+    begins = [n for n, end in enumerate(ends) if n == 0 or end != ends[n - 1]]
+    return [range(*pair) for pair in itertools.pairwise([*begins, len(code)])]
 
 
-def _fetched(
-    code: Sequence[Executed], lines: Sequence[Sequence[int]], loop: Loop, kept: int
-) -> float:
+def _of_loop(parts: Sequence[range], loop: Loop) -> range:
+    """The words or lines that have a part of a loop, by their numbers."""
+    first = bisect.bisect_right(parts, loop.first, key=_FIRST)
+    return range(first - 1, bisect.bisect_right(parts, loop.last, key=_FIRST))
+
+
+def _fetched(times: Sequence[float], lines: Sequence[range], loop: Loop, kept: int) -> float:
     """How often what a loop goes round is fetched by a cache that keeps so many lines.
 
-    A loop that has but a little of a line has it all. What runs in less than half of the rounds
-    takes the place of others if there is no room for both: the line that was not used for longest
-    is the one that comes next, so that all of the loop is fetched anew.
+    times: of each instruction. A loop that has but a little of a line has it all. What runs in less
+    than half of the rounds takes the place of others if there is no room for both: the line that
+    was not used for longest is the one that comes next, so that all of the loop is fetched anew.
     """
     run = loop.entries * loop.times
     if not run:
         return float("inf")
-    inside = (
-        max(code[n].times for n in line if loop.first <= n <= loop.last)
-        for line in lines
-        if line[-1] >= loop.first and line[0] <= loop.last
-    )
-    often = [times for times in inside if times]
-    always = sum(2 * times >= run for times in often)
+    inside = [
+        max(times[max(lines[n].start, loop.first) : min(lines[n].stop, loop.last + 1)])
+        for n in _of_loop(lines, loop)
+    ]
+    often = [one for one in inside if one]
+    always = sum(2 * one >= run for one in often)
     if always > kept:
         return float("inf")
     if len(often) <= kept:
         return loop.entries
     # What is rare begins as often as the first of its lines runs.
-    pieces = itertools.groupby(often, lambda times: 2 * times < run)
+    pieces = itertools.groupby(often, lambda one: 2 * one < run)
     return loop.entries + sum(next(piece) for is_rare, piece in pieces if is_rare)
 
 
 def _wait(
     code: Sequence[Executed],
-    words: Sequence[Sequence[int]],
+    words: Sequence[range],
     n: int,
     memory: MemoryTiming,
     is_jumped_to: bool,
