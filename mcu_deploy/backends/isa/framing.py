@@ -17,6 +17,7 @@ from mcu_deploy.backends.isa.operands import (
     Memory,
     Register,
     Registers,
+    bits_of,
     physical,
 )  # fmt: skip
 
@@ -68,9 +69,19 @@ def _saved(items: Iterable[Item]) -> _Saved:
     words = 0
     for item in items:
         if isinstance(item, Instruction):
-            words |= item.words
+            words |= _words(item)
     core = [physical(f"r{n}") for n in range(_FIRST_SAVED, _LAST_SAVED + 1) if words >> n & 1]
     core += [LR] * (words >> _LR & 1)
     last_float = (words >> CORE_BITS.bit_length()).bit_length() - 1
     doubles = range(_FIRST_SAVED_FLOAT // 2, last_float // 2 + 1)
     return tuple(core), tuple(physical(f"d{n}") for n in doubles)
+
+
+@functools.lru_cache(1 << 14)
+def _words(instruction: Instruction) -> int:
+    """The words of its registers, which all have places, as bits."""
+    found = 0
+    for register in instruction.registers:
+        assert register.place is not None, f"{register} has no place"
+        found |= bits_of(register.kind, register.place)
+    return found

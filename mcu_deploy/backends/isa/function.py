@@ -69,8 +69,8 @@ def _moves_nothing(item: Item) -> bool:
     """Whether it moves a register to itself, as a copy does that got its original's place."""
     if not isinstance(item, Instruction) or item.mnemonic != "mov":
         return False
-    into, source = item.operands
-    return isinstance(source, Register) and isinstance(into, Register) and into.place == source.place
+    places = [o.place if isinstance(o, Register) else None for o in item.operands]
+    return places[0] is not None and places[0] == places[1]
 
 
 def _numbered(items: Sequence[Item]) -> list[Item]:

@@ -25,7 +25,6 @@ from mcu_deploy.backends.isa.operands import (
     Register,
     Registers,
     Shifted,
-    bits_of,
     by_place,
     is_physical_name,
     physical,
@@ -171,15 +170,6 @@ class Instruction:
         """Its registers that have names; of a word of a D or Q register the whole."""
         named = [r.whole or r for r in self.registers if not r.is_physical]
         return tuple(dict.fromkeys(named))
-
-    @cached_property
-    def words(self) -> int:
-        """The words of its registers, which all have places, as bits."""
-        found = 0
-        for register in self.registers:
-            assert register.place is not None, f"{register} has no place"
-            found |= bits_of(register.kind, register.place)
-        return found
 
     @cached_property
     def even(self) -> tuple[Register, ...]:

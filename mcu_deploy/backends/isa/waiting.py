@@ -149,7 +149,7 @@ def _wait(
     else:
         wait, at = memory.wait_states, code[words[n][0]].address
         ahead = [k for k in words[n - 1] if code[k].address >= at - QUEUE_BYTES]
-    covered = sum(code[k].cycles * min(1.0, code[k].times / often) for k in ahead)
+    covered: float = sum(code[k].cycles * min(1.0, code[k].times / often) for k in ahead)
     return max(0.0, wait - covered)
 
 
