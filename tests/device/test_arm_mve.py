@@ -17,7 +17,7 @@ from kernel_builds import MARKS, right
 from sampling import part
 
 from mcu_deploy.api.profiling import profile
-from mcu_deploy.backends.ArmMve.kernels import convolution
+from mcu_deploy.backends.ArmMve.kernels import convolution, pointwise
 
 pytestmark = MARKS
 
@@ -44,6 +44,17 @@ def _cycles(module: ModuleType, alone: Any, macs: int, tmp_path: Path) -> int:
 def test_1x1_convolutions_give_the_bits_of_the_oracle(tmp_path: Path) -> None:
     macs = 64 * 64 * 125
     assert macs / 8 < _cycles(arm_mve_cases, arm_mve_cases.ALONE, macs, tmp_path) < 90_500
+
+
+@pytest.mark.matrix
+def test_1x1_convolutions_of_any_size_give_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (pointwise, convolution):
+        monkeypatch.setattr(module, "propose", lambda view, node: "")
+    macs = 64 * 64 * 125
+    # Of five loads one is of the pixel.
+    assert macs * 5 / 32 < _cycles(arm_mve_cases, arm_mve_cases.ALONE, macs, tmp_path) < 140_000
 
 
 def test_dense_layers_give_the_bits_of_the_oracle(tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ from types import ModuleType
 from typing import Any
 
 import arm_mve_broadcast_cases
+import arm_mve_cases
 import arm_mve_conv_cases
+import arm_mve_dense_cases
 import arm_mve_padded_cases
 import arm_mve_tflite
 import numpy as np
@@ -26,7 +28,9 @@ from mcu_deploy.backends.ArmMve.kernels import (
     addition,
     convolution,
     float_pairs,
+    fully_connected,
     padded_convolution,
+    pointwise,
 )
 from mcu_deploy.backends.interface import Layer, LayoutRule, Target
 from mcu_deploy.backends.isa.interpreter import Fault
@@ -86,6 +90,21 @@ def test_padding_in_patches_gives_them(
     monkeypatch.setattr(convolution, "propose", lambda view, node: "")
     every = 1 if request.config.getoption("--all") else _EVERY
     _run(arm_mve_padded_cases, list(arm_mve_padded_cases.TAKEN)[1::every], tmp_path)
+
+
+def test_a_function_of_all_sizes_gives_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    for module in (pointwise, fully_connected, convolution):
+        monkeypatch.setattr(module, "propose", lambda view, node: "")
+    every = 1 if request.config.getoption("--all") else _OF_MANY
+    for module in (arm_mve_cases, arm_mve_dense_cases):
+        taken = [case for case in module.TAKEN if getattr(case, "dtype", "int8") == "int8"]
+        assert _run(module, taken[::every], tmp_path)["tight"]
+    rows = (*arm_mve_tflite.MODELS["many filters"], *arm_mve_tflite.MODELS["depthwise"])
+    cases = [case for case in rows if getattr(case, "kernel", (1, 1)) == (1, 1)]
+    path = arm_mve_tflite.model(cases, tmp_path / "cases.tflite")
+    assert _check(path, arm_mve_tflite.extremes(path))["layers"] == len(cases)
 
 
 @pytest.mark.matrix
