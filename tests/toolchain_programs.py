@@ -61,6 +61,7 @@ static const mcu_pool_t pools[] = {{workspace, 128}};
 const mcu_firmware_model_t mcu_firmware_models[] = {
     {&_mcu_network_NAME, &instance, pools, NULL, 0, {1}, {2}, NULL}};
 const uint32_t mcu_firmware_num_models = 1;
+DLTensor mcu_firmware_tensors[2];
 """
 
 

@@ -93,11 +93,8 @@ static void stop_if(int32_t status) {
     }
 }
 
-static DLTensor inputs[MCU_MAX_TENSORS];
-static DLTensor outputs[MCU_MAX_TENSORS];
-
 /* An input's place is reused by the network, so each run starts from zeros again. */
-static void clear_inputs(uint32_t count) {
+static void clear(const DLTensor *inputs, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         const size_t size = mcu_tensor_bytes(&inputs[i]);
         volatile uint8_t *data = inputs[i].data;
@@ -112,9 +109,10 @@ void mcu_firmware_main(void) {
     const mcu_model_t *model = firmware->model;
     const uint32_t num_inputs = model->num_input_tensors;
     const uint32_t num_outputs = model->num_output_tensors;
+    DLTensor *const inputs = mcu_firmware_tensors;
+    DLTensor *const outputs = inputs + num_inputs;
     mcu_instance_t *instance = firmware->instance;
 
-    stop_if(num_inputs + num_outputs > MCU_MAX_TENSORS ? MCU_ERROR_TOO_MANY_TENSORS : MCU_OK);
     stop_if(mcu_firmware_prepare(firmware));
     for (uint32_t i = 0; i < num_inputs; i++) {
         stop_if(mcu_instance_input(instance, i, &inputs[i]));
@@ -123,17 +121,17 @@ void mcu_firmware_main(void) {
         stop_if(mcu_instance_output(instance, i, &outputs[i]));
     }
 
-    clear_inputs(num_inputs);
+    clear(inputs, num_inputs);
     stop_if(mcu_instance_run(instance, inputs, num_inputs, outputs, num_outputs));
     const uint32_t stack_words = (uint32_t)(mcu_platform_stack_used() / sizeof(uint32_t));
 
-    clear_inputs(num_inputs);
+    clear(inputs, num_inputs);
     mcu_bench_begin();
     const int32_t status = mcu_instance_run(instance, inputs, num_inputs, outputs, num_outputs);
     mcu_bench_end();
     stop_if(status);
 
-    clear_inputs(num_inputs);
+    clear(inputs, num_inputs);
     instance->hook = mcu_bench_hook;
     stop_if(mcu_instance_run(instance, inputs, num_inputs, outputs, num_outputs));
 

@@ -22,9 +22,8 @@ static struct {
     uint16_t seq;
 } run;
 
-static mcu_instance_t *instance;         /* of the model that was last asked for */
-static const mcu_firmware_size_t *sized; /* its inputs and outputs; NULL: its descriptor's */
-static DLTensor tensors[MCU_MAX_TENSORS];
+static mcu_instance_t *instance;          /* of the model that was last asked for */
+static const mcu_firmware_size_t *sized;  /* its inputs and outputs; NULL: its descriptor's */
 static volatile uint32_t in_layer = NONE; /* of run.model */
 static uint32_t stopped_model = NONE;     /* whose workspace holds the outputs of ... */
 static uint32_t stopped_layer;
@@ -262,9 +261,7 @@ static void take_tensors(const mcu_tensor_list_t *list, DLTensor *into) {
 static int32_t run_once(void) {
     const mcu_tensor_list_t inputs = inputs_of(instance->model, run.partition);
     const mcu_tensor_list_t outputs = outputs_of(instance->model, run.partition);
-    if (inputs.count + outputs.count > MCU_MAX_TENSORS) {
-        return MCU_ERROR_TOO_MANY_TENSORS;
-    }
+    DLTensor *const tensors = mcu_firmware_tensors;
     take_tensors(&inputs, tensors);
     take_tensors(&outputs, tensors + inputs.count);
     if (setjmp(run.stop) != 0) {

@@ -39,7 +39,7 @@ const char *mcu_error_string(int32_t status) {
     case MCU_ERROR_INDEX:
         return "There is no tensor or layer of this index: stay below the model's count.";
     case MCU_ERROR_TOO_MANY_TENSORS:
-        return "The model has too many tensors: build libmcu_crt.a with a larger MCU_MAX_TENSORS.";
+        return "The model has more inputs and outputs than run() has room for: call run<n>().";
     case MCU_ERROR_OVERLAP:
         return "A buffer overlaps the workspace: use the tensor's own place, or memory outside.";
     case MCU_ERROR_CONFIGURATION:

@@ -49,15 +49,14 @@ int32_t mcu_model_resize(const mcu_model_t *model, int64_t size, mcu_tensor_info
 
 int32_t _mcu_run_size(const mcu_model_t *model, const void *args, int32_t num_args,
                       mcu_tensor_info_t *infos, int64_t *extents, int32_t *size) {
-    const mcu_value_t *values = args;
     const mcu_size_t *known = size_of(model);
-    if (values == NULL) {
+    if (args == NULL) {
         return MCU_ERROR_NULL_POINTER;
     }
     if ((uint32_t)num_args != model->num_input_tensors + model->num_output_tensors) {
         return MCU_ERROR_ARGUMENT_COUNT;
     }
-    const DLTensor *tensor = values[known->tensor].v_handle;
+    const DLTensor *tensor = _mcu_argument(args, model->num_input_tensors, known->tensor);
     if (tensor == NULL || tensor->shape == NULL) {
         return MCU_ERROR_NULL_POINTER;
     }

@@ -97,12 +97,11 @@ static mcu_signature_t signature_of(const mcu_model_t *model, const mcu_partitio
 int32_t _mcu_run_begin(const mcu_model_t *model, const mcu_partition_t *partition, const void *args,
                        const void *arg_type_ids, int32_t num_args, const void *resource_handle) {
     const mcu_instance_t *instance = resource_handle;
-    const mcu_value_t *values = args;
     const int32_t *types = arg_type_ids;
     const mcu_signature_t run = signature_of(model, partition);
     uint32_t count = run.num_inputs + run.num_outputs;
 
-    if (instance == NULL || values == NULL) {
+    if (instance == NULL || args == NULL) {
         return MCU_ERROR_NULL_POINTER;
     }
     if (instance->model != model || instance->workspace == NULL) {
@@ -117,14 +116,14 @@ int32_t _mcu_run_begin(const mcu_model_t *model, const mcu_partition_t *partitio
         }
         const mcu_tensor_info_t *info =
             i < run.num_inputs ? &run.inputs[i] : &run.outputs[i - run.num_inputs];
-        int32_t status = check_tensor(instance, info, values[i].v_handle);
+        int32_t status = check_tensor(instance, info, _mcu_argument(args, run.num_inputs, i));
         if (status != MCU_OK) {
             return status;
         }
     }
     /* All is well: from here on bytes are written. */
     for (uint32_t i = 0; i < count; ++i) {
-        const DLTensor *tensor = values[i].v_handle;
+        const DLTensor *tensor = _mcu_argument(args, run.num_inputs, i);
         bool is_input = i < run.num_inputs;
         mcu_region_t place = is_input ? run.inputs[i].place : run.outputs[i - run.num_inputs].place;
         if (place.pool == MCU_POOL_POINTER) {
@@ -140,10 +139,9 @@ int32_t _mcu_run_end(const mcu_model_t *model, const mcu_partition_t *partition,
                      const void *resource_handle) {
     const mcu_instance_t *instance = resource_handle;
     const mcu_signature_t run = signature_of(model, partition);
-    const mcu_value_t *values = (const mcu_value_t *)args + run.num_inputs;
 
     for (uint32_t i = 0; i < run.num_outputs; ++i) {
-        const DLTensor *tensor = values[i].v_handle;
+        const DLTensor *tensor = _mcu_argument(args, run.num_inputs, run.num_inputs + i);
         const uint8_t *place = _mcu_address(instance, run.outputs[i].place);
         if (tensor->data != place) {
             memcpy(tensor->data, place, run.outputs[i].place.bytes);
@@ -152,27 +150,21 @@ int32_t _mcu_run_end(const mcu_model_t *model, const mcu_partition_t *partition,
     return MCU_OK;
 }
 
-/* The arguments of a run_func, in `values`, which has MCU_MAX_TENSORS elements. */
+/* The arguments of a run_func: the three values that _mcu_argument knows. */
 static int32_t pack(const mcu_signature_t *run, DLTensor *inputs, DLTensor *outputs,
                     mcu_value_t *values) {
     if ((inputs == NULL && run->num_inputs != 0) || (outputs == NULL && run->num_outputs != 0)) {
         return MCU_ERROR_NULL_POINTER;
     }
-    if (run->num_inputs + run->num_outputs > MCU_MAX_TENSORS) {
-        return MCU_ERROR_TOO_MANY_TENSORS;
-    }
-    for (uint32_t i = 0; i < run->num_inputs; ++i) {
-        (values++)->v_handle = &inputs[i];
-    }
-    for (uint32_t i = 0; i < run->num_outputs; ++i) {
-        (values++)->v_handle = &outputs[i];
-    }
+    values[0].v_handle = values;
+    values[1].v_handle = inputs;
+    values[2].v_handle = outputs;
     return MCU_OK;
 }
 
 int32_t mcu_instance_run(mcu_instance_t *instance, DLTensor *inputs, uint32_t num_inputs,
                          DLTensor *outputs, uint32_t num_outputs) {
-    mcu_value_t values[MCU_MAX_TENSORS];
+    mcu_value_t values[3];
 
     if (instance == NULL) {
         return MCU_ERROR_NULL_POINTER;
@@ -194,7 +186,7 @@ int32_t mcu_instance_run(mcu_instance_t *instance, DLTensor *inputs, uint32_t nu
 
 int32_t mcu_instance_run_partition(mcu_instance_t *instance, uint32_t partition, DLTensor *inputs,
                                    uint32_t num_inputs, DLTensor *outputs, uint32_t num_outputs) {
-    mcu_value_t values[MCU_MAX_TENSORS];
+    mcu_value_t values[3];
 
     if (instance == NULL) {
         return MCU_ERROR_NULL_POINTER;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mcu_deploy.codegen.network import environment
+from mcu_deploy.codegen.network import environment, numbers_of_tensors
 from mcu_deploy.codegen.text import fill
 from mcu_deploy.ir import Graph
 from mcu_deploy.plan import InSlot, Plan, PoolUse
@@ -17,7 +17,8 @@ class FirmwareModel:
 
     workspace_bytes, workspace_memory: of pool 0; extra_pools: beside it. callers: the bytes of each
     input, then of each output, that lies in a buffer of the caller, which is the firmware; 0: it
-    has a place. sized: how many inputs and outputs there are where each run decides a size.
+    has a place. tensors: the inputs and outputs together, of the model or of the partition that has
+    more. is_sized: each run decides a size.
     """
 
     name: str
@@ -28,7 +29,8 @@ class FirmwareModel:
     extra_pools: tuple[PoolUse, ...] = ()
     callers: tuple[int, ...] = ()
     workspace_memory: str = ""
-    sized: int = 0
+    tensors: int = 1
+    is_sized: bool = False
 
     @classmethod
     def of(
@@ -49,7 +51,8 @@ class FirmwareModel:
         )
         return cls(
             name, graph.source_sha256, object_sha256, stack_bytes, plan.bytes, plan.pools[1:],
-            callers if any(callers) else (), plan.pools[0].memory, len(tensors) if is_sized else 0,
+            callers if any(callers) else (), plan.pools[0].memory,
+            max(numbers_of_tensors(graph, plan).values()), is_sized,
         )  # fmt: skip
 
 
@@ -64,6 +67,7 @@ def firmware_models(models: Sequence[FirmwareModel], shared: bool = False) -> st
             section=_section,
             shared=shared,
             arena_bytes=max((m.workspace_bytes for m in models), default=0),
+            most_tensors=max((m.tensors for m in models), default=1),
         )
     )
 

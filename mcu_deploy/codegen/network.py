@@ -27,7 +27,7 @@ from mcu_deploy.selection import Selection
 # What the templates are written for: MCU_MODEL_ABI_MAJOR and _MINOR of crt/include/mcu/model.h,
 # and MCU_MAX_TENSORS of runtime.h.
 ABI = (4, 1)
-MOST_TENSORS = 16
+MOST_TENSORS = 255
 
 _WEIGHTS = ("incbin", "array")
 
@@ -119,7 +119,7 @@ def generate(
     weights: "incbin" takes the weights from a file beside the source, "array" writes C arrays.
     demands: C that stands before everything else. kernels: those that wait for their code, of which
     the hot ones get a section of their own.
-    Raises ModelError for a model with more tensors than the runtime takes.
+    Raises ModelError for a model with more than MOST_TENSORS inputs and outputs.
     """
     if weights not in _WEIGHTS:
         raise UsageError(f"Weights are written as {' or '.join(_WEIGHTS)}, not as {weights!r}.")
@@ -220,17 +220,21 @@ def demands(processor: str, needs: Sequence[str]) -> str:
     return environment().get_template("demands.c.j2").render(processor=processor, needs=needs)
 
 
-def _require_few_tensors(graph: Graph, plan: Plan) -> None:
+def numbers_of_tensors(graph: Graph, plan: Plan) -> dict[str, int]:
+    """How many inputs and outputs, together, the model has, and each partition."""
     shown = plan.exposure
     counts = {"model": len(shown.inputs(graph)) + len(shown.outputs(graph))}
-    counts |= {
+    return counts | {
         f"partition {part.name!r}": len(part.inputs) + len(part.outputs) for part in plan.parts
     }
-    for what, count in counts.items():
+
+
+def _require_few_tensors(graph: Graph, plan: Plan) -> None:
+    for what, count in numbers_of_tensors(graph, plan).items():
         if count > MOST_TENSORS:
             raise ModelError(
-                f"The {what} has {count} inputs and outputs; the runtime takes {MOST_TENSORS}. "
-                "Join some of them in the model."
+                f"The {what} has {count} inputs and outputs; {MOST_TENSORS} are taken. "
+                "Join some of them in the model, by Concat and Split."
             )
 
 

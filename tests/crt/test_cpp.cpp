@@ -50,7 +50,13 @@ static void errors_are_returned() {
     CHECK_INT(instance.init(mcu_network_mini, small_workspace), MCU_ERROR_WORKSPACE_SIZE);
     CHECK_INT(instance.init(nullptr, mini_workspace), MCU_ERROR_NULL_POINTER);
     CHECK_INT(instance.init(mcu_network_wide16, wide_workspace), MCU_OK);
+    for (uint32_t i = 0; i < 16; ++i) {
+        *instance.input<int8_t>(i) = 3;
+    }
     CHECK_INT(instance.run(), MCU_ERROR_TOO_MANY_TENSORS);
+    CHECK_INT(*instance.output<int8_t>(0), 0);
+    CHECK_INT(instance.run<17>(), MCU_OK);
+    CHECK_INT(*instance.output<int8_t>(0), 48);
     CHECK_INT(instance.init(mcu_network_wide15, wide_workspace), MCU_OK);
     for (uint32_t i = 0; i < 15; ++i) {
         *instance.input<int8_t>(i) = 2;

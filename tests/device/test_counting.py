@@ -130,6 +130,7 @@ static const mcu_pool_t pools[1] = {{workspace, sizeof workspace}};
 const mcu_firmware_model_t mcu_firmware_models[1] = {
     {.model = &_mcu_network_loops, .instance = &instance, .pools = pools}};
 const uint32_t mcu_firmware_num_models = 1;
+DLTensor mcu_firmware_tensors[2];
 """
 
 

@@ -52,7 +52,7 @@ def test_the_network_can_be_chosen_on_its_core_alone(
     kconfig.load_config(str(module / "sample/prj.conf"))
     assert kconfig.syms["MCU_DEPLOY_SINE"].str_value == expected
     assert kconfig.syms["FPU_SHARING"].str_value == expected
-    assert kconfig.syms["MAIN_STACK_SIZE"].str_value == "1536"
+    assert kconfig.syms["MAIN_STACK_SIZE"].str_value == "1280"
     assert not [w for w in kconfig.warnings if "undefined symbol" in w]
 
 

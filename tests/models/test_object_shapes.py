@@ -17,6 +17,7 @@ from operators.lab import make_model
 from sampling import first
 
 from mcu_deploy.api.building import build
+from mcu_deploy.api.validating import validate
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import McuDeployError, ModelError
@@ -42,6 +43,22 @@ class Odd:
 
 def node(op: str, inputs: str, outputs: str, **attributes: Any) -> onnx.NodeProto:
     return helper.make_node(op, inputs.split(), outputs.split(), **attributes)
+
+
+def many_tensors(inputs: int, outputs: int) -> onnx.ModelProto:
+    """All elements of the inputs in a row, none below 0: the outputs are pieces of it, of four
+    elements each, and the rest."""
+    pieces = [4] * (outputs - 1) + [4 * (inputs - outputs + 1)]
+    given, made = [f"a{i}" for i in range(inputs)], [f"y{i}" for i in range(outputs)]
+    nodes = [
+        helper.make_node("Concat", given, ["all"], axis=0),
+        node("Relu", "all", "positive"),
+        helper.make_node("Split", ["positive", "pieces"], made, axis=0),
+    ]
+    shapes = {name: ("float32", [piece]) for name, piece in zip(made, pieces, strict=True)}
+    return make_model(
+        nodes, dict.fromkeys(given, F4), shapes, {"pieces": np.array(pieces, np.int64)}
+    )
 
 
 def relu(x: Array) -> Array:
@@ -74,14 +91,12 @@ def odd_models() -> dict[str, Odd]:
             [a, b],
             [a + b, relu(a), relu(a + b)],
         ),
-        "sixteen tensors": Odd(
-            make_model(
-                [node("Relu", f"a{i}", f"y{i}") for i in range(8)],
-                {f"a{i}": F4 for i in range(8)},
-                {f"y{7 - i}": F4 for i in range(8)},
+        "as many tensors as there may be": Odd(
+            many_tensors(200, 55),
+            [a * np.float32(i) for i in range(200)],
+            np.split(
+                relu(np.outer(np.arange(200), a).astype(np.float32).ravel()), range(4, 220, 4)
             ),
-            [a * np.float32(i) for i in range(8)],
-            [relu(a * np.float32(7 - i)) for i in range(8)],
         ),
         "an input that is not read": Odd(
             make_model([node("Relu", "b", "y")], {"a": F4, "b": F4}, {"y": F4}), [a, b], [relu(b)]
@@ -186,6 +201,22 @@ def test_odd_networks_are_one_firmware(tmp_path: Path) -> None:
     assert all(n.flash_bytes > 0 and n.ram_bytes >= n.arena_bytes > 0 for n in networks)
 
 
+@pytest.mark.parametrize(
+    "board",
+    [
+        "host",
+        pytest.param("mps2-an386", marks=[pytest.mark.matrix, pytest.mark.needs_qemu]),
+        pytest.param("nucleo_g0b1re", marks=[pytest.mark.matrix, pytest.mark.needs_renode]),
+    ],
+)
+def test_a_run_of_many_inputs_is_asked_for(board: str, tmp_path: Path) -> None:
+    """More than one request has room for the checksums of."""
+    onnx.save(many_tensors(254, 1), tmp_path / "many.onnx")
+    build(tmp_path / "many.onnx", board, tmp_path / "out")
+    found = validate(tmp_path / "out", onnxruntime=False)
+    assert found.passed and found.samples > 0
+
+
 def test_what_cannot_be_compiled_is_a_sentence(tmp_path: Path) -> None:
     def refused(model: onnx.ModelProto, kind: type[McuDeployError], words: str) -> None:
         path = tmp_path / "model.onnx"
@@ -195,12 +226,7 @@ def test_what_cannot_be_compiled_is_a_sentence(tmp_path: Path) -> None:
         assert str(caught.value).rstrip().endswith("."), str(caught.value)
         assert not (tmp_path / "out").exists()
 
-    many = make_model(
-        [node("Relu", f"a{i}", f"y{i}") for i in range(9)],
-        {f"a{i}": F4 for i in range(9)},
-        {f"y{i}": F4 for i in range(9)},
-    )
-    refused(many, ModelError, "18 inputs and outputs; the runtime takes 16")
+    refused(many_tensors(200, 56), ModelError, "256 inputs and outputs; 255 are taken")
     int64 = {"a": ("int64", [3])}
     waves = make_model([node("Sin", "a", "y")], int64, {"y": ("int64", [3])})
     refused(waves, McuDeployError, "int64")

@@ -35,6 +35,8 @@ typedef struct mcu_firmware_model {
 
 extern const mcu_firmware_model_t mcu_firmware_models[];
 extern const uint32_t mcu_firmware_num_models;
+/* Room for the inputs and the outputs of whichever model or partition has most of them. */
+extern DLTensor mcu_firmware_tensors[];
 
 /* Prepares the instance of a model, unless it is prepared. The first run and what comes after
  * mcu_firmware_forget find states as they are after a reset. */

@@ -15,6 +15,18 @@ static inline int _mcu_abi_fits(uint32_t abi_version) {
            (abi_version & 0xFFFFU) <= MCU_MODEL_ABI_MINOR;
 }
 
+/* Tensor `index` of what run_func got as `args`: the inputs, then the outputs. They are a value for
+ * each, or the three values of mcu_instance_run, whose stack so needs no more for many tensors: the
+ * address of these values themselves, which no tensor has, the inputs' array, the outputs'. */
+static inline DLTensor *_mcu_argument(const void *args, uint32_t num_inputs, uint32_t index) {
+    const mcu_value_t *values = (const mcu_value_t *)args;
+    if (values[0].v_handle != args) {
+        return (DLTensor *)values[index].v_handle;
+    }
+    return index < num_inputs ? (DLTensor *)values[1].v_handle + index
+                              : (DLTensor *)values[2].v_handle + (index - num_inputs);
+}
+
 /* Checks run_func's arguments against the descriptor and copies each input that does not already
  * lie at its place into the workspace. partition: NULL for the whole network. Returns MCU_OK or an
  * error code. */

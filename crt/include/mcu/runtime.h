@@ -25,11 +25,9 @@
 extern "C" {
 #endif
 
-/* The most inputs and outputs, taken together, that one model may have. Sizes an array on the
- * stack of mcu_instance_run. Build libmcu_crt.a with -DMCU_MAX_TENSORS=n for more. */
-#ifndef MCU_MAX_TENSORS
-#define MCU_MAX_TENSORS 16
-#endif
+/* The most inputs and outputs, taken together, that mcu-deploy gives one model or partition. The
+ * runtime itself has no bound and no array of so many. */
+#define MCU_MAX_TENSORS 255
 
 /* Stands at the very beginning of a declaration. */
 #if defined(__GNUC__)
@@ -71,7 +69,7 @@ typedef enum mcu_status {
     MCU_ERROR_OUT_OF_MEMORY = -13,    /* the arena or the memory manager has no room */
     MCU_ERROR_INVALID_FREE = -14,     /* the block was not given by this memory manager */
     MCU_ERROR_INDEX = -15,            /* no such tensor or layer */
-    MCU_ERROR_TOO_MANY_TENSORS = -16, /* more tensors than MCU_MAX_TENSORS */
+    MCU_ERROR_TOO_MANY_TENSORS = -16, /* more tensors than a call has room for */
     MCU_ERROR_OVERLAP = -17,          /* a caller's buffer overlaps the workspace, off its place */
     MCU_ERROR_CONFIGURATION = -18,    /* the arena or manager was configured with bad sizes */
     MCU_ERROR_POOL_COUNT = -19,       /* not as many pools as the model needs */

@@ -94,18 +94,20 @@ class StaticInstance {
     int32_t run(DLTensor (&inputs)[Inputs], DLTensor (&outputs)[Outputs]) noexcept {
         return run(inputs, static_cast<uint32_t>(Inputs), outputs, static_cast<uint32_t>(Outputs));
     }
-    /* One inference on the tensors in the workspace: fill input<T>(i), run, read output<T>(i). */
-    int32_t run() noexcept {
+    /* One inference on the tensors in the workspace: fill input<T>(i), run, read output<T>(i). The
+     * stack holds Most tensors meanwhile, of 40 bytes each: a model with more inputs and outputs,
+     * taken together, wants run<their number>(), else it is MCU_ERROR_TOO_MANY_TENSORS. */
+    template <uint32_t Most = 16> int32_t run() noexcept {
         const mcu_model_t *model = instance_.model;
         if (model == nullptr) {
             return MCU_ERROR_WRONG_INSTANCE;
         }
         const uint32_t inputs = model->num_input_tensors;
         const uint32_t outputs = model->num_output_tensors;
-        if (inputs + outputs > MCU_MAX_TENSORS) {
+        if (inputs + outputs > Most) {
             return MCU_ERROR_TOO_MANY_TENSORS;
         }
-        DLTensor tensors[MCU_MAX_TENSORS];
+        DLTensor tensors[Most];
         for (uint32_t i = 0; i < inputs; ++i) {
             input(i, tensors[i]);
         }

@@ -334,11 +334,24 @@ class Device:
             )
         model, partition = run.key
         payload = messages.pack_run(model, flags, repeat, stop_after, crcs, partition)
+        if len(payload) > self.hello.mtu:
+            self._compare(run, crcs)
+            payload = messages.pack_run(model, flags, repeat, stop_after, (), partition)
         try:
             reply = self._link.request(Type.RUN, payload, on_event=on_event, patient=True)
         except DeviceRestarted:
             raise DeviceRestarted(run.called) from None
         return messages.unpack_run(reply)
+
+    def _compare(self, run: Signature, crcs: Sequence[int]) -> None:
+        """Compares the inputs one by one, where their CRCs are too many for one request."""
+        for index, crc in enumerate(crcs):
+            reply = self._link.request(Type.TENSOR_CRC, run.input(index))
+            if messages.unpack_crc(reply)[0] != crc:
+                raise DeviceError(
+                    f"Input {run.inputs[index].name!r} of {run.called} in memory is not the one "
+                    "that was sent; write all inputs again."
+                )
 
     def _watch(
         self, info: ModelInfo, inputs: Sequence[Array], watch: Watch, repeat: int

@@ -353,3 +353,4 @@ const mcu_firmware_model_t mcu_firmware_models[] = {
     {&_mcu_network_parts, &instances[4], parts_pools, NULL, 0, {13}, {14}, NULL},
     {&_mcu_network_sized, &instances[5], sized_pools, NULL, 0, {15}, {16}, &sized_set}};
 const uint32_t mcu_firmware_num_models = 6;
+DLTensor mcu_firmware_tensors[4];

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 import zlib
 
@@ -12,6 +13,8 @@ from device.protocol_lab import LONG_NAME, MODELS, X, Y, mini_layers, noisy_line
 from mcu_deploy.device import Device, ExpectedModel, ProtocolError, connect
 from mcu_deploy.device.line import wire as wire_module
 from mcu_deploy.device.line.codes import Capability, Code, Provoke, TensorKind
+from mcu_deploy.device.line.messages import pack_tensor
+from mcu_deploy.device.line.transfers import write_tensor
 from mcu_deploy.errors import DeviceError, UsageError
 
 pytestmark = pytest.mark.needs_host_gcc
@@ -81,6 +84,16 @@ def test_repetitions_say_whether_the_outputs_are_of_use(device: Device) -> None:
     device.write_input("mini", 1, Y.tobytes())
     assert not device.run("mini", repeat=2).outputs_valid  # layer 1 overwrites x
     with pytest.raises(UsageError, match="Write input 'x' of model mini before"):
+        device.run("mini")
+
+
+def test_inputs_are_compared_one_by_one_where_a_request_has_no_room(device: Device) -> None:
+    device.hello = dataclasses.replace(device.hello, mtu=17)  # mini's run asks with 18 bytes
+    z, w = device.infer("mini", [X, Y])
+    assert [z.tobytes(), w.tobytes()] == mini_layers(X)[2]
+    device.write_inputs("mini", [X, Y])
+    write_tensor(device._link, pack_tensor(0, TensorKind.INPUT, 1), bytes(16))
+    with pytest.raises(DeviceError, match="Input 'y' of model mini in memory is not the one"):
         device.run("mini")
 
 
