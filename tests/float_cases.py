@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from onnx import helper, numpy_helper
 class Case:
     """A node: the shape of its input, without its batch where that is 1 (`batch`); the shapes of
     its constants, of which None is an operand of the input's shape; its attributes; the bounds of
-    the Clip behind it, of which (0, inf) is a Relu."""
+    the Clip behind it, of which (0, inf) is a Relu; whether its weights are int8."""
 
     op: str
     shape: tuple[int, ...]
@@ -24,6 +24,7 @@ class Case:
     attributes: Mapping[str, Any] = field(default_factory=dict, hash=False)
     clamp: tuple[float, float] | None = None
     batch: int = 1
+    weights8: bool = False
 
 
 INF = float("inf")
@@ -78,6 +79,8 @@ class _Model:
         for constant in case.constants:
             if constant is None:
                 operands.append(self._input(shape))
+            elif case.weights8 and len(operands) == 1:
+                operands.append(self._bytes(case, constant))
             else:
                 values = self._random.normal(0, 1, constant).astype(np.float32)
                 operands.append(self._constant(values))
@@ -87,6 +90,19 @@ class _Model:
         elif case.clamp is not None:
             y = self._node("Clip", [y, *(self._constant(np.float32(b)) for b in case.clamp)])
         self._ends.append(self._node("Reshape", [y, self._constant([-1])]))
+
+    def _bytes(self, case: Case, shape: Sequence[int]) -> str:
+        """Weights of int8, with a scale for each filter and no zero point, or with one of both."""
+        of_rows = case.op == "Conv" or case.attributes.get("transB", 0)
+        axis = 0 if of_rows else len(shape) - 1
+        has_one = bool(shape[axis] % 2)
+        low, high = (-7, 127) if has_one else (-128, 128)
+        values = self._random.integers(low, high, shape).astype(np.int8)
+        scales = self._random.uniform(0.002, 0.01, 1 if has_one else shape[axis])
+        zeros = np.full(scales.shape, 99 if has_one else 0, np.int8)
+        given = [np.squeeze(of) if has_one else of for of in (scales.astype(np.float32), zeros)]
+        names = [self._constant(of) for of in (values, *given)]
+        return self._node("DequantizeLinear", names, **({} if has_one else {"axis": axis}))
 
     def save(self, path: Path) -> Path:
         self._nodes.append(helper.make_node("Concat", self._ends, ["y"], axis=0))
@@ -219,6 +235,13 @@ CHANNELS = (
     Case("Sub", (5, 6), ((6,),), batch=3),
     Case("Mul", (35,), ((35,),), clamp=(-0.5, 0.25)),
 )
+
+
+def of_bytes(cases: Sequence[Case]) -> tuple[Case, ...]:
+    """The same with weights of int8."""
+    return tuple(replace(case, weights8=True) for case in cases)
+
+
 FAMILIES = {
     "activations": ACTIVATIONS, "channels": CHANNELS,
     "convolutions": CONVOLUTIONS, "dense": DENSE, "depthwise": DEPTHWISE, "pools": POOLS,

@@ -105,82 +105,83 @@ MCU_KERNEL void _mcu_dsp_float_depthwise_depthwise3x3_6_f32(const float *x MCU_U
             "    add r4, r4, r6\n"                  /* stream_at, stream_at, skipped */
             "    mov lr, r5\n"                      /* rows_left, inside */
             "3:\n"
-            /* stream_at!, {weight0_c, weight0_d, weight1_c, weight1_d, weight2_c, weight2_d} */
+            /* stream_at!, {weights0.low, weights0.high, weights1.low, weights1.high, */
+            /* weights2.low, weights2.high} */
             "    vldmia r4!, {s0-s5}\n"
             "    vldr s18, [r0, #24]\n"             /* column0_c, [at, #24] */
             "    vldr s19, [r0, #28]\n"             /* column0_d, [at, #28] */
             "    vldr s20, [r0, #48]\n"             /* column1_c, [at, #48] */
             "    vldr s21, [r0, #52]\n"             /* column1_d, [at, #52] */
-            "    vmul.f32 s22, s18, s0\n"           /* product0, column0_c, weight0_c */
-            "    vmul.f32 s23, s19, s1\n"           /* product1, column0_d, weight0_d */
+            "    vmul.f32 s22, s18, s0\n"           /* product0, column0_c, weights0.low */
+            "    vmul.f32 s23, s19, s1\n"           /* product1, column0_d, weights0.high */
             "    vadd.f32 s8, s8, s22\n"            /* sum1_c, sum1_c, product0 */
-            "    vmul.f32 s22, s18, s2\n"           /* product2, column0_c, weight1_c */
+            "    vmul.f32 s22, s18, s2\n"           /* product2, column0_c, weights1.low */
             "    vadd.f32 s9, s9, s23\n"            /* sum1_d, sum1_d, product1 */
-            "    vmul.f32 s23, s19, s3\n"           /* product3, column0_d, weight1_d */
+            "    vmul.f32 s23, s19, s3\n"           /* product3, column0_d, weights1.high */
             "    vadd.f32 s6, s6, s22\n"            /* sum0_c, sum0_c, product2 */
             "    vadd.f32 s7, s7, s23\n"            /* sum0_d, sum0_d, product3 */
             "    vldr s18, [r0, #72]\n"             /* column0_c, [at, #72] */
             "    vldr s19, [r0, #76]\n"             /* column0_d, [at, #76] */
-            "    vmul.f32 s22, s20, s0\n"           /* product0, column1_c, weight0_c */
-            "    vmul.f32 s23, s21, s1\n"           /* product1, column1_d, weight0_d */
+            "    vmul.f32 s22, s20, s0\n"           /* product0, column1_c, weights0.low */
+            "    vmul.f32 s23, s21, s1\n"           /* product1, column1_d, weights0.high */
             "    vadd.f32 s10, s10, s22\n"          /* sum2_c, sum2_c, product0 */
-            "    vmul.f32 s22, s20, s2\n"           /* product2, column1_c, weight1_c */
+            "    vmul.f32 s22, s20, s2\n"           /* product2, column1_c, weights1.low */
             "    vadd.f32 s11, s11, s23\n"          /* sum2_d, sum2_d, product1 */
-            "    vmul.f32 s23, s21, s3\n"           /* product3, column1_d, weight1_d */
+            "    vmul.f32 s23, s21, s3\n"           /* product3, column1_d, weights1.high */
             "    vadd.f32 s8, s8, s22\n"            /* sum1_c, sum1_c, product2 */
-            "    vmul.f32 s22, s20, s4\n"           /* product0, column1_c, weight2_c */
+            "    vmul.f32 s22, s20, s4\n"           /* product0, column1_c, weights2.low */
             "    vadd.f32 s9, s9, s23\n"            /* sum1_d, sum1_d, product3 */
-            "    vmul.f32 s23, s21, s5\n"           /* product1, column1_d, weight2_d */
+            "    vmul.f32 s23, s21, s5\n"           /* product1, column1_d, weights2.high */
             "    vadd.f32 s6, s6, s22\n"            /* sum0_c, sum0_c, product0 */
             "    vadd.f32 s7, s7, s23\n"            /* sum0_d, sum0_d, product1 */
             "    vldr s20, [r0, #96]\n"             /* column1_c, [at, #96] */
             "    vldr s21, [r0, #100]\n"            /* column1_d, [at, #100] */
-            "    vmul.f32 s22, s18, s0\n"           /* product2, column0_c, weight0_c */
-            "    vmul.f32 s23, s19, s1\n"           /* product3, column0_d, weight0_d */
+            "    vmul.f32 s22, s18, s0\n"           /* product2, column0_c, weights0.low */
+            "    vmul.f32 s23, s19, s1\n"           /* product3, column0_d, weights0.high */
             "    vadd.f32 s12, s12, s22\n"          /* sum3_c, sum3_c, product2 */
-            "    vmul.f32 s22, s18, s2\n"           /* product0, column0_c, weight1_c */
+            "    vmul.f32 s22, s18, s2\n"           /* product0, column0_c, weights1.low */
             "    vadd.f32 s13, s13, s23\n"          /* sum3_d, sum3_d, product3 */
-            "    vmul.f32 s23, s19, s3\n"           /* product1, column0_d, weight1_d */
+            "    vmul.f32 s23, s19, s3\n"           /* product1, column0_d, weights1.high */
             "    vadd.f32 s10, s10, s22\n"          /* sum2_c, sum2_c, product0 */
-            "    vmul.f32 s22, s18, s4\n"           /* product2, column0_c, weight2_c */
+            "    vmul.f32 s22, s18, s4\n"           /* product2, column0_c, weights2.low */
             "    vadd.f32 s11, s11, s23\n"          /* sum2_d, sum2_d, product1 */
-            "    vmul.f32 s23, s19, s5\n"           /* product3, column0_d, weight2_d */
+            "    vmul.f32 s23, s19, s5\n"           /* product3, column0_d, weights2.high */
             "    vadd.f32 s8, s8, s22\n"            /* sum1_c, sum1_c, product2 */
             "    vadd.f32 s9, s9, s23\n"            /* sum1_d, sum1_d, product3 */
             "    vldr s18, [r0, #120]\n"            /* column0_c, [at, #120] */
             "    vldr s19, [r0, #124]\n"            /* column0_d, [at, #124] */
-            "    vmul.f32 s22, s20, s0\n"           /* product0, column1_c, weight0_c */
-            "    vmul.f32 s23, s21, s1\n"           /* product1, column1_d, weight0_d */
+            "    vmul.f32 s22, s20, s0\n"           /* product0, column1_c, weights0.low */
+            "    vmul.f32 s23, s21, s1\n"           /* product1, column1_d, weights0.high */
             "    vadd.f32 s14, s14, s22\n"          /* sum4_c, sum4_c, product0 */
-            "    vmul.f32 s22, s20, s2\n"           /* product2, column1_c, weight1_c */
+            "    vmul.f32 s22, s20, s2\n"           /* product2, column1_c, weights1.low */
             "    vadd.f32 s15, s15, s23\n"          /* sum4_d, sum4_d, product1 */
-            "    vmul.f32 s23, s21, s3\n"           /* product3, column1_d, weight1_d */
+            "    vmul.f32 s23, s21, s3\n"           /* product3, column1_d, weights1.high */
             "    vadd.f32 s12, s12, s22\n"          /* sum3_c, sum3_c, product2 */
-            "    vmul.f32 s22, s20, s4\n"           /* product0, column1_c, weight2_c */
+            "    vmul.f32 s22, s20, s4\n"           /* product0, column1_c, weights2.low */
             "    vadd.f32 s13, s13, s23\n"          /* sum3_d, sum3_d, product3 */
-            "    vmul.f32 s23, s21, s5\n"           /* product1, column1_d, weight2_d */
+            "    vmul.f32 s23, s21, s5\n"           /* product1, column1_d, weights2.high */
             "    vadd.f32 s10, s10, s22\n"          /* sum2_c, sum2_c, product0 */
             "    vadd.f32 s11, s11, s23\n"          /* sum2_d, sum2_d, product1 */
             "    vldr s20, [r0, #144]\n"            /* column1_c, [at, #144] */
             "    vldr s21, [r0, #148]\n"            /* column1_d, [at, #148] */
-            "    vmul.f32 s22, s18, s0\n"           /* product2, column0_c, weight0_c */
-            "    vmul.f32 s23, s19, s1\n"           /* product3, column0_d, weight0_d */
+            "    vmul.f32 s22, s18, s0\n"           /* product2, column0_c, weights0.low */
+            "    vmul.f32 s23, s19, s1\n"           /* product3, column0_d, weights0.high */
             "    vadd.f32 s16, s16, s22\n"          /* sum5_c, sum5_c, product2 */
-            "    vmul.f32 s22, s18, s2\n"           /* product0, column0_c, weight1_c */
+            "    vmul.f32 s22, s18, s2\n"           /* product0, column0_c, weights1.low */
             "    vadd.f32 s17, s17, s23\n"          /* sum5_d, sum5_d, product3 */
-            "    vmul.f32 s23, s19, s3\n"           /* product1, column0_d, weight1_d */
+            "    vmul.f32 s23, s19, s3\n"           /* product1, column0_d, weights1.high */
             "    vadd.f32 s14, s14, s22\n"          /* sum4_c, sum4_c, product0 */
-            "    vmul.f32 s22, s18, s4\n"           /* product2, column0_c, weight2_c */
+            "    vmul.f32 s22, s18, s4\n"           /* product2, column0_c, weights2.low */
             "    vadd.f32 s15, s15, s23\n"          /* sum4_d, sum4_d, product1 */
-            "    vmul.f32 s23, s19, s5\n"           /* product3, column0_d, weight2_d */
+            "    vmul.f32 s23, s19, s5\n"           /* product3, column0_d, weights2.high */
             "    vadd.f32 s12, s12, s22\n"          /* sum3_c, sum3_c, product2 */
             "    vadd.f32 s13, s13, s23\n"          /* sum3_d, sum3_d, product3 */
-            "    vmul.f32 s22, s20, s2\n"           /* product0, column1_c, weight1_c */
-            "    vmul.f32 s23, s21, s3\n"           /* product1, column1_d, weight1_d */
+            "    vmul.f32 s22, s20, s2\n"           /* product0, column1_c, weights1.low */
+            "    vmul.f32 s23, s21, s3\n"           /* product1, column1_d, weights1.high */
             "    vadd.f32 s16, s16, s22\n"          /* sum5_c, sum5_c, product0 */
-            "    vmul.f32 s22, s20, s4\n"           /* product2, column1_c, weight2_c */
+            "    vmul.f32 s22, s20, s4\n"           /* product2, column1_c, weights2.low */
             "    vadd.f32 s17, s17, s23\n"          /* sum5_d, sum5_d, product1 */
-            "    vmul.f32 s23, s21, s5\n"           /* product3, column1_d, weight2_d */
+            "    vmul.f32 s23, s21, s5\n"           /* product3, column1_d, weights2.high */
             "    vadd.f32 s14, s14, s22\n"          /* sum4_c, sum4_c, product2 */
             "    vadd.f32 s15, s15, s23\n"          /* sum4_d, sum4_d, product3 */
             "    add r0, r0, #144\n"                /* at, at, #144 */

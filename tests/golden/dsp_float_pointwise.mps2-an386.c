@@ -29,7 +29,7 @@ MCU_KERNEL void _mcu_dsp_float_pointwise_conv1x1_3x5_f32(const float *x MCU_UNUS
     /* clang-format off */
     __asm__(".syntax unified\n"
             "    push {r4}\n"
-            "    vpush {d8-d13}\n"
+            "    vpush {d8-d14}\n"
             "    str r1, [r3, #4]\n"                /* y, [frame, #4] */
             "    str r2, [r3, #8]\n"                /* weights, [frame, #8] */
             "    str r0, [r3]\n"                    /* x, [frame] */
@@ -44,263 +44,266 @@ MCU_KERNEL void _mcu_dsp_float_pointwise_conv1x1_3x5_f32(const float *x MCU_UNUS
             "    str r0, [r3]\n"                    /* free, [frame] */
             "    ldr r0, [r3, #8]\n"                /* weights_at, [frame, #8] */
             /* weights_at!, {sum0, sum1, sum2, sum3, sum4} */
+            "    vldmia r0!, {s6-s10}\n"
+            "    vmov s17, s6\n"                    /* sum5, sum0 */
+            "    vmov s18, s7\n"                    /* sum6, sum1 */
+            "    vmov s19, s8\n"                    /* sum7, sum2 */
+            "    vmov s20, s9\n"                    /* sum8, sum3 */
+            "    vmov s21, s10\n"                   /* sum9, sum4 */
+            "    vmov s22, s6\n"                    /* sum10, sum0 */
+            "    vmov s23, s7\n"                    /* sum11, sum1 */
+            "    vmov s24, s8\n"                    /* sum12, sum2 */
+            "    vmov s25, s9\n"                    /* sum13, sum3 */
+            "    vmov s26, s10\n"                   /* sum14, sum4 */
+            "    vldmia r2!, {s11-s12}\n"           /* window0!, {x0_0, x0_1} */
+            "    vldmia r1!, {s13-s14}\n"           /* window1!, {x1_0, x1_1} */
+            "    vldmia r4!, {s15-s16}\n"           /* window2!, {x2_0, x2_1} */
+            /* weights_at!, {weights0.low, weights0.high, weights1.low, weights1.high, */
+            /* weights2.low} */
             "    vldmia r0!, {s0-s4}\n"
-            "    vmov s16, s0\n"                    /* sum5, sum0 */
-            "    vmov s17, s1\n"                    /* sum6, sum1 */
-            "    vmov s18, s2\n"                    /* sum7, sum2 */
-            "    vmov s19, s3\n"                    /* sum8, sum3 */
-            "    vmov s20, s4\n"                    /* sum9, sum4 */
-            "    vmov s21, s0\n"                    /* sum10, sum0 */
-            "    vmov s22, s1\n"                    /* sum11, sum1 */
-            "    vmov s23, s2\n"                    /* sum12, sum2 */
-            "    vmov s24, s3\n"                    /* sum13, sum3 */
-            "    vmov s25, s4\n"                    /* sum14, sum4 */
-            "    vldmia r2!, {s10-s11}\n"           /* window0!, {x0_0, x0_1} */
-            "    vldmia r1!, {s12-s13}\n"           /* window1!, {x1_0, x1_1} */
-            "    vldmia r4!, {s14-s15}\n"           /* window2!, {x2_0, x2_1} */
-            /* weights_at!, {weight0, weight1, weight2, weight3, weight4} */
-            "    vldmia r0!, {s5-s9}\n"
-            "    vmul.f32 s26, s10, s5\n"           /* product0, x0_0, weight0 */
-            "    vmul.f32 s27, s10, s6\n"           /* product1, x0_0, weight1 */
-            "    vadd.f32 s0, s0, s26\n"            /* sum0, sum0, product0 */
-            "    vmul.f32 s26, s10, s7\n"           /* product0, x0_0, weight2 */
-            "    vadd.f32 s1, s1, s27\n"            /* sum1, sum1, product1 */
-            "    vmul.f32 s27, s10, s8\n"           /* product1, x0_0, weight3 */
-            "    vadd.f32 s2, s2, s26\n"            /* sum2, sum2, product0 */
-            "    vmul.f32 s26, s10, s9\n"           /* product0, x0_0, weight4 */
-            "    vadd.f32 s3, s3, s27\n"            /* sum3, sum3, product1 */
-            "    vmul.f32 s27, s12, s5\n"           /* product1, x1_0, weight0 */
-            "    vadd.f32 s4, s4, s26\n"            /* sum4, sum4, product0 */
-            "    vmul.f32 s26, s12, s6\n"           /* product0, x1_0, weight1 */
-            "    vadd.f32 s16, s16, s27\n"          /* sum5, sum5, product1 */
-            "    vmul.f32 s27, s12, s7\n"           /* product1, x1_0, weight2 */
-            "    vadd.f32 s17, s17, s26\n"          /* sum6, sum6, product0 */
-            "    vmul.f32 s26, s12, s8\n"           /* product0, x1_0, weight3 */
-            "    vadd.f32 s18, s18, s27\n"          /* sum7, sum7, product1 */
-            "    vmul.f32 s27, s12, s9\n"           /* product1, x1_0, weight4 */
-            "    vadd.f32 s19, s19, s26\n"          /* sum8, sum8, product0 */
-            "    vmul.f32 s26, s14, s5\n"           /* product0, x2_0, weight0 */
-            "    vadd.f32 s20, s20, s27\n"          /* sum9, sum9, product1 */
-            "    vmul.f32 s27, s14, s6\n"           /* product1, x2_0, weight1 */
-            "    vadd.f32 s21, s21, s26\n"          /* sum10, sum10, product0 */
-            "    vmul.f32 s26, s14, s7\n"           /* product0, x2_0, weight2 */
-            "    vadd.f32 s22, s22, s27\n"          /* sum11, sum11, product1 */
-            "    vmul.f32 s27, s14, s8\n"           /* product1, x2_0, weight3 */
-            "    vadd.f32 s23, s23, s26\n"          /* sum12, sum12, product0 */
-            "    vmul.f32 s26, s14, s9\n"           /* product0, x2_0, weight4 */
-            "    vadd.f32 s24, s24, s27\n"          /* sum13, sum13, product1 */
-            /* weights_at!, {weight0, weight1, weight2, weight3, weight4} */
-            "    vldmia r0!, {s5-s9}\n"
-            "    vmul.f32 s27, s11, s5\n"           /* product1, x0_1, weight0 */
-            "    vadd.f32 s25, s25, s26\n"          /* sum14, sum14, product0 */
-            "    vmul.f32 s26, s11, s6\n"           /* product0, x0_1, weight1 */
-            "    vadd.f32 s0, s0, s27\n"            /* sum0, sum0, product1 */
-            "    vmul.f32 s27, s11, s7\n"           /* product1, x0_1, weight2 */
-            "    vadd.f32 s1, s1, s26\n"            /* sum1, sum1, product0 */
-            "    vmul.f32 s26, s11, s8\n"           /* product0, x0_1, weight3 */
-            "    vadd.f32 s2, s2, s27\n"            /* sum2, sum2, product1 */
-            "    vmul.f32 s27, s11, s9\n"           /* product1, x0_1, weight4 */
-            "    vadd.f32 s3, s3, s26\n"            /* sum3, sum3, product0 */
-            "    vmul.f32 s26, s13, s5\n"           /* product0, x1_1, weight0 */
-            "    vadd.f32 s4, s4, s27\n"            /* sum4, sum4, product1 */
-            "    vmul.f32 s27, s13, s6\n"           /* product1, x1_1, weight1 */
-            "    vadd.f32 s16, s16, s26\n"          /* sum5, sum5, product0 */
-            "    vmul.f32 s26, s13, s7\n"           /* product0, x1_1, weight2 */
-            "    vadd.f32 s17, s17, s27\n"          /* sum6, sum6, product1 */
-            "    vmul.f32 s27, s13, s8\n"           /* product1, x1_1, weight3 */
-            "    vadd.f32 s18, s18, s26\n"          /* sum7, sum7, product0 */
-            "    vmul.f32 s26, s13, s9\n"           /* product0, x1_1, weight4 */
-            "    vadd.f32 s19, s19, s27\n"          /* sum8, sum8, product1 */
-            "    vmul.f32 s27, s15, s5\n"           /* product1, x2_1, weight0 */
-            "    vadd.f32 s20, s20, s26\n"          /* sum9, sum9, product0 */
-            "    vmul.f32 s26, s15, s6\n"           /* product0, x2_1, weight1 */
-            "    vadd.f32 s21, s21, s27\n"          /* sum10, sum10, product1 */
-            "    vmul.f32 s27, s15, s7\n"           /* product1, x2_1, weight2 */
-            "    vadd.f32 s22, s22, s26\n"          /* sum11, sum11, product0 */
-            "    vmul.f32 s26, s15, s8\n"           /* product0, x2_1, weight3 */
-            "    vadd.f32 s23, s23, s27\n"          /* sum12, sum12, product1 */
-            "    vmul.f32 s27, s15, s9\n"           /* product1, x2_1, weight4 */
-            "    vadd.f32 s24, s24, s26\n"          /* sum13, sum13, product0 */
-            "    vldmia r2!, {s10}\n"               /* window0!, {x0_0} */
-            "    vldmia r1!, {s12}\n"               /* window1!, {x1_0} */
-            "    vldmia r4!, {s14}\n"               /* window2!, {x2_0} */
-            /* weights_at!, {weight0, weight1, weight2, weight3, weight4} */
-            "    vldmia r0!, {s5-s9}\n"
-            "    vmul.f32 s26, s10, s5\n"           /* product0, x0_0, weight0 */
-            "    vadd.f32 s25, s25, s27\n"          /* sum14, sum14, product1 */
-            "    vmul.f32 s27, s10, s6\n"           /* product1, x0_0, weight1 */
-            "    vadd.f32 s0, s0, s26\n"            /* sum0, sum0, product0 */
-            "    vmul.f32 s26, s10, s7\n"           /* product0, x0_0, weight2 */
-            "    vadd.f32 s1, s1, s27\n"            /* sum1, sum1, product1 */
-            "    vmul.f32 s27, s10, s8\n"           /* product1, x0_0, weight3 */
-            "    vadd.f32 s2, s2, s26\n"            /* sum2, sum2, product0 */
-            "    vmul.f32 s26, s10, s9\n"           /* product0, x0_0, weight4 */
-            "    vadd.f32 s3, s3, s27\n"            /* sum3, sum3, product1 */
-            "    vmul.f32 s27, s12, s5\n"           /* product1, x1_0, weight0 */
-            "    vadd.f32 s4, s4, s26\n"            /* sum4, sum4, product0 */
-            "    vmul.f32 s26, s12, s6\n"           /* product0, x1_0, weight1 */
-            "    vadd.f32 s16, s16, s27\n"          /* sum5, sum5, product1 */
-            "    vmul.f32 s27, s12, s7\n"           /* product1, x1_0, weight2 */
-            "    vadd.f32 s17, s17, s26\n"          /* sum6, sum6, product0 */
-            "    vmul.f32 s26, s12, s8\n"           /* product0, x1_0, weight3 */
-            "    vadd.f32 s18, s18, s27\n"          /* sum7, sum7, product1 */
-            "    vmul.f32 s27, s12, s9\n"           /* product1, x1_0, weight4 */
-            "    vadd.f32 s19, s19, s26\n"          /* sum8, sum8, product0 */
-            "    vmul.f32 s26, s14, s5\n"           /* product0, x2_0, weight0 */
-            "    vadd.f32 s20, s20, s27\n"          /* sum9, sum9, product1 */
-            "    vmul.f32 s27, s14, s6\n"           /* product1, x2_0, weight1 */
-            "    vadd.f32 s21, s21, s26\n"          /* sum10, sum10, product0 */
-            "    vmul.f32 s26, s14, s7\n"           /* product0, x2_0, weight2 */
-            "    vadd.f32 s22, s22, s27\n"          /* sum11, sum11, product1 */
-            "    vmul.f32 s27, s14, s8\n"           /* product1, x2_0, weight3 */
-            "    vadd.f32 s23, s23, s26\n"          /* sum12, sum12, product0 */
-            "    vmul.f32 s26, s14, s9\n"           /* product0, x2_0, weight4 */
-            "    vadd.f32 s24, s24, s27\n"          /* sum13, sum13, product1 */
-            "    vadd.f32 s25, s25, s26\n"          /* sum14, sum14, product0 */
+            "    vmul.f32 s27, s11, s0\n"           /* product0, x0_0, weights0.low */
+            "    vmul.f32 s28, s11, s1\n"           /* product1, x0_0, weights0.high */
+            "    vadd.f32 s6, s6, s27\n"            /* sum0, sum0, product0 */
+            "    vmul.f32 s27, s11, s2\n"           /* product0, x0_0, weights1.low */
+            "    vadd.f32 s7, s7, s28\n"            /* sum1, sum1, product1 */
+            "    vmul.f32 s28, s11, s3\n"           /* product1, x0_0, weights1.high */
+            "    vadd.f32 s8, s8, s27\n"            /* sum2, sum2, product0 */
+            "    vmul.f32 s27, s11, s4\n"           /* product0, x0_0, weights2.low */
+            "    vadd.f32 s9, s9, s28\n"            /* sum3, sum3, product1 */
+            "    vmul.f32 s28, s13, s0\n"           /* product1, x1_0, weights0.low */
+            "    vadd.f32 s10, s10, s27\n"          /* sum4, sum4, product0 */
+            "    vmul.f32 s27, s13, s1\n"           /* product0, x1_0, weights0.high */
+            "    vadd.f32 s17, s17, s28\n"          /* sum5, sum5, product1 */
+            "    vmul.f32 s28, s13, s2\n"           /* product1, x1_0, weights1.low */
+            "    vadd.f32 s18, s18, s27\n"          /* sum6, sum6, product0 */
+            "    vmul.f32 s27, s13, s3\n"           /* product0, x1_0, weights1.high */
+            "    vadd.f32 s19, s19, s28\n"          /* sum7, sum7, product1 */
+            "    vmul.f32 s28, s13, s4\n"           /* product1, x1_0, weights2.low */
+            "    vadd.f32 s20, s20, s27\n"          /* sum8, sum8, product0 */
+            "    vmul.f32 s27, s15, s0\n"           /* product0, x2_0, weights0.low */
+            "    vadd.f32 s21, s21, s28\n"          /* sum9, sum9, product1 */
+            "    vmul.f32 s28, s15, s1\n"           /* product1, x2_0, weights0.high */
+            "    vadd.f32 s22, s22, s27\n"          /* sum10, sum10, product0 */
+            "    vmul.f32 s27, s15, s2\n"           /* product0, x2_0, weights1.low */
+            "    vadd.f32 s23, s23, s28\n"          /* sum11, sum11, product1 */
+            "    vmul.f32 s28, s15, s3\n"           /* product1, x2_0, weights1.high */
+            "    vadd.f32 s24, s24, s27\n"          /* sum12, sum12, product0 */
+            "    vmul.f32 s27, s15, s4\n"           /* product0, x2_0, weights2.low */
+            "    vadd.f32 s25, s25, s28\n"          /* sum13, sum13, product1 */
+            /* weights_at!, {weights0.low, weights0.high, weights1.low, weights1.high, */
+            /* weights2.low} */
+            "    vldmia r0!, {s0-s4}\n"
+            "    vmul.f32 s28, s12, s0\n"           /* product1, x0_1, weights0.low */
+            "    vadd.f32 s26, s26, s27\n"          /* sum14, sum14, product0 */
+            "    vmul.f32 s27, s12, s1\n"           /* product0, x0_1, weights0.high */
+            "    vadd.f32 s6, s6, s28\n"            /* sum0, sum0, product1 */
+            "    vmul.f32 s28, s12, s2\n"           /* product1, x0_1, weights1.low */
+            "    vadd.f32 s7, s7, s27\n"            /* sum1, sum1, product0 */
+            "    vmul.f32 s27, s12, s3\n"           /* product0, x0_1, weights1.high */
+            "    vadd.f32 s8, s8, s28\n"            /* sum2, sum2, product1 */
+            "    vmul.f32 s28, s12, s4\n"           /* product1, x0_1, weights2.low */
+            "    vadd.f32 s9, s9, s27\n"            /* sum3, sum3, product0 */
+            "    vmul.f32 s27, s14, s0\n"           /* product0, x1_1, weights0.low */
+            "    vadd.f32 s10, s10, s28\n"          /* sum4, sum4, product1 */
+            "    vmul.f32 s28, s14, s1\n"           /* product1, x1_1, weights0.high */
+            "    vadd.f32 s17, s17, s27\n"          /* sum5, sum5, product0 */
+            "    vmul.f32 s27, s14, s2\n"           /* product0, x1_1, weights1.low */
+            "    vadd.f32 s18, s18, s28\n"          /* sum6, sum6, product1 */
+            "    vmul.f32 s28, s14, s3\n"           /* product1, x1_1, weights1.high */
+            "    vadd.f32 s19, s19, s27\n"          /* sum7, sum7, product0 */
+            "    vmul.f32 s27, s14, s4\n"           /* product0, x1_1, weights2.low */
+            "    vadd.f32 s20, s20, s28\n"          /* sum8, sum8, product1 */
+            "    vmul.f32 s28, s16, s0\n"           /* product1, x2_1, weights0.low */
+            "    vadd.f32 s21, s21, s27\n"          /* sum9, sum9, product0 */
+            "    vmul.f32 s27, s16, s1\n"           /* product0, x2_1, weights0.high */
+            "    vadd.f32 s22, s22, s28\n"          /* sum10, sum10, product1 */
+            "    vmul.f32 s28, s16, s2\n"           /* product1, x2_1, weights1.low */
+            "    vadd.f32 s23, s23, s27\n"          /* sum11, sum11, product0 */
+            "    vmul.f32 s27, s16, s3\n"           /* product0, x2_1, weights1.high */
+            "    vadd.f32 s24, s24, s28\n"          /* sum12, sum12, product1 */
+            "    vmul.f32 s28, s16, s4\n"           /* product1, x2_1, weights2.low */
+            "    vadd.f32 s25, s25, s27\n"          /* sum13, sum13, product0 */
+            "    vldmia r2!, {s11}\n"               /* window0!, {x0_0} */
+            "    vldmia r1!, {s13}\n"               /* window1!, {x1_0} */
+            "    vldmia r4!, {s15}\n"               /* window2!, {x2_0} */
+            /* weights_at!, {weights0.low, weights0.high, weights1.low, weights1.high, */
+            /* weights2.low} */
+            "    vldmia r0!, {s0-s4}\n"
+            "    vmul.f32 s27, s11, s0\n"           /* product0, x0_0, weights0.low */
+            "    vadd.f32 s26, s26, s28\n"          /* sum14, sum14, product1 */
+            "    vmul.f32 s28, s11, s1\n"           /* product1, x0_0, weights0.high */
+            "    vadd.f32 s6, s6, s27\n"            /* sum0, sum0, product0 */
+            "    vmul.f32 s27, s11, s2\n"           /* product0, x0_0, weights1.low */
+            "    vadd.f32 s7, s7, s28\n"            /* sum1, sum1, product1 */
+            "    vmul.f32 s28, s11, s3\n"           /* product1, x0_0, weights1.high */
+            "    vadd.f32 s8, s8, s27\n"            /* sum2, sum2, product0 */
+            "    vmul.f32 s27, s11, s4\n"           /* product0, x0_0, weights2.low */
+            "    vadd.f32 s9, s9, s28\n"            /* sum3, sum3, product1 */
+            "    vmul.f32 s28, s13, s0\n"           /* product1, x1_0, weights0.low */
+            "    vadd.f32 s10, s10, s27\n"          /* sum4, sum4, product0 */
+            "    vmul.f32 s27, s13, s1\n"           /* product0, x1_0, weights0.high */
+            "    vadd.f32 s17, s17, s28\n"          /* sum5, sum5, product1 */
+            "    vmul.f32 s28, s13, s2\n"           /* product1, x1_0, weights1.low */
+            "    vadd.f32 s18, s18, s27\n"          /* sum6, sum6, product0 */
+            "    vmul.f32 s27, s13, s3\n"           /* product0, x1_0, weights1.high */
+            "    vadd.f32 s19, s19, s28\n"          /* sum7, sum7, product1 */
+            "    vmul.f32 s28, s13, s4\n"           /* product1, x1_0, weights2.low */
+            "    vadd.f32 s20, s20, s27\n"          /* sum8, sum8, product0 */
+            "    vmul.f32 s27, s15, s0\n"           /* product0, x2_0, weights0.low */
+            "    vadd.f32 s21, s21, s28\n"          /* sum9, sum9, product1 */
+            "    vmul.f32 s28, s15, s1\n"           /* product1, x2_0, weights0.high */
+            "    vadd.f32 s22, s22, s27\n"          /* sum10, sum10, product0 */
+            "    vmul.f32 s27, s15, s2\n"           /* product0, x2_0, weights1.low */
+            "    vadd.f32 s23, s23, s28\n"          /* sum11, sum11, product1 */
+            "    vmul.f32 s28, s15, s3\n"           /* product1, x2_0, weights1.high */
+            "    vadd.f32 s24, s24, s27\n"          /* sum12, sum12, product0 */
+            "    vmul.f32 s27, s15, s4\n"           /* product0, x2_0, weights2.low */
+            "    vadd.f32 s25, s25, s28\n"          /* sum13, sum13, product1 */
+            "    vadd.f32 s26, s26, s27\n"          /* sum14, sum14, product0 */
             "    sub r2, r2, #12\n"                 /* window0, window0, #12 */
             "    sub r1, r1, #12\n"                 /* window1, window1, #12 */
             "    sub r4, r4, #12\n"                 /* window2, window2, #12 */
             "    movw r0, #0\n"                     /* free, #0 */
-            "    vmov s5, r0\n"                     /* least, free */
-            "    vcmp.f32 s0, s5\n"                 /* sum0, least */
+            "    vmov s0, r0\n"                     /* least, free */
+            "    vcmp.f32 s6, s0\n"                 /* sum0, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s0, s5\n"                   /* sum0, least */
-            "    vcmp.f32 s1, s5\n"                 /* sum1, least */
+            "    vmovmi s6, s0\n"                   /* sum0, least */
+            "    vcmp.f32 s7, s0\n"                 /* sum1, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s1, s5\n"                   /* sum1, least */
-            "    vcmp.f32 s2, s5\n"                 /* sum2, least */
+            "    vmovmi s7, s0\n"                   /* sum1, least */
+            "    vcmp.f32 s8, s0\n"                 /* sum2, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s2, s5\n"                   /* sum2, least */
-            "    vcmp.f32 s3, s5\n"                 /* sum3, least */
+            "    vmovmi s8, s0\n"                   /* sum2, least */
+            "    vcmp.f32 s9, s0\n"                 /* sum3, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s3, s5\n"                   /* sum3, least */
-            "    vcmp.f32 s4, s5\n"                 /* sum4, least */
+            "    vmovmi s9, s0\n"                   /* sum3, least */
+            "    vcmp.f32 s10, s0\n"                /* sum4, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s4, s5\n"                   /* sum4, least */
-            "    vcmp.f32 s16, s5\n"                /* sum5, least */
+            "    vmovmi s10, s0\n"                  /* sum4, least */
+            "    vcmp.f32 s17, s0\n"                /* sum5, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s16, s5\n"                  /* sum5, least */
-            "    vcmp.f32 s17, s5\n"                /* sum6, least */
+            "    vmovmi s17, s0\n"                  /* sum5, least */
+            "    vcmp.f32 s18, s0\n"                /* sum6, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s17, s5\n"                  /* sum6, least */
-            "    vcmp.f32 s18, s5\n"                /* sum7, least */
+            "    vmovmi s18, s0\n"                  /* sum6, least */
+            "    vcmp.f32 s19, s0\n"                /* sum7, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s18, s5\n"                  /* sum7, least */
-            "    vcmp.f32 s19, s5\n"                /* sum8, least */
+            "    vmovmi s19, s0\n"                  /* sum7, least */
+            "    vcmp.f32 s20, s0\n"                /* sum8, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s19, s5\n"                  /* sum8, least */
-            "    vcmp.f32 s20, s5\n"                /* sum9, least */
+            "    vmovmi s20, s0\n"                  /* sum8, least */
+            "    vcmp.f32 s21, s0\n"                /* sum9, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s20, s5\n"                  /* sum9, least */
-            "    vcmp.f32 s21, s5\n"                /* sum10, least */
+            "    vmovmi s21, s0\n"                  /* sum9, least */
+            "    vcmp.f32 s22, s0\n"                /* sum10, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s21, s5\n"                  /* sum10, least */
-            "    vcmp.f32 s22, s5\n"                /* sum11, least */
+            "    vmovmi s22, s0\n"                  /* sum10, least */
+            "    vcmp.f32 s23, s0\n"                /* sum11, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s22, s5\n"                  /* sum11, least */
-            "    vcmp.f32 s23, s5\n"                /* sum12, least */
+            "    vmovmi s23, s0\n"                  /* sum11, least */
+            "    vcmp.f32 s24, s0\n"                /* sum12, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s23, s5\n"                  /* sum12, least */
-            "    vcmp.f32 s24, s5\n"                /* sum13, least */
+            "    vmovmi s24, s0\n"                  /* sum12, least */
+            "    vcmp.f32 s25, s0\n"                /* sum13, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s24, s5\n"                  /* sum13, least */
-            "    vcmp.f32 s25, s5\n"                /* sum14, least */
+            "    vmovmi s25, s0\n"                  /* sum13, least */
+            "    vcmp.f32 s26, s0\n"                /* sum14, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s25, s5\n"                  /* sum14, least */
+            "    vmovmi s26, s0\n"                  /* sum14, least */
             "    movw r0, #0\n"                     /* free, #0 */
             "    movt r0, #16576\n"                 /* free, #16576 */
-            "    vmov s5, r0\n"                     /* most, free */
-            "    vcmp.f32 s0, s5\n"                 /* sum0, most */
+            "    vmov s0, r0\n"                     /* most, free */
+            "    vcmp.f32 s6, s0\n"                 /* sum0, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s0, s5\n"                   /* sum0, most */
-            "    vcmp.f32 s1, s5\n"                 /* sum1, most */
+            "    vmovgt s6, s0\n"                   /* sum0, most */
+            "    vcmp.f32 s7, s0\n"                 /* sum1, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s1, s5\n"                   /* sum1, most */
-            "    vcmp.f32 s2, s5\n"                 /* sum2, most */
+            "    vmovgt s7, s0\n"                   /* sum1, most */
+            "    vcmp.f32 s8, s0\n"                 /* sum2, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s2, s5\n"                   /* sum2, most */
-            "    vcmp.f32 s3, s5\n"                 /* sum3, most */
+            "    vmovgt s8, s0\n"                   /* sum2, most */
+            "    vcmp.f32 s9, s0\n"                 /* sum3, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s3, s5\n"                   /* sum3, most */
-            "    vcmp.f32 s4, s5\n"                 /* sum4, most */
+            "    vmovgt s9, s0\n"                   /* sum3, most */
+            "    vcmp.f32 s10, s0\n"                /* sum4, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s4, s5\n"                   /* sum4, most */
-            "    vcmp.f32 s16, s5\n"                /* sum5, most */
+            "    vmovgt s10, s0\n"                  /* sum4, most */
+            "    vcmp.f32 s17, s0\n"                /* sum5, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s16, s5\n"                  /* sum5, most */
-            "    vcmp.f32 s17, s5\n"                /* sum6, most */
+            "    vmovgt s17, s0\n"                  /* sum5, most */
+            "    vcmp.f32 s18, s0\n"                /* sum6, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s17, s5\n"                  /* sum6, most */
-            "    vcmp.f32 s18, s5\n"                /* sum7, most */
+            "    vmovgt s18, s0\n"                  /* sum6, most */
+            "    vcmp.f32 s19, s0\n"                /* sum7, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s18, s5\n"                  /* sum7, most */
-            "    vcmp.f32 s19, s5\n"                /* sum8, most */
+            "    vmovgt s19, s0\n"                  /* sum7, most */
+            "    vcmp.f32 s20, s0\n"                /* sum8, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s19, s5\n"                  /* sum8, most */
-            "    vcmp.f32 s20, s5\n"                /* sum9, most */
+            "    vmovgt s20, s0\n"                  /* sum8, most */
+            "    vcmp.f32 s21, s0\n"                /* sum9, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s20, s5\n"                  /* sum9, most */
-            "    vcmp.f32 s21, s5\n"                /* sum10, most */
+            "    vmovgt s21, s0\n"                  /* sum9, most */
+            "    vcmp.f32 s22, s0\n"                /* sum10, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s21, s5\n"                  /* sum10, most */
-            "    vcmp.f32 s22, s5\n"                /* sum11, most */
+            "    vmovgt s22, s0\n"                  /* sum10, most */
+            "    vcmp.f32 s23, s0\n"                /* sum11, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s22, s5\n"                  /* sum11, most */
-            "    vcmp.f32 s23, s5\n"                /* sum12, most */
+            "    vmovgt s23, s0\n"                  /* sum11, most */
+            "    vcmp.f32 s24, s0\n"                /* sum12, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s23, s5\n"                  /* sum12, most */
-            "    vcmp.f32 s24, s5\n"                /* sum13, most */
+            "    vmovgt s24, s0\n"                  /* sum12, most */
+            "    vcmp.f32 s25, s0\n"                /* sum13, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s24, s5\n"                  /* sum13, most */
-            "    vcmp.f32 s25, s5\n"                /* sum14, most */
+            "    vmovgt s25, s0\n"                  /* sum13, most */
+            "    vcmp.f32 s26, s0\n"                /* sum14, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s25, s5\n"                  /* sum14, most */
+            "    vmovgt s26, s0\n"                  /* sum14, most */
             "    ldr r0, [r3, #4]\n"                /* out, [frame, #4] */
-            "    vstr s0, [r0]\n"                   /* sum0, [out] */
-            "    vstr s1, [r0, #4]\n"               /* sum1, [out, #4] */
-            "    vstr s2, [r0, #8]\n"               /* sum2, [out, #8] */
-            "    vstr s3, [r0, #12]\n"              /* sum3, [out, #12] */
-            "    vstr s4, [r0, #16]\n"              /* sum4, [out, #16] */
-            "    vstr s16, [r0, #20]\n"             /* sum5, [out, #20] */
-            "    vstr s17, [r0, #24]\n"             /* sum6, [out, #24] */
-            "    vstr s18, [r0, #28]\n"             /* sum7, [out, #28] */
-            "    vstr s19, [r0, #32]\n"             /* sum8, [out, #32] */
-            "    vstr s20, [r0, #36]\n"             /* sum9, [out, #36] */
-            "    vstr s21, [r0, #40]\n"             /* sum10, [out, #40] */
-            "    vstr s22, [r0, #44]\n"             /* sum11, [out, #44] */
-            "    vstr s23, [r0, #48]\n"             /* sum12, [out, #48] */
-            "    vstr s24, [r0, #52]\n"             /* sum13, [out, #52] */
-            "    vstr s25, [r0, #56]\n"             /* sum14, [out, #56] */
+            "    vstr s6, [r0]\n"                   /* sum0, [out] */
+            "    vstr s7, [r0, #4]\n"               /* sum1, [out, #4] */
+            "    vstr s8, [r0, #8]\n"               /* sum2, [out, #8] */
+            "    vstr s9, [r0, #12]\n"              /* sum3, [out, #12] */
+            "    vstr s10, [r0, #16]\n"             /* sum4, [out, #16] */
+            "    vstr s17, [r0, #20]\n"             /* sum5, [out, #20] */
+            "    vstr s18, [r0, #24]\n"             /* sum6, [out, #24] */
+            "    vstr s19, [r0, #28]\n"             /* sum7, [out, #28] */
+            "    vstr s20, [r0, #32]\n"             /* sum8, [out, #32] */
+            "    vstr s21, [r0, #36]\n"             /* sum9, [out, #36] */
+            "    vstr s22, [r0, #40]\n"             /* sum10, [out, #40] */
+            "    vstr s23, [r0, #44]\n"             /* sum11, [out, #44] */
+            "    vstr s24, [r0, #48]\n"             /* sum12, [out, #48] */
+            "    vstr s25, [r0, #52]\n"             /* sum13, [out, #52] */
+            "    vstr s26, [r0, #56]\n"             /* sum14, [out, #56] */
             "    add r0, r0, #20\n"                 /* out, out, #20 */
             "    str r0, [r3, #4]\n"                /* out, [frame, #4] */
             "    ldr r0, [r3, #4]\n"                /* out, [frame, #4] */
@@ -317,186 +320,189 @@ MCU_KERNEL void _mcu_dsp_float_pointwise_conv1x1_3x5_f32(const float *x MCU_UNUS
             "    str r0, [r3]\n"                    /* free, [frame] */
             "    ldr r0, [r3, #8]\n"                /* weights_at, [frame, #8] */
             /* weights_at!, {sum0, sum1, sum2, sum3, sum4} */
+            "    vldmia r0!, {s6-s10}\n"
+            "    vmov s17, s6\n"                    /* sum5, sum0 */
+            "    vmov s18, s7\n"                    /* sum6, sum1 */
+            "    vmov s19, s8\n"                    /* sum7, sum2 */
+            "    vmov s20, s9\n"                    /* sum8, sum3 */
+            "    vmov s21, s10\n"                   /* sum9, sum4 */
+            "    vldmia r2!, {s11-s12}\n"           /* window0!, {x0_0, x0_1} */
+            "    vldmia r1!, {s13-s14}\n"           /* window1!, {x1_0, x1_1} */
+            /* weights_at!, {weights0.low, weights0.high, weights1.low, weights1.high, */
+            /* weights2.low} */
             "    vldmia r0!, {s0-s4}\n"
-            "    vmov s16, s0\n"                    /* sum5, sum0 */
-            "    vmov s17, s1\n"                    /* sum6, sum1 */
-            "    vmov s18, s2\n"                    /* sum7, sum2 */
-            "    vmov s19, s3\n"                    /* sum8, sum3 */
-            "    vmov s20, s4\n"                    /* sum9, sum4 */
-            "    vldmia r2!, {s10-s11}\n"           /* window0!, {x0_0, x0_1} */
-            "    vldmia r1!, {s12-s13}\n"           /* window1!, {x1_0, x1_1} */
-            /* weights_at!, {weight0, weight1, weight2, weight3, weight4} */
-            "    vldmia r0!, {s5-s9}\n"
-            "    vmul.f32 s27, s10, s5\n"           /* product1, x0_0, weight0 */
-            "    vmul.f32 s26, s10, s6\n"           /* product0, x0_0, weight1 */
-            "    vadd.f32 s0, s0, s27\n"            /* sum0, sum0, product1 */
-            "    vmul.f32 s27, s10, s7\n"           /* product1, x0_0, weight2 */
-            "    vadd.f32 s1, s1, s26\n"            /* sum1, sum1, product0 */
-            "    vmul.f32 s26, s10, s8\n"           /* product0, x0_0, weight3 */
-            "    vadd.f32 s2, s2, s27\n"            /* sum2, sum2, product1 */
-            "    vmul.f32 s27, s10, s9\n"           /* product1, x0_0, weight4 */
-            "    vadd.f32 s3, s3, s26\n"            /* sum3, sum3, product0 */
-            "    vmul.f32 s26, s12, s5\n"           /* product0, x1_0, weight0 */
-            "    vadd.f32 s4, s4, s27\n"            /* sum4, sum4, product1 */
-            "    vmul.f32 s27, s12, s6\n"           /* product1, x1_0, weight1 */
-            "    vadd.f32 s16, s16, s26\n"          /* sum5, sum5, product0 */
-            "    vmul.f32 s26, s12, s7\n"           /* product0, x1_0, weight2 */
-            "    vadd.f32 s17, s17, s27\n"          /* sum6, sum6, product1 */
-            "    vmul.f32 s27, s12, s8\n"           /* product1, x1_0, weight3 */
-            "    vadd.f32 s18, s18, s26\n"          /* sum7, sum7, product0 */
-            "    vmul.f32 s26, s12, s9\n"           /* product0, x1_0, weight4 */
-            "    vadd.f32 s19, s19, s27\n"          /* sum8, sum8, product1 */
-            /* weights_at!, {weight0, weight1, weight2, weight3, weight4} */
-            "    vldmia r0!, {s5-s9}\n"
-            "    vmul.f32 s27, s11, s5\n"           /* product1, x0_1, weight0 */
-            "    vadd.f32 s20, s20, s26\n"          /* sum9, sum9, product0 */
-            "    vmul.f32 s26, s11, s6\n"           /* product0, x0_1, weight1 */
-            "    vadd.f32 s0, s0, s27\n"            /* sum0, sum0, product1 */
-            "    vmul.f32 s27, s11, s7\n"           /* product1, x0_1, weight2 */
-            "    vadd.f32 s1, s1, s26\n"            /* sum1, sum1, product0 */
-            "    vmul.f32 s26, s11, s8\n"           /* product0, x0_1, weight3 */
-            "    vadd.f32 s2, s2, s27\n"            /* sum2, sum2, product1 */
-            "    vmul.f32 s27, s11, s9\n"           /* product1, x0_1, weight4 */
-            "    vadd.f32 s3, s3, s26\n"            /* sum3, sum3, product0 */
-            "    vmul.f32 s26, s13, s5\n"           /* product0, x1_1, weight0 */
-            "    vadd.f32 s4, s4, s27\n"            /* sum4, sum4, product1 */
-            "    vmul.f32 s27, s13, s6\n"           /* product1, x1_1, weight1 */
-            "    vadd.f32 s16, s16, s26\n"          /* sum5, sum5, product0 */
-            "    vmul.f32 s26, s13, s7\n"           /* product0, x1_1, weight2 */
-            "    vadd.f32 s17, s17, s27\n"          /* sum6, sum6, product1 */
-            "    vmul.f32 s27, s13, s8\n"           /* product1, x1_1, weight3 */
-            "    vadd.f32 s18, s18, s26\n"          /* sum7, sum7, product0 */
-            "    vmul.f32 s26, s13, s9\n"           /* product0, x1_1, weight4 */
-            "    vadd.f32 s19, s19, s27\n"          /* sum8, sum8, product1 */
-            "    vldmia r2!, {s10}\n"               /* window0!, {x0_0} */
-            "    vldmia r1!, {s12}\n"               /* window1!, {x1_0} */
-            /* weights_at!, {weight0, weight1, weight2, weight3, weight4} */
-            "    vldmia r0!, {s5-s9}\n"
-            "    vmul.f32 s27, s10, s5\n"           /* product1, x0_0, weight0 */
-            "    vadd.f32 s20, s20, s26\n"          /* sum9, sum9, product0 */
-            "    vmul.f32 s26, s10, s6\n"           /* product0, x0_0, weight1 */
-            "    vadd.f32 s0, s0, s27\n"            /* sum0, sum0, product1 */
-            "    vmul.f32 s27, s10, s7\n"           /* product1, x0_0, weight2 */
-            "    vadd.f32 s1, s1, s26\n"            /* sum1, sum1, product0 */
-            "    vmul.f32 s26, s10, s8\n"           /* product0, x0_0, weight3 */
-            "    vadd.f32 s2, s2, s27\n"            /* sum2, sum2, product1 */
-            "    vmul.f32 s27, s10, s9\n"           /* product1, x0_0, weight4 */
-            "    vadd.f32 s3, s3, s26\n"            /* sum3, sum3, product0 */
-            "    vmul.f32 s26, s12, s5\n"           /* product0, x1_0, weight0 */
-            "    vadd.f32 s4, s4, s27\n"            /* sum4, sum4, product1 */
-            "    vmul.f32 s27, s12, s6\n"           /* product1, x1_0, weight1 */
-            "    vadd.f32 s16, s16, s26\n"          /* sum5, sum5, product0 */
-            "    vmul.f32 s26, s12, s7\n"           /* product0, x1_0, weight2 */
-            "    vadd.f32 s17, s17, s27\n"          /* sum6, sum6, product1 */
-            "    vmul.f32 s27, s12, s8\n"           /* product1, x1_0, weight3 */
-            "    vadd.f32 s18, s18, s26\n"          /* sum7, sum7, product0 */
-            "    vmul.f32 s26, s12, s9\n"           /* product0, x1_0, weight4 */
-            "    vadd.f32 s19, s19, s27\n"          /* sum8, sum8, product1 */
-            "    vadd.f32 s20, s20, s26\n"          /* sum9, sum9, product0 */
+            "    vmul.f32 s28, s11, s0\n"           /* product1, x0_0, weights0.low */
+            "    vmul.f32 s27, s11, s1\n"           /* product0, x0_0, weights0.high */
+            "    vadd.f32 s6, s6, s28\n"            /* sum0, sum0, product1 */
+            "    vmul.f32 s28, s11, s2\n"           /* product1, x0_0, weights1.low */
+            "    vadd.f32 s7, s7, s27\n"            /* sum1, sum1, product0 */
+            "    vmul.f32 s27, s11, s3\n"           /* product0, x0_0, weights1.high */
+            "    vadd.f32 s8, s8, s28\n"            /* sum2, sum2, product1 */
+            "    vmul.f32 s28, s11, s4\n"           /* product1, x0_0, weights2.low */
+            "    vadd.f32 s9, s9, s27\n"            /* sum3, sum3, product0 */
+            "    vmul.f32 s27, s13, s0\n"           /* product0, x1_0, weights0.low */
+            "    vadd.f32 s10, s10, s28\n"          /* sum4, sum4, product1 */
+            "    vmul.f32 s28, s13, s1\n"           /* product1, x1_0, weights0.high */
+            "    vadd.f32 s17, s17, s27\n"          /* sum5, sum5, product0 */
+            "    vmul.f32 s27, s13, s2\n"           /* product0, x1_0, weights1.low */
+            "    vadd.f32 s18, s18, s28\n"          /* sum6, sum6, product1 */
+            "    vmul.f32 s28, s13, s3\n"           /* product1, x1_0, weights1.high */
+            "    vadd.f32 s19, s19, s27\n"          /* sum7, sum7, product0 */
+            "    vmul.f32 s27, s13, s4\n"           /* product0, x1_0, weights2.low */
+            "    vadd.f32 s20, s20, s28\n"          /* sum8, sum8, product1 */
+            /* weights_at!, {weights0.low, weights0.high, weights1.low, weights1.high, */
+            /* weights2.low} */
+            "    vldmia r0!, {s0-s4}\n"
+            "    vmul.f32 s28, s12, s0\n"           /* product1, x0_1, weights0.low */
+            "    vadd.f32 s21, s21, s27\n"          /* sum9, sum9, product0 */
+            "    vmul.f32 s27, s12, s1\n"           /* product0, x0_1, weights0.high */
+            "    vadd.f32 s6, s6, s28\n"            /* sum0, sum0, product1 */
+            "    vmul.f32 s28, s12, s2\n"           /* product1, x0_1, weights1.low */
+            "    vadd.f32 s7, s7, s27\n"            /* sum1, sum1, product0 */
+            "    vmul.f32 s27, s12, s3\n"           /* product0, x0_1, weights1.high */
+            "    vadd.f32 s8, s8, s28\n"            /* sum2, sum2, product1 */
+            "    vmul.f32 s28, s12, s4\n"           /* product1, x0_1, weights2.low */
+            "    vadd.f32 s9, s9, s27\n"            /* sum3, sum3, product0 */
+            "    vmul.f32 s27, s14, s0\n"           /* product0, x1_1, weights0.low */
+            "    vadd.f32 s10, s10, s28\n"          /* sum4, sum4, product1 */
+            "    vmul.f32 s28, s14, s1\n"           /* product1, x1_1, weights0.high */
+            "    vadd.f32 s17, s17, s27\n"          /* sum5, sum5, product0 */
+            "    vmul.f32 s27, s14, s2\n"           /* product0, x1_1, weights1.low */
+            "    vadd.f32 s18, s18, s28\n"          /* sum6, sum6, product1 */
+            "    vmul.f32 s28, s14, s3\n"           /* product1, x1_1, weights1.high */
+            "    vadd.f32 s19, s19, s27\n"          /* sum7, sum7, product0 */
+            "    vmul.f32 s27, s14, s4\n"           /* product0, x1_1, weights2.low */
+            "    vadd.f32 s20, s20, s28\n"          /* sum8, sum8, product1 */
+            "    vldmia r2!, {s11}\n"               /* window0!, {x0_0} */
+            "    vldmia r1!, {s13}\n"               /* window1!, {x1_0} */
+            /* weights_at!, {weights0.low, weights0.high, weights1.low, weights1.high, */
+            /* weights2.low} */
+            "    vldmia r0!, {s0-s4}\n"
+            "    vmul.f32 s28, s11, s0\n"           /* product1, x0_0, weights0.low */
+            "    vadd.f32 s21, s21, s27\n"          /* sum9, sum9, product0 */
+            "    vmul.f32 s27, s11, s1\n"           /* product0, x0_0, weights0.high */
+            "    vadd.f32 s6, s6, s28\n"            /* sum0, sum0, product1 */
+            "    vmul.f32 s28, s11, s2\n"           /* product1, x0_0, weights1.low */
+            "    vadd.f32 s7, s7, s27\n"            /* sum1, sum1, product0 */
+            "    vmul.f32 s27, s11, s3\n"           /* product0, x0_0, weights1.high */
+            "    vadd.f32 s8, s8, s28\n"            /* sum2, sum2, product1 */
+            "    vmul.f32 s28, s11, s4\n"           /* product1, x0_0, weights2.low */
+            "    vadd.f32 s9, s9, s27\n"            /* sum3, sum3, product0 */
+            "    vmul.f32 s27, s13, s0\n"           /* product0, x1_0, weights0.low */
+            "    vadd.f32 s10, s10, s28\n"          /* sum4, sum4, product1 */
+            "    vmul.f32 s28, s13, s1\n"           /* product1, x1_0, weights0.high */
+            "    vadd.f32 s17, s17, s27\n"          /* sum5, sum5, product0 */
+            "    vmul.f32 s27, s13, s2\n"           /* product0, x1_0, weights1.low */
+            "    vadd.f32 s18, s18, s28\n"          /* sum6, sum6, product1 */
+            "    vmul.f32 s28, s13, s3\n"           /* product1, x1_0, weights1.high */
+            "    vadd.f32 s19, s19, s27\n"          /* sum7, sum7, product0 */
+            "    vmul.f32 s27, s13, s4\n"           /* product0, x1_0, weights2.low */
+            "    vadd.f32 s20, s20, s28\n"          /* sum8, sum8, product1 */
+            "    vadd.f32 s21, s21, s27\n"          /* sum9, sum9, product0 */
             "    sub r2, r2, #12\n"                 /* window0, window0, #12 */
             "    sub r1, r1, #12\n"                 /* window1, window1, #12 */
             "    movw r0, #0\n"                     /* free, #0 */
-            "    vmov s5, r0\n"                     /* least, free */
-            "    vcmp.f32 s0, s5\n"                 /* sum0, least */
+            "    vmov s0, r0\n"                     /* least, free */
+            "    vcmp.f32 s6, s0\n"                 /* sum0, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s0, s5\n"                   /* sum0, least */
-            "    vcmp.f32 s1, s5\n"                 /* sum1, least */
+            "    vmovmi s6, s0\n"                   /* sum0, least */
+            "    vcmp.f32 s7, s0\n"                 /* sum1, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s1, s5\n"                   /* sum1, least */
-            "    vcmp.f32 s2, s5\n"                 /* sum2, least */
+            "    vmovmi s7, s0\n"                   /* sum1, least */
+            "    vcmp.f32 s8, s0\n"                 /* sum2, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s2, s5\n"                   /* sum2, least */
-            "    vcmp.f32 s3, s5\n"                 /* sum3, least */
+            "    vmovmi s8, s0\n"                   /* sum2, least */
+            "    vcmp.f32 s9, s0\n"                 /* sum3, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s3, s5\n"                   /* sum3, least */
-            "    vcmp.f32 s4, s5\n"                 /* sum4, least */
+            "    vmovmi s9, s0\n"                   /* sum3, least */
+            "    vcmp.f32 s10, s0\n"                /* sum4, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s4, s5\n"                   /* sum4, least */
-            "    vcmp.f32 s16, s5\n"                /* sum5, least */
+            "    vmovmi s10, s0\n"                  /* sum4, least */
+            "    vcmp.f32 s17, s0\n"                /* sum5, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s16, s5\n"                  /* sum5, least */
-            "    vcmp.f32 s17, s5\n"                /* sum6, least */
+            "    vmovmi s17, s0\n"                  /* sum5, least */
+            "    vcmp.f32 s18, s0\n"                /* sum6, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s17, s5\n"                  /* sum6, least */
-            "    vcmp.f32 s18, s5\n"                /* sum7, least */
+            "    vmovmi s18, s0\n"                  /* sum6, least */
+            "    vcmp.f32 s19, s0\n"                /* sum7, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s18, s5\n"                  /* sum7, least */
-            "    vcmp.f32 s19, s5\n"                /* sum8, least */
+            "    vmovmi s19, s0\n"                  /* sum7, least */
+            "    vcmp.f32 s20, s0\n"                /* sum8, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s19, s5\n"                  /* sum8, least */
-            "    vcmp.f32 s20, s5\n"                /* sum9, least */
+            "    vmovmi s20, s0\n"                  /* sum8, least */
+            "    vcmp.f32 s21, s0\n"                /* sum9, least */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it mi\n"
-            "    vmovmi s20, s5\n"                  /* sum9, least */
+            "    vmovmi s21, s0\n"                  /* sum9, least */
             "    movw r0, #0\n"                     /* free, #0 */
             "    movt r0, #16576\n"                 /* free, #16576 */
-            "    vmov s5, r0\n"                     /* most, free */
-            "    vcmp.f32 s0, s5\n"                 /* sum0, most */
+            "    vmov s0, r0\n"                     /* most, free */
+            "    vcmp.f32 s6, s0\n"                 /* sum0, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s0, s5\n"                   /* sum0, most */
-            "    vcmp.f32 s1, s5\n"                 /* sum1, most */
+            "    vmovgt s6, s0\n"                   /* sum0, most */
+            "    vcmp.f32 s7, s0\n"                 /* sum1, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s1, s5\n"                   /* sum1, most */
-            "    vcmp.f32 s2, s5\n"                 /* sum2, most */
+            "    vmovgt s7, s0\n"                   /* sum1, most */
+            "    vcmp.f32 s8, s0\n"                 /* sum2, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s2, s5\n"                   /* sum2, most */
-            "    vcmp.f32 s3, s5\n"                 /* sum3, most */
+            "    vmovgt s8, s0\n"                   /* sum2, most */
+            "    vcmp.f32 s9, s0\n"                 /* sum3, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s3, s5\n"                   /* sum3, most */
-            "    vcmp.f32 s4, s5\n"                 /* sum4, most */
+            "    vmovgt s9, s0\n"                   /* sum3, most */
+            "    vcmp.f32 s10, s0\n"                /* sum4, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s4, s5\n"                   /* sum4, most */
-            "    vcmp.f32 s16, s5\n"                /* sum5, most */
+            "    vmovgt s10, s0\n"                  /* sum4, most */
+            "    vcmp.f32 s17, s0\n"                /* sum5, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s16, s5\n"                  /* sum5, most */
-            "    vcmp.f32 s17, s5\n"                /* sum6, most */
+            "    vmovgt s17, s0\n"                  /* sum5, most */
+            "    vcmp.f32 s18, s0\n"                /* sum6, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s17, s5\n"                  /* sum6, most */
-            "    vcmp.f32 s18, s5\n"                /* sum7, most */
+            "    vmovgt s18, s0\n"                  /* sum6, most */
+            "    vcmp.f32 s19, s0\n"                /* sum7, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s18, s5\n"                  /* sum7, most */
-            "    vcmp.f32 s19, s5\n"                /* sum8, most */
+            "    vmovgt s19, s0\n"                  /* sum7, most */
+            "    vcmp.f32 s20, s0\n"                /* sum8, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s19, s5\n"                  /* sum8, most */
-            "    vcmp.f32 s20, s5\n"                /* sum9, most */
+            "    vmovgt s20, s0\n"                  /* sum8, most */
+            "    vcmp.f32 s21, s0\n"                /* sum9, most */
             "    vmrs APSR_nzcv, fpscr\n"
             "    it gt\n"
-            "    vmovgt s20, s5\n"                  /* sum9, most */
+            "    vmovgt s21, s0\n"                  /* sum9, most */
             "    ldr r0, [r3, #4]\n"                /* out, [frame, #4] */
-            "    vstr s0, [r0]\n"                   /* sum0, [out] */
-            "    vstr s1, [r0, #4]\n"               /* sum1, [out, #4] */
-            "    vstr s2, [r0, #8]\n"               /* sum2, [out, #8] */
-            "    vstr s3, [r0, #12]\n"              /* sum3, [out, #12] */
-            "    vstr s4, [r0, #16]\n"              /* sum4, [out, #16] */
-            "    vstr s16, [r0, #20]\n"             /* sum5, [out, #20] */
-            "    vstr s17, [r0, #24]\n"             /* sum6, [out, #24] */
-            "    vstr s18, [r0, #28]\n"             /* sum7, [out, #28] */
-            "    vstr s19, [r0, #32]\n"             /* sum8, [out, #32] */
-            "    vstr s20, [r0, #36]\n"             /* sum9, [out, #36] */
+            "    vstr s6, [r0]\n"                   /* sum0, [out] */
+            "    vstr s7, [r0, #4]\n"               /* sum1, [out, #4] */
+            "    vstr s8, [r0, #8]\n"               /* sum2, [out, #8] */
+            "    vstr s9, [r0, #12]\n"              /* sum3, [out, #12] */
+            "    vstr s10, [r0, #16]\n"             /* sum4, [out, #16] */
+            "    vstr s17, [r0, #20]\n"             /* sum5, [out, #20] */
+            "    vstr s18, [r0, #24]\n"             /* sum6, [out, #24] */
+            "    vstr s19, [r0, #28]\n"             /* sum7, [out, #28] */
+            "    vstr s20, [r0, #32]\n"             /* sum8, [out, #32] */
+            "    vstr s21, [r0, #36]\n"             /* sum9, [out, #36] */
             "    add r0, r0, #20\n"                 /* out, out, #20 */
             "    str r0, [r3, #4]\n"                /* out, [frame, #4] */
             "    ldr r0, [r3, #4]\n"                /* out, [frame, #4] */
             "    add r0, r0, #20\n"                 /* out, out, #20 */
             "    str r0, [r3, #4]\n"                /* out, [frame, #4] */
-            "    vpop {d8-d13}\n"
+            "    vpop {d8-d14}\n"
             "    pop {r4}\n"
             "    bx lr\n");
     /* clang-format on */

@@ -1,7 +1,7 @@
-"""ArmDsp's convolutions and dense layers of float32, run by the interpreter of instructions: the
-bits of the order that they state, within what the contract allows of the oracle, nothing touched
-beside what is theirs, NaN where the oracle has it, and the distances that let outputs lie on
-inputs."""
+"""ArmDsp's convolutions and dense layers of float32, with weights of float32 or of int8, run by the
+interpreter of instructions: the bits of the order that they state, within what the contract allows
+of the oracle, nothing touched beside what is theirs, NaN where the oracle has it, and the distances
+that let outputs lie on inputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import float_cases
 import numpy as np
 import pytest
-from float_cases import CONVOLUTIONS, DENSE, DEPTHWISE, Case
+from float_cases import CONVOLUTIONS, DENSE, DEPTHWISE, Case, of_bytes
 from kernel_runs import Run, runs
 from sampling import part
 
@@ -29,6 +29,8 @@ _OPTIONS = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
 _CLOSE = Rule("share", 1e-5)
 # Of convolutions without the largest one, whose cycles the tests on QEMU count.
 _FAMILIES = {"convolutions": CONVOLUTIONS[1:], "dense": DENSE, "depthwise": DEPTHWISE}
+_OF_BYTES = {f"{name}, weights of int8": of_bytes(cases) for name, cases in _FAMILIES.items()}
+_ALL = {**_FAMILIES, **_OF_BYTES}
 
 
 def _layers(
@@ -46,10 +48,11 @@ def _layers(
 
 
 def _in_order(product: Product, image: Array, *, is_fused: bool) -> Array:
-    """From the bias, along the rows of the kernel, in each along its columns and the channels;
-    every product rounded, or none. [row][column][filter]."""
-    window, depth = product.window, product.depth
-    sums = np.broadcast_to(product.bias, (*window.output, product.filters)).copy()
+    """From the bias, or of weights of int8 from 0, along the rows of the kernel, in each along its
+    columns and the channels; every product rounded, or none. [row][column][filter]."""
+    window, depth, scales = product.window, product.depth, product.scales
+    start = product.bias if scales is None else np.float32(0)
+    sums = np.broadcast_to(start, (*window.output, product.filters)).astype(np.float32)
     x = image.reshape(*window.input, product.channels)
     groups = np.arange(product.filters) * product.groups // product.filters
     for row, column in np.ndindex(*window.output):
@@ -58,22 +61,25 @@ def _in_order(product: Product, image: Array, *, is_fused: bool) -> Array:
             for kx in inside(window, 1, column):
                 y, z = top + ky * window.dilations[0], left + kx * window.dilations[1]
                 for n in range(depth):
-                    pixel, weights = x[y, z, groups * depth + n], product.weights[:, n, ky, kx]
+                    pixel = x[y, z, groups * depth + n]
+                    weights = product.weights[:, n, ky, kx].astype(np.float32)
                     if is_fused:  # of float64 the product is exact, and the sum all but so
                         wide = sums[row, column] + np.float64(pixel) * weights
                         sums[row, column] = wide.astype(np.float32)
                     else:
                         sums[row, column] += pixel * weights
+    if scales is not None:
+        sums = sums * scales + product.bias
     return np.clip(sums, *map(np.float32, product.clamp))
 
 
-@pytest.mark.parametrize("family", sorted(_FAMILIES))
+@pytest.mark.parametrize("family", sorted(_ALL))
 @pytest.mark.parametrize("board", ["mps2-an386", "mps2-an500"])
 def test_kernels_agree_with_the_oracle_and_their_order(
     board: str, family: str, tmp_path: Path
 ) -> None:
     tight = 0
-    for run in _layers(part(_FAMILIES[family], 3), board, tmp_path):
+    for run in _layers(part(_ALL[family], 3), board, tmp_path):
         result = run.result()
         values, oracle = (np.frombuffer(of, np.float32) for of in (result, run.output))
         assert not _CLOSE.broken(values, oracle).any(), run.name

@@ -121,20 +121,50 @@ def _first(window: Window, axis: int, positions: Sequence[int]) -> int:
 def packed(product: Product, vectors: Sequence[int], lanes: int) -> Array:
     """The stream of weights: float32, of each group, of so many vectors of filters at a time their
     biases, and for each row, column and channel of a window these filters' weights; zeros where
-    there are fewer filters than lanes."""
+    there are fewer filters than lanes. Of weights of bytes `of_bytes`."""
     of_group = product.filters // product.groups
-    width = lanes * sum(vectors)
     taps = product.weights.transpose(2, 3, 1, 0).reshape(-1, product.filters)
     parts = []
-    for group in range(product.groups):
-        filters = slice(group * of_group, (group + 1) * of_group)
-        lines = np.zeros((1 + len(taps), width), np.float32)
-        lines[0, :of_group], lines[1:, :of_group] = product.bias[filters], taps[:, filters]
-        begin = 0
+    for end in range(of_group, product.filters + 1, of_group):
+        begin = end - of_group
         for count in vectors:
-            parts.append(lines[:, begin : begin + lanes * count].reshape(-1))
+            filters = slice(begin, min(begin + lanes * count, end))
+            if product.scales is None:
+                lines = np.concatenate([product.bias[None, filters], taps[:, filters]])
+                missing = lanes * count - lines.shape[1]
+                parts.append(np.pad(lines, ((0, 0), (0, missing))).reshape(-1))
+            else:
+                parts.append(of_bytes(product, taps, filters))
             begin += lanes * count
     return np.concatenate(parts)
+
+
+def of_bytes(product: Product, taps: Array, filters: slice) -> Array:
+    """What the stream has of some filters at a time: int8 of these for each tap, filled up to whole
+    words, then for each filter float32 its scale and its bias. uint32. taps: [tap, filter]."""
+    assert product.scales is not None
+    weights = taps[:, filters].reshape(-1)
+    weights = np.pad(weights, (0, -len(weights) % BYTES)).view(np.uint32)
+    ends = np.stack([product.scales[filters], product.bias[filters]], 1)
+    return np.concatenate([weights, ends.reshape(-1).view(np.uint32)])
+
+
+def said(product: Product, filter_: str) -> tuple[str, str]:
+    """What a kernel's notes have in front of the terms of a sum, and of some filters' stream."""
+    if product.scales is None:
+        return f"bias[{filter_}] + sum of", "their biases, then their weights of each k."
+    return (
+        f"bias[{filter_}] + scale[{filter_}] * sum of",
+        "their weights of each k, int8, filled up to whole words, then of each its scale and bias.",
+    )
+
+
+def block_bytes(product: Product, filters: int) -> int:
+    """Of the stream, of so many filters or lanes at a time."""
+    taps = int(product.weights[0].size)
+    if product.scales is None:
+        return (1 + taps) * filters * BYTES
+    return -(-taps * filters // BYTES) * BYTES + 2 * filters * BYTES
 
 
 def packed_by_channels(product: Product, lanes: int) -> Array:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from mcu_deploy.backends.floats.layers import BYTES, Product
-from mcu_deploy.backends.floats.tiles import Tile, TileRun, demand, tiles
+from mcu_deploy.backends.floats.tiles import Tile, TileRun, block_bytes, demand, tiles
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.window_rows import (
     BACK,
@@ -58,8 +58,8 @@ class TilePlan:
     @property
     def stream_bytes(self) -> int:
         """Of the packed weights and biases."""
-        product, lines = self.product, 1 + int(self.product.weights[0].size)
-        return lines * self.lanes * BYTES * sum(self.vectors) * product.groups
+        of_group = [block_bytes(self.product, self.lanes * count) for count in self.vectors]
+        return self.product.groups * sum(of_group)
 
 
 class WindowTiles(ABC):
@@ -72,7 +72,7 @@ class WindowTiles(ABC):
     def __init__(self, code: Assembly, plan: TilePlan, kind: Kind) -> None:
         self._code, self._plan, self._product = code, plan, plan.product
         product = plan.product
-        self._vector_bytes = plan.lanes * BYTES
+        self._vector_bytes = plan.lanes * product.weights.itemsize
         row = product.weights[0, :, 0].size * self._vector_bytes
         self._rows = Rows(code, product.window, product.channels, row)
         self._frame, self._free = self._rows.frame, self._rows.free

@@ -1,7 +1,8 @@
-"""Convolutions and fully connected layers of float32: some pixels times some filters.
+"""Convolutions and fully connected layers of float32, with weights of float32 or of int8: some
+pixels times some filters.
 
-Any kernel, stride, dilation, padding, groups and number of channels. Sums begin with the bias and
-go along the rows of the kernel, its columns and the channels.
+Any kernel, stride, dilation, padding, groups and number of channels. Sums begin with the bias, of
+weights of int8 with 0, and go along the rows of the kernel, its columns and the channels.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, proposal
 from mcu_deploy.backends.floats.layers import Product, read
-from mcu_deploy.backends.floats.tiles import packed
+from mcu_deploy.backends.floats.tiles import packed, said
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.dsp.float_tiles import FloatTiles, plan_of
@@ -19,7 +20,9 @@ from mcu_deploy.backends.isa.window_tiles import TilePlan
 from mcu_deploy.backends.isa.workloads import NATURAL
 from mcu_deploy.backends.kit import overlap
 
-OPERATORS = ("Conv", "Gemm", "MatMul")
+OPERATORS = (
+    "Conv", "Gemm", "MatMul", "mcu::Conv", "mcu::Gemm", "mcu::MatMul",
+)  # fmt: skip
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -39,13 +42,14 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     # What a core takes longer for: a product that is rounded by itself, or one that is not.
     made = [assemble(product, is_fused=is_fused) for is_fused in (False, True)]
     code, plan = min(made, key=lambda one: one[0].time(node.target))
-    stem, title = f"dense_{product.depth}x{product.filters}_f32", "dense, float32"
+    stem, title = f"dense_{product.depth}x{product.filters}", "dense"
     if node.op == "Conv":
-        stem = f"conv{rows}x{columns}_{product.channels}x{product.filters}_f32"
-        title = f"conv{rows}x{columns}, float32"
+        title = f"conv{rows}x{columns}"
+        stem = f"{title}_{product.channels}x{product.filters}"
     return [proposal(
-        view.part([node.node.id]), node.target, stem, code,
-        lambda: [Constant("weights", packed(product, plan.vectors, 1))], title,
+        view.part([node.node.id]), node.target, f"{stem}_{product.kind}", code,
+        lambda: [Constant("weights", packed(product, plan.vectors, 1))],
+        f"{title}, {product.title}",
         macs=node.macs, constant_bytes=plan.stream_bytes, scratch_bytes=SCRATCH_BYTES,
         in_place=overlap.fact(node, 0, plan.demand),
         layouts=CHANNELS_LAST if node.op == "Conv" else NATURAL,
@@ -57,12 +61,12 @@ def assemble(product: Product, *, is_fused: bool) -> tuple[Assembly, TilePlan]:
     plan, code = plan_of(product, is_fused=is_fused), Assembly()
     first, last = plan.vectors[0], plan.vectors[-1]
     rounded = "added without being rounded" if is_fused else "rounded and added"
-    code.note("y[p][f] = clamp(bias[f] + sum of window[p][k] * w[f][k]), float32; k: row, column,")
+    start, stream = said(product, "f")
+    code.note(f"y[p][f] = clamp({start} window[p][k] * w[f][k]), float32; k: row, column,")
     code.note(f"channel, in this order, each product {rounded}; what lies outside of the image is")
     code.note("left out. x: [row][column][channel], y: [p][f].")
     code.note(
-        f"weights, of {first} filters at a time{f', at last of {last}' * (last < first)}: their "
-        "biases, then their weights of each k."
+        f"weights, of {first} filters at a time{f', at last of {last}' * (last < first)}: {stream}"
     )
     code.note(
         f"{description()} In place: the windows of a tile are read for some filters, whose outputs "

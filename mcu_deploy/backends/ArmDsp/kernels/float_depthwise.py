@@ -1,23 +1,23 @@
-"""Depthwise convolutions of float32: some pixels times two channels. Any kernel, stride, dilation,
-padding and number of channels; sums begin with the bias and go along the rows of the kernel, in
-each along the columns."""
+"""Depthwise convolutions of float32, with weights of float32 or of int8: some pixels times two
+channels. Any kernel, stride, dilation, padding and number of channels; sums go along the rows of
+the kernel, in each along the columns."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import fields, replace
 
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, proposal
 from mcu_deploy.backends.floats.layers import Product, read
+from mcu_deploy.backends.floats.tiles import block_bytes, said
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly
-from mcu_deploy.backends.isa.dsp.float_depthwise import FloatDepthwise, packed
+from mcu_deploy.backends.isa.dsp.float_depthwise import LANES, FloatDepthwise, firsts, packed
 from mcu_deploy.backends.isa.window_rows import LONGEST_SIDE, SCRATCH_BYTES, description
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.operators.windows import Window
 
-OPERATORS = ("Conv",)
+OPERATORS = ("Conv", "mcu::Conv")
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -38,11 +38,11 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     # What a core takes longer for: a product that is rounded by itself, or one that is not.
     made = [assemble(product, is_fused=is_fused) for is_fused in (False, True)]
     code, kernel = min(made, key=lambda one: one[0].time(node.target))
-    weights_bytes = packed_bytes(product)
+    title = f"depthwise{rows}x{columns}"
     return [proposal(
-        view.part([node.node.id]), node.target, f"depthwise{rows}x{columns}_{product.channels}_f32",
-        code, lambda: [Constant("weights", packed(product))], f"depthwise{rows}x{columns}, float32",
-        macs=node.macs, constant_bytes=weights_bytes, scratch_bytes=SCRATCH_BYTES,
+        view.part([node.node.id]), node.target, f"{title}_{product.channels}_{product.kind}",
+        code, lambda: [Constant("weights", packed(product))], f"{title}, {product.title}",
+        macs=node.macs, constant_bytes=packed_bytes(product), scratch_bytes=SCRATCH_BYTES,
         in_place=overlap.fact(node, 0, kernel.demand), layouts=CHANNELS_LAST,
     )]  # fmt: skip
 
@@ -58,20 +58,20 @@ def along_a_row(product: Product) -> Product:
 
 def packed_bytes(product: Product) -> int:
     """Of the stream."""
-    channels = product.channels + product.channels % 2
-    return 4 * channels * (1 + math.prod(product.window.kernel))
+    return len(firsts(product.channels)) * block_bytes(product, LANES)
 
 
 def assemble(product: Product, *, is_fused: bool) -> tuple[Assembly, FloatDepthwise]:
     """The kernel: image, output, the stream of weights, scratch."""
     code = Assembly()
     rounded = "is added without being rounded" if is_fused else "is rounded and added"
-    code.note("y[p][c] = clamp(bias[c] + sum of window[p][k][c] * w[k][c]), float32; each product")
+    start, stream = said(product, "c")
+    code.note(f"y[p][c] = clamp({start} window[p][k][c] * w[k][c]), float32; each product")
     code.note(f"{rounded}, and what lies outside of the image is left out.")
     code.note("x: [row][column][channel], y: [p][c].")
     code.note(
-        "weights, of each two channels: their biases, then their weights of each k. Of an odd "
-        "number of channels the last two are the last pair, so one of them is in two pairs."
+        f"weights, of each two channels: {stream} Of an odd number of channels the last two are "
+        "the last pair, so one of them is in two pairs."
     )
     code.note(
         f"{description()} In place: the windows of a tile are read for two channels, whose "

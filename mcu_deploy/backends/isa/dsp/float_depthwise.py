@@ -7,20 +7,21 @@ the windows. Of an odd number of channels the last two are computed together wit
 so the last but one twice.
 
 A product is rounded before it is added, as in C, or it is fused with the sum (VFMA): cores differ
-in what takes longer.
+in what takes longer. Weights of int8 become floats where they are loaded.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.floats.layers import BYTES, Product
-from mcu_deploy.backends.floats.tiles import Tile, demand, divided, tiles
+from mcu_deploy.backends.floats.tiles import Tile, block_bytes, demand, divided, of_bytes, tiles
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.dsp import float_bytes
 from mcu_deploy.backends.isa.dsp.float_clamp import clamp
 from mcu_deploy.backends.isa.window_rows import (
     BEHIND,
@@ -49,8 +50,11 @@ def firsts(channels: int) -> list[int]:
 
 def packed(product: Product) -> Array:
     """The stream: float32, of each two channels the biases, and the weights of each row and column
-    of the window."""
+    of the window; of weights of bytes `of_bytes`."""
     taps = product.weights.reshape(product.channels, -1)
+    if product.scales is not None:
+        pairs = firsts(product.channels)
+        return np.concatenate([of_bytes(product, taps.T, slice(n, n + LANES)) for n in pairs])
     lines = np.concatenate([product.bias[:, None], taps], 1)
     found = [lines[n : n + LANES].T.reshape(-1) for n in firsts(product.channels)]
     return np.concatenate(found).astype(np.float32)
@@ -61,9 +65,12 @@ class FloatDepthwise:
 
     def __init__(self, code: Assembly, product: Product, *, is_fused: bool) -> None:
         self.code, self._window, self._channels = code, product.window, product.channels
-        self._bounds, self._is_fused = product.clamp, is_fused
+        self._product, self._is_fused = product, is_fused
+        self._has_bytes = product.scales is not None
         self._sizes = _sizes(product.window, is_fused)
-        self._rows = Rows(code, product.window, self._channels, product.window.kernel[1] * _STEP)
+        self._tap_bytes = LANES * product.weights.itemsize
+        row = product.window.kernel[1] * self._tap_bytes
+        self._rows = Rows(code, product.window, self._channels, row)
         self._stream = code.register("stream_at", region="weights")
         self._block, self._at, self._out, self._out_at = code.registers("block at out out_at")
         self._left, self._count = code.registers("rows_left pairs_left")
@@ -71,8 +78,10 @@ class FloatDepthwise:
         pixels = max(self._sizes)
         self._held = _together(product.window, pixels)
         self._sums = self._singles("sum", pixels)
-        self._weights = self._singles("weight", self._held)
+        self._pairs = float_bytes.pairs(code, "weights", LANES * self._held)
+        self._weights = [pair.halves for pair in self._pairs]
         self._images = self._singles("column", _IMAGES)
+        self._bytes = code.registers("byte0 byte1")
         names = " ".join(f"product{n}" for n in range(_PRODUCTS))
         self._products = code.registers(names, kind=Kind.SINGLE)
         self._next = self._ahead = 0
@@ -107,7 +116,7 @@ class FloatDepthwise:
             ):  # fmt: skip
                 code.ldr(register, frame[place])
         pairs = len(firsts(self._channels))
-        code.reads(pairs * (1 + math.prod(self._window.kernel)) * _STEP)
+        code.reads(pairs * block_bytes(self._product, LANES))
         code.number(self._count, pairs)
         with code.repeat(pairs):
             self._channels_of(tile)
@@ -121,7 +130,10 @@ class FloatDepthwise:
     def _channels_of(self, tile: Tile) -> None:
         code, rows = self.code, self._rows
         first, *others = self._sums[: tile.pixels]
-        code.vldmia(self._stream.moving, [*first])
+        if self._has_bytes:
+            float_bytes.clear(code, first, rows.free)
+        else:
+            code.vldmia(self._stream.moving, [*first])
         for other in others:
             for sum_, bias in zip(other, first, strict=True):
                 code.vmov(sum_, bias)
@@ -133,8 +145,11 @@ class FloatDepthwise:
             self._row(tile, is_last=self._window.kernel[0] == 1)
         if rows.is_cut:
             code.add(self._stream, self._stream, self._behind)
-        sums = [one for of in self._sums[: tile.pixels] for one in of]
-        clamp(code, self._bounds, sums, rows.free)
+        pixels = self._sums[: tile.pixels]
+        if self._has_bytes:
+            taps = math.prod(self._window.kernel)
+            float_bytes.scale(code, pixels, taps, self._stream, self._images[0])
+        clamp(code, self._product.clamp, [one for of in pixels for one in of], rows.free)
         self._store(tile)
         code.add(self._block, self._block, _STEP)
         code.add(self._out, self._out, _STEP)
@@ -146,10 +161,10 @@ class FloatDepthwise:
         for begin in range(0, taps, self._held):
             chunk = range(begin, min(begin + self._held, taps))
             if not any(tap in of for tap in chunk):
-                code.offset(self._stream, len(chunk) * _STEP, self._rows.free)
+                code.offset(self._stream, len(chunk) * self._tap_bytes, self._rows.free)
                 continue
             weights = dict(zip(chunk, self._weights, strict=False))
-            code.vldmia(self._stream.moving, [w for one in weights.values() for w in one])
+            self._load_weights(weights.values())
             columns: dict[int, list[tuple[int, int]]] = {}
             for tap in chunk:
                 for pixel in of.get(tap, ()):
@@ -159,8 +174,16 @@ class FloatDepthwise:
             self._go(self._rows.down)
             self._ahead = 0
 
+    def _load_weights(self, into: Collection[tuple[Register, ...]]) -> None:
+        code, count = self.code, LANES * len(into)
+        if self._has_bytes:
+            float_bytes.load(code, self._pairs, count, self._stream, 0, self._bytes)
+            code.add(self._stream, self._stream, count)
+        else:
+            code.vldmia(self._stream.moving, [one for of in into for one in of])
+
     def _columns(
-        self, columns: dict[int, list[tuple[int, int]]], weights: dict[int, tuple[Register, ...]]
+        self, columns: dict[int, list[tuple[int, int]]], weights: Mapping[int, Sequence[Register]]
     ) -> None:
         """Each is loaded before the products of the one in front of it are."""
         order = sorted(columns)

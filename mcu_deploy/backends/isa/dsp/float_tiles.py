@@ -7,15 +7,19 @@ for all of the others.
 A product is rounded before it is added, as in C, or it is fused with the sum (VFMA). Of the first
 kind are cores that issue one instruction at a time: words come in lists, and what is multiplied is
 added two instructions later. Where products are fused, each word is loaded by itself, beside one.
+
+Weights of int8 become floats where they are loaded, once for all pixels of a tile.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 
 from mcu_deploy.backends.floats.layers import BYTES, Product
 from mcu_deploy.backends.floats.tiles import TileRun, tiles
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.dsp import float_bytes
 from mcu_deploy.backends.isa.dsp.float_clamp import clamp
 from mcu_deploy.backends.isa.window_rows import FILTERS, OUTPUT
 from mcu_deploy.backends.isa.window_tiles import Sums, TilePlan, WindowTiles
@@ -32,6 +36,7 @@ _REACH = 1020  # bytes from a base
 # Cycles, about: of a tile, of some filters of it, of each of their sums, of a bound, of a row of
 # the windows, of a turn. Code of another tile counts as so much more time.
 _TILE, _FILTERS, _SUM, _BOUND, _ROW, _TURN, _KIND = 24, 24, 4, 4, 14, 4, 0.01
+_CONVERTED = 2, 1.5  # of a weight that is a byte, beside loading it, if not fused and if it is
 
 
 def plan_of(product: Product, *, is_fused: bool) -> TilePlan:
@@ -39,7 +44,7 @@ def plan_of(product: Product, *, is_fused: bool) -> TilePlan:
     found = []
     for pixels in range(1, min(_MOST_PIXELS, product.window.output[1]) + 1):
         for filters in range(1, min(_MOST_FILTERS, product.filters // product.groups) + 1):
-            if _held(pixels, filters, is_fused) > _REGISTERS:
+            if _held(product, pixels, filters, is_fused) > _REGISTERS:
                 continue
             sizes = _parts(product.window.output[1], pixels)
             vectors = _parts(product.filters // product.groups, filters)
@@ -52,14 +57,19 @@ def _parts(whole: int, part: int) -> tuple[int, ...]:
     return (part,) * (whole // part) + (whole % part,) * (whole % part > 0)
 
 
-def _held(pixels: int, filters: int, is_fused: bool) -> int:
+def _held(product: Product, pixels: int, filters: int, is_fused: bool) -> int:
     """S registers."""
-    return pixels * filters + _TOGETHER * pixels + sum(_others(filters, is_fused))
+    others = sum(_others(product, filters, is_fused))
+    return pixels * filters + _TOGETHER * pixels + others
 
 
-def _others(filters: int, is_fused: bool) -> tuple[int, int]:
+def _others(product: Product, filters: int, is_fused: bool) -> tuple[int, int]:
     """Registers of weights, at least, and of products."""
-    return (2, 0) if is_fused else (_list_of(filters), _PRODUCTS)
+    has_bytes = product.scales is not None
+    if is_fused:
+        return 4 if has_bytes else 2, 0
+    weights = _list_of(filters)
+    return weights + weights % 2 * has_bytes, _PRODUCTS
 
 
 def _list_of(filters: int) -> int:
@@ -76,11 +86,12 @@ def _cost(plan: TilePlan, is_fused: bool) -> float:
         total += _TILE
         for filters in plan.vectors:
             sums = pixels * filters
+            converted = 0.0 if product.scales is None else _CONVERTED[is_fused] * filters
             if is_fused:
-                word = max(sums, pixels + filters) + 2.0
+                word = max(sums + converted, pixels + filters) + 2.0
             else:
                 lists = -(-filters // _list_of(filters))
-                word = 2 * sums + filters + lists + pixels * (1 + 1 / _TOGETHER)
+                word = 2 * sums + filters + converted + lists + pixels * (1 + 1 / _TOGETHER)
             total += words * (word + _TURN / _TURNS[0]) + sums * (_SUM + _BOUND * bounds)
             total += _FILTERS + _ROW * product.window.kernel[0]
     joins = product.depth == product.channels
@@ -102,21 +113,27 @@ class FloatTiles(WindowTiles):
             code.registers(f"x{n}_0 x{n}_1", kind=Kind.SINGLE) for n in range(pixels)
         ]  # fmt: skip
         weights, products = (max(of) for of in zip(*[
-            _others(filters, is_fused) for filters in plan.vectors
+            _others(plan.product, filters, is_fused) for filters in plan.vectors
         ], strict=True))  # fmt: skip
         if is_fused:
             weights = min(_MOST_WEIGHTS, _REGISTERS - self._held - _TOGETHER * pixels)
-        self._filters_held = self._singles("weight", weights)
+        self._has_bytes = plan.product.scales is not None
+        self._pairs = float_bytes.pairs(code, "weights", weights)
+        self._filters_held = [half for pair in self._pairs for half in pair.halves][:weights]
         self._products = self._singles("product", products)
         self._spare, self._turns = code.registers("out turns_left")
-        self._next = self._next_weight = 0
+        self._bytes = code.registers(" ".join(f"byte{n}" for n in range(float_bytes.TOGETHER)))
+        self._next_product = self._next_weight = 0
 
     def _singles(self, name: str, count: int) -> list[Register]:
         names = " ".join(f"{name}{n}" for n in range(count))
         return self._code.registers(names, kind=Kind.SINGLE)
 
     def _begin(self, sums: Sums) -> None:
-        self._code.vldmia(self._weights.moving, [*sums[0]])
+        if self._has_bytes:
+            float_bytes.clear(self._code, sums[0], self._free)
+        else:
+            self._code.vldmia(self._weights.moving, [*sums[0]])
 
     def _run(self, run: TileRun, words: int, sums: Sums) -> None:
         code = self._code
@@ -148,36 +165,83 @@ class FloatTiles(WindowTiles):
             length = _list_of(count)
             for first in range(0, count, length):
                 held = self._filters_held[: min(length, count - first)]
-                code.vldmia(self._weights.moving, [*held])
+                if self._has_bytes:
+                    at = word * count + first
+                    load = float_bytes.load
+                    load(code, self._pairs, len(held), self._weights, at, self._bytes)
+                else:
+                    code.vldmia(self._weights.moving, [*held])
                 for pixel in run.pixels:
                     for n, weight in enumerate(held, first):
-                        product = self._products[self._next % _PRODUCTS]
-                        self._next += 1
+                        product = self._products[self._next_product % _PRODUCTS]
+                        self._next_product += 1
                         code.vmul_f32(product, self._images[pixel][word % _TOGETHER], weight)
                         if waiting is not None:
                             code.vadd_f32(waiting[0], waiting[0], waiting[1])
                         waiting = sums[pixel][n], product
         if waiting is not None:
             code.vadd_f32(waiting[0], waiting[0], waiting[1])
+        if self._has_bytes:
+            code.add(self._weights, self._weights, words * len(sums[0]))
 
     def _fused(self, run: TileRun, words: int, sums: Sums) -> None:
         code, count = self._code, len(sums[0])
-        for word in range(words):
-            images = {pixel: self._images[pixel][word % _TOGETHER] for pixel in run.pixels}
-            for pixel, image in images.items():
-                code.vldr(image, self._windows[pixel][BYTES * word])
-            for n in range(count):
-                weight = self._filters_held[self._next_weight % len(self._filters_held)]
-                self._next_weight += 1
-                code.vldr(weight, self._weights[BYTES * (word * count + n)])
+        together = 2 if self._has_bytes else 1
+        groups = [
+            range(word * count + first, word * count + min(first + together, count))
+            for word in range(words) for first in range(0, count, together)
+        ]  # fmt: skip
+        ready = self._converted(groups) if self._has_bytes else self._loaded(groups)
+        images: dict[int, Register] = {}
+        for group, weights in zip(groups, ready, strict=True):
+            word, first = divmod(group[0], count)
+            if not first:
+                images = {pixel: self._images[pixel][word % _TOGETHER] for pixel in run.pixels}
+                for pixel, image in images.items():
+                    code.vldr(image, self._windows[pixel][BYTES * word])
+            for n, weight in enumerate(weights, first):
                 for pixel, image in images.items():
                     code.vfma_f32(sums[pixel][n], image, weight)
         for pixel in run.pixels:
             code.add(self._windows[pixel], self._windows[pixel], BYTES * words)
-        code.add(self._weights, self._weights, BYTES * words * count)
+        size = self._product.weights.itemsize
+        code.add(self._weights, self._weights, size * words * count)
+
+    def _loaded(self, groups: Sequence[range]) -> Iterator[Sequence[Register]]:
+        """Of each group its weight, which is loaded when it is asked for."""
+        for (at,) in groups:
+            weight = self._filters_held[self._next_weight % len(self._filters_held)]
+            self._next_weight += 1
+            self._code.vldr(weight, self._weights[BYTES * at])
+            yield [weight]
+
+    def _converted(self, groups: Sequence[range]) -> Iterator[Sequence[Register]]:
+        """Of each group its one or two weights. When they are asked for, those of the next group
+        become floats, and those of the one behind it are fetched."""
+        bytes_ = [self._bytes[n % 2 * 2 :][: len(group)] for n, group in enumerate(groups)]
+        pairs = [self._pairs[n % len(self._pairs)] for n in range(len(groups))]
+
+        def fetch(n: int) -> None:
+            if n < len(groups):
+                float_bytes.fetch(self._code, bytes_[n], self._weights, groups[n][0])
+
+        def convert(n: int) -> None:
+            if n < len(groups):
+                float_bytes.convert(self._code, [pairs[n]], bytes_[n])
+
+        fetch(0)
+        convert(0)
+        fetch(1)
+        for n, group in enumerate(groups):
+            convert(n + 1)
+            fetch(n + 2)
+            yield pairs[n].halves[: len(group)]
 
     def _end(self, sums: Sums, filters: int, has_counter: bool) -> None:
         code, frame, free = self._code, self._frame, self._free
+        if self._has_bytes:
+            taps = self._product.weights[0].size
+            float_bytes.scale(code, sums, taps, self._weights, self._images[0])
         clamp(code, self._product.clamp, [one for of in sums for one in of], free)
         begin, out, count = self._spare, self._left, len(sums[0])
         code.ldr(begin, frame[OUTPUT])
