@@ -107,13 +107,14 @@ def test_every_case_gives_the_bits_of_the_oracle(name: str, board: str, tmp_path
 
 
 @pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an505"], 1))
-def test_means_over_all_pixels_give_the_bits_of_the_oracle(board: str, tmp_path: Path) -> None:
-    """As ReduceMean, of channels by four."""
+def test_means_and_maxima_over_axes_give_the_bits_of_the_oracle(board: str, tmp_path: Path) -> None:
+    """Of channels by four, of maxima four and more."""
     cases = arm_mve_mean_cases.TAKEN
     path = arm_mve_mean_cases.model(cases, tmp_path / "cases.onnx")
     built = right(path, board, tmp_path, "speed")
     mine = {layer.name for layer in built.report.layers if layer.backend == "ArmDsp"}
-    channels = [case.shape[-1 if case.is_last else 1] for case in cases]
     assert {name for name in mine if name.startswith("mean")} == {
-        f"mean{number}" for number, count in enumerate(channels) if count % 4 == 0
+        f"mean{number}"
+        for number, case in enumerate(cases)
+        if case.channels % 4 == 0 or (case.channels > 4 and case.op == "ReduceMax")
     }

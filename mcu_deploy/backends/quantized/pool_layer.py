@@ -18,6 +18,8 @@ from mcu_deploy.operators.tflite_pool import reduction_multiplier
 from mcu_deploy.operators.windows import Window
 from mcu_deploy.operators.windows import window as window_of
 
+REDUCTIONS = ("ReduceMean", "ReduceMax")
+
 _FEW = 256  # elements of a window whose sum fits a lane of 16 bits
 _MOST = 4096  # whose sums are all tried in a moment
 _MOST_COLUMNS = 16  # of a window, unrolled
@@ -25,11 +27,12 @@ _MOST_COLUMNS = 16  # of a window, unrolled
 
 @dataclass(frozen=True)
 class Pool:
-    """A pool, or a mean over all spatial axes, whatever rank the output has then. is_of_integers:
-    an average of the elements themselves, as TFLite's; others are of the real numbers that these
-    stand for. is_of_inside: of padded windows the average is of what lies inside of the input, not
-    of the padding too. fixed: of TFLite's means the multiplier and the shift of a sum.
-    is_natural: whether the model has the channels last, too."""
+    """A pool, or a mean or maximum over axes that lie beside each other, whatever rank the output
+    has then: axes before these are images, axes behind them channels. is_of_integers: an average
+    of the elements themselves, as TFLite's; others are of the real numbers that these stand for.
+    is_of_inside: of padded windows the average is of what lies inside of the input, not of the
+    padding too. fixed: of TFLite's means the multiplier and the shift of a sum. is_natural: whether
+    the model has the channels last, too."""
 
     x: TensorType
     y: TensorType
@@ -160,24 +163,33 @@ class Pool:
         return overlap.nested(images, rows * row, columns * self.channels)
 
 
+def _with_channels(shape: tuple[int, ...], begin: int, end: int) -> tuple[int, ...]:
+    """Images, channels and an image of a tensor that is reduced over axes from one to another."""
+    reduced = shape[begin:end]
+    image = reduced if len(reduced) <= 2 else (math.prod(reduced),)
+    return math.prod(shape[:begin]), math.prod(shape[end:]), *image
+
+
 def read(layer: Layer, by: int = 4, most_columns: int = _MOST_COLUMNS) -> Pool | str:
     """A layer as a pool, or why it is none for this backend, a clause. by: channels come in so
     many; most_columns: of a window that is not as wide as the input."""
     x, y = layer.input(0).type, layer.output.type
     if len(layer.outputs) > 1:
         return "it does not compute the indices of maxima"
-    if x.rank not in (3, 4) or x.dtype not in BYTES:
+    if (x.rank not in (3, 4) and layer.op not in REDUCTIONS) or x.dtype not in BYTES:
         return f"it pools int8 and uint8 over one or two spatial axes, not {x}"
     if x.dtype is not y.dtype:
         return f"it pools to the type of its input, not {x.dtype.value} to {y.dtype.value}"
     fixed, is_natural = None, False
-    if layer.op == "ReduceMean":
-        axes = reduced_axes(layer.call)
-        if is_natural := axes == tuple(range(1, x.rank - 1)):
-            x = replace(x, shape=(x.shape[0], x.shape[-1], *x.shape[1:-1]), layout=None)
-        elif axes != tuple(range(2, x.rank)):
-            return "of means it takes those over all spatial axes"
-        y = replace(y, shape=(*x.shape[:2], *(1 for _ in axes)), layout=None)
+    if layer.op in REDUCTIONS:
+        given = layer.optional(1)
+        axes = () if given and given.constant is None else reduced_axes(layer.call)
+        if not axes or axes != tuple(range(axes[0], axes[-1] + 1)) or not x.elements:
+            return "of means and maxima it takes those over constant axes beside each other"
+        is_natural = axes not in ((2,), (2, 3)) or axes[-1] < x.rank - 1
+        if is_natural:
+            x = replace(x, shape=_with_channels(x.shape, axes[0], axes[-1] + 1), layout=None)
+        y = replace(y, shape=(*x.shape[:2], *(1 for _ in x.shape[2:])), layout=None)
         geometry = window_of({}, x.shape[2:], y.shape[2:], x.shape[2:])
         if layer.domain:
             fixed = reduction_multiplier(layer.call)[:2]

@@ -34,7 +34,7 @@ from mcu_deploy.backends.quantized.pool_layer import Pool, read
 from mcu_deploy.backends.quantized.pool_rounding import Rounding, rounding_of
 
 OPERATORS = (
-    "AveragePool", "GlobalAveragePool", "MaxPool", "GlobalMaxPool", "ReduceMean",
+    "AveragePool", "GlobalAveragePool", "MaxPool", "GlobalMaxPool", "ReduceMean", "ReduceMax",
     "tflite::AveragePool", "tflite::MaxPool", "tflite::ReduceMean",
 )  # fmt: skip
 
