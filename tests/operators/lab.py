@@ -23,7 +23,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from mcu_deploy import interpreter, resources
 from mcu_deploy.backends.interface import CreationOptions
-from mcu_deploy.boards import load_board
+from mcu_deploy.boards import Board, load_board
 from mcu_deploy.compiled import Network
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import McuDeployError
@@ -103,12 +103,20 @@ def compile_case(case: Case, folder: Path, index: int, goal: str = "balanced") -
     path = folder / f"case_{index}.onnx"
     path.write_bytes(case.model.SerializeToString())
     options = Options(weights="array", optimize_for=goal)
-    # those that are installed here are not looked for thousands of times
-    with Session(options=CreationOptions(dynamic_backends=False)) as session:
-        network = compile_model(
-            path, load_board("host"), name=f"c{index}", session=session, options=options
-        )
+    network = compile_model(path, _host(), name=f"c{index}", session=_session(), options=options)
     return Compiled(case, network)
+
+
+@functools.cache
+def _host() -> Board:
+    """Read once for thousands of cases."""
+    return load_board("host")
+
+
+@functools.cache
+def _session() -> Session:
+    """One for all cases; the backends that are installed here are not looked for."""
+    return Session(options=CreationOptions(dynamic_backends=False))
 
 
 _MAIN = """
