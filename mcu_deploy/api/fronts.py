@@ -12,6 +12,7 @@ from mcu_deploy.api import building, profiling
 from mcu_deploy.api.folder import BuildFolder, ObjectFolder
 from mcu_deploy.api.running import Connection
 from mcu_deploy.backends.cost import Unit
+from mcu_deploy.codegen import NetworkSource
 from mcu_deploy.compiled import Network
 from mcu_deploy.errors import McuDeployError, one_line
 from mcu_deploy.output.progress import tell
@@ -22,6 +23,10 @@ from mcu_deploy.session import Session
 
 # From the one end to the other.
 GOALS = ("speed", "balanced", "size", "ram")
+
+
+# A build, and what it was made of.
+_Known = tuple[list[NetworkSource], GoalBuild]
 
 
 @dataclass(frozen=True)
@@ -48,14 +53,15 @@ def front(
         return Front("", (), "A .pmx file holds what was chosen; its model can be built for goals.")
     if profile is not None and profile.cycles is None:
         profile = None
-    builds = []
+    time = _priced(report, networks) if profile is None else _counted(profile)
+    asked = _made(report.options.optimize_for, report, time, is_asked=True)
+    builds, known = [], [(_sources(networks), asked)]
     for goal in GOALS:
-        if goal == report.options.optimize_for:
-            time = _priced(report, networks) if profile is None else _counted(profile)
-            builds.append(_made(goal, report, time, is_asked=True))
+        if goal == asked.goal:
+            builds.append(asked)
         else:
             tell(f"building for {goal}")
-            builds.append(_other(goal, folder, session, is_counted=profile is not None))
+            builds.append(_other(goal, folder, session, known, is_counted=profile is not None))
     basis = "modelled, the prices of the layers' kernels"
     if profile is None and all(b.cycles is None for b in builds):
         basis = f"not known: {report.no_priced_time}"
@@ -65,14 +71,20 @@ def front(
     return Front(basis, compared(builds))
 
 
-def _other(goal: str, folder: ObjectFolder, session: Session, is_counted: bool) -> GoalBuild:
-    """A build for another goal, in a folder that is taken away."""
+def _other(
+    goal: str, folder: ObjectFolder, session: Session, known: list[_Known], is_counted: bool
+) -> GoalBuild:
+    """A build for another goal, in a folder that is taken away; or one that is known, where the
+    goal chooses the same. known: to which it is added."""
     options = replace(folder.report.options, optimize_for=goal)
     models = [folder.directory / n.kept_model for n in folder.networks]
     names = [n.name for n in folder.networks]
     networks: list[Network] = []
     try:
         networks += building.compile_all(models, names, names, folder.board, session, options)
+        sources = _sources(networks)
+        if (same := next((b for of, b in known if of == sources), None)) is not None:
+            return replace(same, goal=goal, is_asked=False)
         with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as scratch:
             built = building.write(folder.board, Path(scratch), networks, options, session)
             time = _priced(built.report, networks)
@@ -80,12 +92,17 @@ def _other(goal: str, folder: ObjectFolder, session: Session, is_counted: bool) 
                 assert isinstance(folder, BuildFolder)
                 made = BuildFolder(built.directory, folder.board, built.report)
                 time = _counted(profiling.emulated(made, made.network(), Connection()))
-            return _made(goal, built.report, time)
+            known.append((sources, _made(goal, built.report, time)))
+            return known[-1][1]
     except McuDeployError as error:
         return GoalBuild(goal, None, None, 0, 0, 0, refusal=one_line(str(error)))
     finally:
         for network in networks:
             session.unload_network(network.id)
+
+
+def _sources(networks: Sequence[Network]) -> list[NetworkSource]:
+    return [network.sources for network in networks]
 
 
 def _made(goal: str, report: Report, time: _Time, is_asked: bool = False) -> GoalBuild:

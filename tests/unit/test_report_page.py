@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import NoReturn
 
 import onnx
 import pytest
@@ -21,7 +22,8 @@ from command_line import call
 from pmx_cases import small_model
 
 import mcu_deploy
-from mcu_deploy.api import reporting
+from mcu_deploy.api import building, reporting
+from mcu_deploy.api.fronts import GOALS
 from mcu_deploy.errors import RequestError, UsageError
 from mcu_deploy.options import Options
 from mcu_deploy.report.front import Front, GoalBuild, compared
@@ -295,6 +297,18 @@ def test_the_goals_are_real_builds(folder: Path, reported: reporting.Reported) -
     assert found["size"].flash_bytes == size["flash_bytes"]
     assert found["size"].ram_bytes == size["ram_bytes"]
     assert found["balanced"].is_asked and list(found) == ["speed", "balanced", "size", "ram"]
+
+
+def test_goals_that_choose_the_same_are_built_once(
+    folder: Path, reported: reporting.Reported, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> NoReturn:
+        raise AssertionError("it is built again")
+
+    monkeypatch.setattr(building, "write", refused)
+    builds = reporting.make_report(folder / "balanced").front.builds
+    assert builds == reported.front.builds
+    assert {(b.goal, b.flash_bytes) for b in builds} == {(g, builds[1].flash_bytes) for g in GOALS}
 
 
 # ---- Beside another build ----
