@@ -10,6 +10,7 @@ import pytest
 from isa_statements import written
 
 from mcu_deploy.backends.isa import Assembly, Kind
+from mcu_deploy.backends.isa.blocks import Blocks
 from mcu_deploy.backends.isa.dsp.kept import counted, move
 from mcu_deploy.backends.isa.function import framed
 from mcu_deploy.backends.isa.instruction import parsed, printed
@@ -165,6 +166,22 @@ def test_a_load_behind_a_load_takes_one_cycle_where_no_block_begins() -> None:
     assert TableBlocks("cortex-m3", code).cycles(every) == 4
     assert TableBlocks("cortex-m0plus", code).cycles(every) == 6
     assert TableBlocks("cortex-m3", code).cycles({0: 1, 2: 1, 4: 2}) == 2 + 1 + 2 * 2
+
+
+def test_bits_that_are_cleared_are_no_branch() -> None:
+    """Behind BIC the sum still waits for the product."""
+    texts = ("mul r0, r1, r2", "bic r3, r3, r4", "adds r0, r0, r5")
+    code = [Disassembled(4 * i, "00000000", *text.split(" ", 1)) for i, text in enumerate(texts)]
+    assert Blocks(code).cycles({0: 1, 4: 1, 8: 1}) == 3
+
+
+def test_a_predicted_branch_does_not_wait_for_flags() -> None:
+    code = Assembly(MODELS["cortex-m7"])
+    (x,), done = code.arguments("x"), code.label()
+    code.cmp(x, 0)
+    code.beq(done)
+    code.place(done)
+    assert code.cycles == 1
 
 
 # What kernels are written of, short and long.

@@ -27,8 +27,9 @@ from mcu_deploy.elf import disassembly
 _NAMES = {"sl": "r10", "fp": "r11", "ip": "r12", "sb": "r9"}
 _NAME = re.compile(r"\b(?:sl|fp|ip|sb)\b")
 _WORD = re.compile(r"\b[a-z]+\d*\b")
-_JUMPS = re.compile(r"b(?:x|l|lx|[a-z]{2})?$|cbn?z$|tb[bh]$|letp$|le$|wls(?:tp)?$")
-_CONDITIONAL = re.compile(r"bx?(?!lx)[a-z]{2}$|cbn?z$")
+_IF = "(?:eq|ne|cs|hs|cc|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)"  # not BIC, BFI
+_JUMPS = re.compile(rf"b(?:x|l|lx|{_IF})?$|cbn?z$|tb[bh]$|letp$|le$|wls(?:tp)?$")
+_CONDITIONAL = re.compile(rf"bx?{_IF}$|cbn?z$")
 _TARGET = re.compile(r"0x([0-9a-f]+)$")
 
 

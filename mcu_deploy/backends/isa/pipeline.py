@@ -67,9 +67,11 @@ def issue_of(instruction: Instruction) -> Issue:
     shifted = any(isinstance(o, Shifted) for o in instruction.operands)
     words = max(1, sum(r.kind.words for o in instruction.operands if isinstance(o, Registers)
                        for r in o.registers) or 2 * (name in ("ldrd", "strd")))  # fmt: skip
+    # A branch goes where it is predicted to, before the flags are there.
+    flags = () if kind is Class.BRANCH else found.flags_read
     return Issue(
         kind,
-        (*reads, *[(flag, Need.LATE) for flag in found.flags_read]),
+        (*reads, *[(flag, Need.LATE) for flag in flags]),
         frozenset((*found.writes, *found.flags_written)),
         frozenset([w for r in _moved(instruction) for w in resources_of(r)]),
         words,
