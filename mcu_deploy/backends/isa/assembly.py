@@ -111,9 +111,11 @@ class Assembly:
         self._times.append(self._often)
         self._taken.append(taken)
 
-    def reads(self, constant_bytes: int) -> None:
-        """Here a run reads so many bytes of constants, in their order. For the price alone."""
-        self._reads.append(Reads(constant_bytes, self._often))
+    def reads(self, constant_bytes: int, each: int = 8, streams: int = 1) -> None:
+        """Here a run reads so many bytes of constants, in their order, `each` of them by an
+        instruction. streams: how many of the times are with bytes of their own. For the price
+        alone."""
+        self._reads.append(Reads(constant_bytes, self._often / streams, each, streams))
 
     def time(self, target: Target) -> int:
         """The cycles of a call on a target, with those that it waits for the memory that code and

@@ -47,10 +47,12 @@ class Loop:
 @dataclass(frozen=True)
 class Reads:
     """Constants of so many bytes, which are read in their order so often from the first to the last
-    one."""
+    one, `each` of them by an instruction; and then as many others, for so many streams."""
 
     bytes: int
     passes: float
+    each: int
+    streams: int = 1
 
 
 def waiting(
@@ -66,7 +68,9 @@ def _for_reads(reads: Reads, memory: MemoryTiming) -> float:
     kept = _bytes(memory.data_cache)
     passes = reads.passes if reads.bytes > kept else min(reads.passes, 1)
     width = memory.read_bytes if kept else min(memory.read_bytes, _WORD)
-    return reads.bytes / width * passes * (memory.wait_states + 1)
+    # A read begins a cycle after the one before it, where an instruction asks for both.
+    behind = max(0.0, 1 - width / reads.each)
+    return reads.streams * reads.bytes / width * passes * (memory.wait_states + behind)
 
 
 def _for_code(code: Sequence[Executed], loops: Sequence[Loop], memory: MemoryTiming) -> float:

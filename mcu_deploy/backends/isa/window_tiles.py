@@ -73,6 +73,7 @@ class WindowTiles(ABC):
         self._code, self._plan, self._product = code, plan, plan.product
         product = plan.product
         self._vector_bytes = plan.lanes * product.weights.itemsize
+        self._read_bytes = self._vector_bytes  # of weights by an instruction
         row = product.weights[0, :, 0].size * self._vector_bytes
         self._rows = Rows(code, product.window, product.channels, row)
         self._frame, self._free = self._rows.frame, self._rows.free
@@ -106,7 +107,7 @@ class WindowTiles(ABC):
         code.offset(free, self._rows.step, self._left, windows[-1])
         code.str(free, frame[IMAGE])
         code.ldr(self._weights, frame[STREAM])
-        code.reads(self._plan.stream_bytes)
+        code.reads(self._plan.stream_bytes, self._read_bytes)
         self._ahead = [0] * len(self._ahead)
         of_group = product.filters // product.groups
         with self._rows.counted(GROUPS, product.groups):

@@ -221,7 +221,8 @@ def _sequence(
     _begin(code, kept, row.into, lstm, zero_point)
     code.note("A step: the input, widened to int16, in front of the hidden state.")
     with counted(code, kept.steps, lstm.steps):
-        code.reads(4 * (lstm.inputs + hidden) * hidden)
+        blocks = _blocks(lstm.inputs) + _blocks(hidden)
+        code.reads(4 * _TAPS * (blocks + 2) * hidden, 4 * _TAPS)
         code.vmov(row.source, kept.x)
         code.vmov(row.into, kept.scratch)
         _widen(code, row, lstm.inputs)

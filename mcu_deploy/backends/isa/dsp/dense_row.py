@@ -171,7 +171,7 @@ def _groups(k: _Kernel) -> None:
     outputs = OUTPUTS * product.groups + bool(product.others) * (OUTPUTS + OUTPUTS // 2)
     # With what sums start as, and scales and addends of the four that are rounded at a time.
     rounded = product.groups + 2 * bool(product.others)
-    code.reads(outputs * (TAPS * layer.blocks + 4) + 4 * len(k.own) * rounded)
+    code.reads(outputs * (TAPS * layer.blocks + 4) + 4 * len(k.own) * rounded, 16)
     if product.groups:
         _fours(k)
     if product.others:

@@ -116,7 +116,8 @@ class FloatDepthwise:
             ):  # fmt: skip
                 code.ldr(register, frame[place])
         pairs = len(firsts(self._channels))
-        code.reads(pairs * block_bytes(self._product, LANES))
+        loaded = 1 if self._has_bytes else min(self._held, self._window.kernel[1]) * _STEP
+        code.reads(pairs * block_bytes(self._product, LANES), loaded)
         code.number(self._count, pairs)
         with code.repeat(pairs):
             self._channels_of(tile)

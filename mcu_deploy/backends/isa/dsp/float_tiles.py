@@ -108,6 +108,9 @@ class FloatTiles(WindowTiles):
     def __init__(self, code: Assembly, plan: TilePlan, *, is_fused: bool) -> None:
         super().__init__(code, plan, Kind.SINGLE)
         self._is_fused = is_fused
+        self._has_bytes = plan.product.scales is not None
+        if not is_fused and not self._has_bytes:
+            self._read_bytes = BYTES * max(map(_list_of, plan.vectors))
         pixels = max(plan.sizes)
         self._images = [
             code.registers(f"x{n}_0 x{n}_1", kind=Kind.SINGLE) for n in range(pixels)
@@ -117,7 +120,6 @@ class FloatTiles(WindowTiles):
         ], strict=True))  # fmt: skip
         if is_fused:
             weights = min(_MOST_WEIGHTS, _REGISTERS - self._held - _TOGETHER * pixels)
-        self._has_bytes = plan.product.scales is not None
         self._pairs = float_bytes.pairs(code, "weights", weights)
         self._filters_held = [half for pair in self._pairs for half in pair.halves][:weights]
         self._products = self._singles("product", products)

@@ -83,7 +83,8 @@ class Fours:
         behind them, and writes them if they are staged."""
         code, lines, y = self._code, self._lines, self.y
         code.note("Four channels: their lines to the planes, from there to each filter's outputs.")
-        with code.repeat(-(-self._channels // LANES)):
+        fours = -(-self._channels // LANES)
+        with code.repeat(fours):
             code.vmov(self.pixels, y, self._four)
             self._to_planes(self.planes)
             if self._may_be_less:
@@ -95,6 +96,7 @@ class Fours:
             elif lines.above:
                 code.offset(self.planes, lines.above * lines.line_bytes, self._free)
             with counted(code, self._bands_left, lines.bands):
+                code.reads(4 * self._words * LANES * self._each, streams=fours)
                 self._fill(fill)
                 self._filters(convolve)
                 if lines.bands > 1 or lines.staged_bytes:

@@ -193,7 +193,7 @@ def in_turn(tile: Tile, of: TapGroup, outputs: Outputs, apart: int) -> None:
     ends = code.register("stack_ends", kind=Kind.DOUBLE)
     at, end, other = code.registers("waiting end done")
     context = [*tile.sums.all, tile.taps]
-    code.reads(product.constant_bytes)
+    code.reads(product.constant_bytes, 4 * product.unrolled)
     tile.note()
     with code.repeat(product.filters // 2):
         code.ldmia(tile.stream.moving, tile.biases)
