@@ -40,11 +40,13 @@ TAKEN = (
     Softmax((60, 8), x=(0.04, 9), y=(1 / 255, 0), dtypes=U8),
     Softmax((20, 11), x=(0.004, 255), y=(0.0021, 60), dtypes=U8),
     Softmax((4, 130), x=(0.03, 0), y=(0.0014, -128)),
+    Softmax((2, 6, 5), axis=1),
+    Softmax((1, 9, 4, 3), axis=1),
     Softmax((2, 1001), x=(0.09, -5), dtypes=("int8", "uint8"), y=(0.00091, 3)),
 )
 REFUSED = {
-    Softmax((6, 3)): "it takes the last axis, of 4 elements or more",
-    Softmax((2, 6, 5), axis=1): "it takes the last axis, of 4 elements or more",
+    Softmax((6, 3)): "it takes the last axis, or channels, of 4 elements or more",
+    Softmax((2, 6, 5, 3), axis=2): "it takes the last axis, or channels, of 4 elements or more",
     Softmax((2, 6), y=(0.0006, -128)): "its output has too fine a scale",
 }
 

@@ -13,21 +13,31 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmDsp.workloads import proposal
-from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
+from mcu_deploy.backends.interface import (
+    Constant,
+    InPlace,
+    Layer,
+    LayoutRule,
+    Proposal,
+    SubgraphView,
+)
 from mcu_deploy.backends.isa import Assembly
+from mcu_deploy.backends.isa.workloads import NATURAL
 from mcu_deploy.ir import DType, TensorType
 
 LANES = 4
 
 
 def proposals(
-    view: SubgraphView, node: Layer, stem: str, words: Array, rows: int, code: Assembly
-) -> Sequence[Proposal]:
+    view: SubgraphView, node: Layer, stem: str, words: Array, rows: int, code: Assembly,
+    layouts: tuple[LayoutRule, ...] = NATURAL,
+) -> Sequence[Proposal]:  # fmt: skip
     """Of a layer by itself. words: uint32, the constants. The code gets x, y, these and the rows,
     and reads each element for the last time before it writes it."""
     made = proposal(
         view.part([node.node.id]), node.target, stem, code, [Constant("exponential", words)],
         "softmax", in_place=[InPlace(0, 0, 0)], count=("rows", rows),
+        layouts=layouts,
     )  # fmt: skip
     return [made]
 

@@ -1,4 +1,4 @@
-"""Softmax of ONNX on bytes, over the last axis: four elements at a time.
+"""Softmax of ONNX on bytes, over the axis that lies last in memory: four elements at a time.
 
 As CpuRef's, it sums a table of exp at the distances from the row's maximum (softmax_rows.py). The
 contract divides a term by the sum and by the scale, in float32. Here one division a row makes a
@@ -26,6 +26,7 @@ from mcu_deploy.backends.ArmDsp.softmax_rows import (
 )
 from mcu_deploy.backends.interface import Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind, Label
+from mcu_deploy.backends.isa.workloads import CHANNELS_LAST, NATURAL
 from mcu_deploy.backends.quantized.layers import saturate, types_refusal
 from mcu_deploy.ir import TensorType
 from mcu_deploy.operators.normalization import softmax_extent
@@ -44,11 +45,12 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if reason := refusal(node):
         return reason
     x, y = node.input(0).type, node.output.type
-    rows, size, _ = softmax_extent(node.call)
-    words = pack(x, y, size)
+    _, size, inner = softmax_extent(node.call)
+    rows, words = x.elements // size, pack(x, y, size)
     code = assemble(size, rows, len(words) - _HEAD, x, y)
     stem = f"softmax_{size}_{'_'.join(dict.fromkeys((x.dtype.value, y.dtype.value)))}_dsp"
-    return proposals(view, node, stem, words, rows, code)
+    layouts = CHANNELS_LAST if inner > 1 else NATURAL
+    return proposals(view, node, stem, words, rows, code, layouts)
 
 
 def refusal(layer: Layer) -> str:
@@ -56,9 +58,10 @@ def refusal(layer: Layer) -> str:
     x, y = layer.input(0).type, layer.output.type
     if reason := types_refusal(x, y):
         return reason
-    _, size, inner = softmax_extent(layer.call)
-    if inner != 1 or not LANES <= size <= 1 << 23 or not y.elements:
-        return "it takes the last axis, of 4 elements or more"
+    outer, size, inner = softmax_extent(layer.call)
+    is_last = inner == 1 or ((outer, size) == x.shape[:2] and x.rank <= 4)
+    if not is_last or not LANES <= size <= 1 << 23 or not y.elements:
+        return "it takes the last axis, or channels, of 4 elements or more"
     if math.ceil(_ERROR / y.scaling.scale[0]) + 2 > _NEAR:
         return "its output has too fine a scale"
     if not layer.target.fpu:
