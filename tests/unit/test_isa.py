@@ -11,10 +11,10 @@ from isa_statements import written
 
 from mcu_deploy.backends.isa import Assembly, Kind
 from mcu_deploy.backends.isa.blocks import Blocks
-from mcu_deploy.backends.isa.dsp.kept import counted, move
 from mcu_deploy.backends.isa.function import framed
 from mcu_deploy.backends.isa.instruction import parsed, printed
 from mcu_deploy.backends.isa.interpreter import Data, call
+from mcu_deploy.backends.isa.kept import counted, move
 from mcu_deploy.backends.isa.models import MODELS
 from mcu_deploy.backends.isa.table import split
 from mcu_deploy.backends.isa.table_blocks import TableBlocks

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcu_deploy.arithmetic import multiplier
+from mcu_deploy.backends.interface import InPlace, Layer
+from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.strides import Loops, matrices
 from mcu_deploy.backends.quantized import tile_shapes
 from mcu_deploy.backends.quantized.requantization import accumulate, shift_of
@@ -90,3 +92,14 @@ class MatrixProduct:
             bits = int(factor.astype(np.float32).view(np.uint32)[0])
             return Rounding((bits, bits, zero, 0), 0, is_real=True)
         return Rounding((found.scale, found.addend, 0, found.move), shift, is_real=False)
+
+
+def in_place(layer: Layer, product: MatrixProduct) -> tuple[InPlace, ...]:
+    """A matrix is written while all of its factors are read."""
+    loops = product.loops
+    ends = overlap.strided(loops.extents, loops.steps[2]) + product.rows * product.columns
+    facts: list[InPlace] = []
+    for index in (0, 1):
+        lowest = overlap.strided((*loops.extents, 2), (*loops.steps[index], 0))
+        facts += overlap.fact(layer, index, overlap.distance(np.repeat(ends, 2), lowest))
+    return tuple(facts)

@@ -18,10 +18,10 @@ from mcu_deploy.backends.ArmDsp.workloads import proposal
 from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.dsp import sigmoid
-from mcu_deploy.backends.isa.dsp.kept import counted, move
 from mcu_deploy.backends.isa.dsp.rounding import round_by_numbers
 from mcu_deploy.backends.isa.dsp.tile import multiply_row, pairs, take_apart
 from mcu_deploy.backends.isa.dsp.widening import Row, widen_row
+from mcu_deploy.backends.isa.kept import counted, move
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.zero_points import folded_bias
 from mcu_deploy.backends.quantized.dense import LANES, leave, weights_refusal, words

@@ -12,17 +12,16 @@ are those before the end: rows and columns are computed twice, taps are zeros th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from mcu_deploy.backends.ArmDsp.workloads import proposal
-from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
+from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind, Memory
-from mcu_deploy.backends.isa.dsp.kept import counted, move
 from mcu_deploy.backends.isa.dsp.rounding import round_in_float, round_once
 from mcu_deploy.backends.isa.dsp.tile import Sums, multiply_bytes
-from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.isa.kept import counted, each
 from mcu_deploy.backends.kit.strides import Loops
 from mcu_deploy.backends.quantized.layers import clamp_refusal, saturate, types_refusal
 from mcu_deploy.backends.quantized.loops import loop_bytes
@@ -33,6 +32,7 @@ from mcu_deploy.backends.quantized.matrices import (
     TAPS,
     MatrixProduct,
     Rounding,
+    in_place,
 )
 from mcu_deploy.ir import DType
 
@@ -63,7 +63,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         view.part([node.node.id]), node.target,
         f"matmul_{product.rows}x{product.depth}x{product.columns}_{types}_dsp", code, [constants],
         "matmul", macs=node.macs, scratch_bytes=product.panel_bytes + _CONSTANTS,
-        in_place=_in_place(node, product), operands={"a": 0, "b": 1},
+        in_place=in_place(node, product), operands={"a": 0, "b": 1},
     )  # fmt: skip
     return [made]
 
@@ -93,17 +93,6 @@ def refusal(layer: Layer) -> str:
             f"of up to {_MOST_COLUMNS} columns"
         )
     return clamp_refusal(layer)
-
-
-def _in_place(layer: Layer, product: MatrixProduct) -> tuple[InPlace, ...]:
-    """A matrix is written while all of its factors are read."""
-    loops = product.loops
-    ends = overlap.strided(loops.extents, loops.steps[2]) + product.rows * product.columns
-    facts: list[InPlace] = []
-    for index in (0, 1):
-        lowest = overlap.strided((*loops.extents, 2), (*loops.steps[index], 0))
-        facts += overlap.fact(layer, index, overlap.distance(np.repeat(ends, 2), lowest))
-    return tuple(facts)
 
 
 class _Registers:
@@ -164,24 +153,10 @@ def assemble(product: MatrixProduct, rounding: Rounding, most: int) -> Assembly:
     if product.rest:
         code.sub(r.panel, r.panel, BLOCK_BYTES)
     code.vmov(r.end, r.panel)
-    _matrices(code, r, product, lambda: _matrix(code, r, product, rounding, most))
+    each(
+        code, product.loops, r.left, r.matrices, lambda: _matrix(code, r, product, rounding, most)
+    )  # fmt: skip
     return code
-
-
-def _matrices(
-    code: Assembly, r: _Registers, product: MatrixProduct, body: Callable[[], None], n: int = 0
-) -> None:
-    """Loops over the matrices, from the n-th on: behind each the pointers go to the next ones."""
-    loops = product.loops
-    if n == len(loops.extents):
-        body()
-        return
-    with counted(code, r.left[n], loops.extents[n]):
-        _matrices(code, r, product, body, n + 1)
-        for kept, steps in zip(r.matrices, loops.steps, strict=True):
-            # What the loop inside of this one, if there is one, has added.
-            inside = loops.extents[n + 1] * steps[n + 1] if n + 1 < len(steps) else 0
-            move(code, kept, steps[n] - inside)
 
 
 def _matrix(

@@ -14,9 +14,9 @@ from itertools import pairwise
 
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register, physical
 from mcu_deploy.backends.isa.dsp.fours import Fours
-from mcu_deploy.backends.isa.dsp.kept import counted
 from mcu_deploy.backends.isa.dsp.planes import gather_any
 from mcu_deploy.backends.isa.dsp.rounding import round_each_twice, round_in_float, round_once
+from mcu_deploy.backends.isa.kept import counted
 from mcu_deploy.backends.quantized.layers import Convolution
 from mcu_deploy.backends.quantized.lines import MOST_OUTPUTS, PAIR, Lines
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from mcu_deploy.backends.interface import InPlace
 from mcu_deploy.backends.isa import Assembly, Kind, Register
-from mcu_deploy.backends.isa.dsp.kept import counted
+from mcu_deploy.backends.isa.kept import counted
 from mcu_deploy.backends.quantized.layers import Convolution
 from mcu_deploy.backends.quantized.tiles import Tiles
 

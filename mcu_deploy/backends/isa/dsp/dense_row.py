@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from mcu_deploy.backends.isa import Assembly, Kind, Label, Register
-from mcu_deploy.backends.isa.dsp.kept import counted
 from mcu_deploy.backends.isa.dsp.rounding import (
     round_each_twice,
     round_in_float,
@@ -16,6 +15,7 @@ from mcu_deploy.backends.isa.dsp.rounding import (
 )
 from mcu_deploy.backends.isa.dsp.tile import multiply_row, pairs, take_apart
 from mcu_deploy.backends.isa.dsp.widening import Row, widen_row
+from mcu_deploy.backends.isa.kept import counted
 from mcu_deploy.backends.quantized.dense import OUTPUTS, TAPS, RowProduct
 
 _SIX_UNROLLED = 8  # blocks, whose code is longer

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mcu_deploy.backends.isa import Assembly, Kind, Register
-from mcu_deploy.backends.isa.dsp.kept import counted
+from mcu_deploy.backends.isa.kept import counted
 from mcu_deploy.backends.quantized.lines import LANES, Lines
 
 

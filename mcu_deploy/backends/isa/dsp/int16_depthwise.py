@@ -16,8 +16,8 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.dsp.int16_sums import finish, formula, store_pair
-from mcu_deploy.backends.isa.dsp.kept import counted, move
 from mcu_deploy.backends.isa.dsp.tile import numbered
+from mcu_deploy.backends.isa.kept import counted, move
 from mcu_deploy.backends.quantized.int16 import Int16Products
 
 _FARTHEST = 4092  # bytes that LDR and STR reach

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mcu_deploy.backends.isa import Assembly, Kind, Register
-from mcu_deploy.backends.isa.dsp.kept import counted, move
 from mcu_deploy.backends.isa.dsp.pool_blocks import (
     WORDS,
     Block,
@@ -14,6 +13,7 @@ from mcu_deploy.backends.isa.dsp.pool_blocks import (
     whole_block,
 )
 from mcu_deploy.backends.isa.dsp.pool_outputs import outputs
+from mcu_deploy.backends.isa.kept import counted, move
 from mcu_deploy.backends.quantized.pool_layer import Pool
 from mcu_deploy.backends.quantized.pool_rounding import Rounding
 

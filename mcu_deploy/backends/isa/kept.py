@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from mcu_deploy.backends.isa import Assembly, Register
+from mcu_deploy.backends.kit.strides import Loops
 
 
 @contextmanager
@@ -37,3 +38,19 @@ def move(code: Assembly, pointer: Register, by: int) -> None:
         code.vmov(at, pointer)
         code.offset(at, by, free)
         code.vmov(pointer, at)
+
+
+def each(
+    code: Assembly, loops: Loops, left: Sequence[Register], pointers: Sequence[Register],
+    body: Callable[[], None], n: int = 0,
+) -> None:  # fmt: skip
+    """Loops, from the n-th on, which move pointers by their steps. left: their counters."""
+    if n == len(loops.extents):
+        body()
+        return
+    with counted(code, left[n], loops.extents[n]):
+        each(code, loops, left, pointers, body, n + 1)
+        for kept, steps in zip(pointers, loops.steps, strict=True):
+            # What the loop inside of this one, if there is one, has added.
+            inside = loops.extents[n + 1] * steps[n + 1] if n + 1 < len(steps) else 0
+            move(code, kept, steps[n] - inside)
