@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.CpuRef.kernels import exact, reals
+from mcu_deploy.backends.CpuRef.kernels import exact
 from mcu_deploy.backends.CpuRef.kernels.base import (
     BYTES,
     QUANTIZED,
@@ -28,7 +28,7 @@ from mcu_deploy.backends.interface import (
     Workload,
     no,
 )
-from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit import overlap, reals
 from mcu_deploy.backends.kit.arguments import OUTPUT, Prototype, constant_argument
 from mcu_deploy.backends.kit.c_functions import QUANTIZE
 from mcu_deploy.backends.kit.literals import float_literal

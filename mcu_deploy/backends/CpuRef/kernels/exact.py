@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from mcu_deploy.backends.CpuRef.kernels import integers, reals
+from mcu_deploy.backends.CpuRef.kernels import integers
 from mcu_deploy.backends.CpuRef.kernels.pointwise import Expression, broadcasts, pointwise
 from mcu_deploy.backends.interface import YES, Layer, Support, Workload, no
+from mcu_deploy.backends.kit import reals
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.elementwise import INTEGER_UNARY
 

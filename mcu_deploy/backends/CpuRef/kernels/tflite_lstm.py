@@ -8,6 +8,7 @@ from mcu_deploy.arithmetic import Array
 from mcu_deploy.arithmetic.tflite import scalar
 from mcu_deploy.backends.CpuRef.kernels import recurrent
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, call, helper, render
+from mcu_deploy.backends.floats.recurrent import supports
 from mcu_deploy.backends.interface import YES, Constant, InPlace, Layer, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import signature
@@ -124,5 +125,5 @@ def _sizes(lstm: QuantizedLstm) -> dict[str, object]:
 
 KERNELS = (
     Kernel("UnidirectionalSequenceLstm", _supports, _create, domain="tflite"),
-    Kernel("LSTM", recurrent.supports, recurrent.create, domain="tflite"),
+    Kernel("LSTM", supports, recurrent.create, domain="tflite"),
 )
