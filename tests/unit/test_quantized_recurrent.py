@@ -16,6 +16,8 @@ from mcu_deploy import compiler, formats
 from mcu_deploy.api.quantizing import quantize
 from mcu_deploy.boards import load_board
 from mcu_deploy.files.samples import open_samples
+from mcu_deploy.ir import DType
+from mcu_deploy.operators import recurrent
 from mcu_deploy.operators.recurrent import GATES
 from mcu_deploy.options.quantizing import Quantizing
 from mcu_deploy.quantizing import judging, preparing
@@ -78,8 +80,8 @@ def test_weights_are_bytes_and_layers_are_named(folder: Path) -> None:
     (layer,) = float_layers(network)
     assert "there is no integer form of" in layer.reason
     (step,) = (s for s in network.plan.steps if s.index == layer.index)
-    (weights,) = (c for c in step.choice.workload.constants if c.stem == "weights")
-    assert weights.value.dtype == np.int8
+    inputs = [step.choice.layer.input(n).type.dtype for n in (recurrent.W, recurrent.R)]
+    assert inputs == [DType.INT8, DType.INT8]
 
 
 def test_scales_have_the_least_error(folder: Path) -> None:
