@@ -101,3 +101,14 @@ _OF_INTEGERS = "conv", "depthwise", "dense", "binary", "table"
 @pytest.mark.parametrize("board", first(_ELSEWHERE))
 def test_prices_on_other_cores_are_near(board: str, tmp_path: Path) -> None:
     _check(_OF_INTEGERS, board, tmp_path, 2, _ELSEWHERE_WITHIN)
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("board", ["mps2-an385", "nucleo_g0b1re"])
+def test_the_price_of_an_lstm_of_integers_is_near(
+    board: str, models_dir: Path, tmp_path: Path
+) -> None:
+    built = build(models_dir / "tflm_mnist_lstm_int8" / "model.tflite", board, tmp_path / "build")
+    (stated, *_), (counted, *_) = built.report.layers, profile(built.directory).layers
+    assert stated.cost is not None and counted.time is not None
+    assert stated.cost.value == pytest.approx(counted.time.cycles, rel=_WITHIN)

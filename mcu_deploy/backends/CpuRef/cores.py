@@ -84,7 +84,8 @@ def core_of(target: Target) -> Factors:
     return _CORES.get(target.core, _M4F) if target.fpu else _WITHOUT_FPU.get(target.core, _M3)
 
 
-# By operator, where the types do not say it. The first ones `window_cycles` prices, for the core.
+# By operator, where the types do not say it. The first ones, and TFLite's LSTM of integers, are
+# priced for the core.
 _WINDOWS = (
     "Conv", "HybridConv", "ConvTranspose", "MaxPool", "AveragePool", "GlobalMaxPool",
     "GlobalAveragePool", "Gemm", "MatMul", "FullyConnected",
@@ -114,7 +115,7 @@ def factor(layer: Layer, is_table: bool) -> float:
     core, op, y = core_of(layer.target), layer.op, layer.output.type
     x = layer.input(0).type if layer.inputs else y
     is_real = DType.FLOAT32 in (x.dtype, y.dtype)
-    if op in _WINDOWS:
+    if op in _WINDOWS or (op == "UnidirectionalSequenceLstm" and y.is_quantized):
         return 1.0
     if op in _MOVED:
         if op != "Resize" or layer.domain != "mcu":

@@ -36,8 +36,7 @@ _COPIED, _COPIED_ALONE = 0.8, 6
 
 
 def cycles(layer: Layer) -> float:
-    """What one run of a layer takes, with what it waits for the target's memory; 0 where it is
-    none: a view, or no elements to write."""
+    """What one run takes, with what it waits for the memory; 0 for a view, or no elements."""
     if not any(operand.type.elements for operand in layer.outputs):
         return 0
     formula = _FORMULAS.get(layer.op, _elementwise)
@@ -298,15 +297,18 @@ _WIDENED, _SCALED_ROW = 11.95, 32
 def _recurrent(layer: Layer) -> float:
     """The products of a step, and the gates of each unit."""
     y = layer.output.type
-    units = y.elements
+    units: float = y.elements
     if layer.op != "UnidirectionalSequenceLstm":
         # Of each step, direction and sequence, whichever outputs are asked for.
         directions, _, hidden = layer.input(2).type.shape
         units = math.prod(layer.input(0).type.shape[:2]) * directions * hidden
     if layer.domain == "mcu":
-        row = _SCALED_ROW * GATES[layer.op]
-        return _WIDENED * layer.macs + (_GATES[layer.op] + row) * units
-    return (8.5 if y.is_quantized else 10.35) * layer.macs + _GATES[layer.op] * units
+        return _WIDENED * layer.macs + (_GATES[layer.op] + _SCALED_ROW * GATES[layer.op]) * units
+    if y.is_quantized:  # half of a unit's work are roundings by products of 64 bits
+        core = core_of(layer.target)
+        units *= (core.steps + core.wide) / 2
+        return 8.5 * core.macs * layer.macs + _GATES[layer.op] * units
+    return 10.35 * layer.macs + _GATES[layer.op] * units
 
 
 def _softmax(layer: Layer) -> float:
