@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import itertools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -66,16 +67,20 @@ class NamedState:
 
 
 def run_reference(
-    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[NamedState] = ()
+    model: Path,
+    samples: Sequence[Sequence[Array]],
+    states: Sequence[NamedState] = (),
+    names: Sequence[str] = (),
 ) -> Reference | NoReference:
     """The program of the model's own format. Raises ModelError where it refuses the model.
 
     states: carried from sample to sample; their inputs are not in the samples, and their outputs
-    not in the result. States of the model's own that program carries by itself.
+    not in the result. States of the model's own that program carries by itself. names: of the
+    samples' arrays, by which those are known that are elements of one sequence.
     """
     suffix = model.suffix.lower()
     if suffix == ".onnx":
-        return run_onnxruntime(model, samples, states)
+        return run_onnxruntime(model, samples, states, names)
     if suffix == ".tflite" and states:
         return NoReference("states that TFLite models do not have themselves are not fed to LiteRT")
     if suffix == ".tflite" and _has_svdf_of_bytes(model):
@@ -95,7 +100,10 @@ _SETTINGS = "graph optimisation off, one thread, CPU"
 
 
 def run_onnxruntime(
-    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[NamedState] = ()
+    model: Path,
+    samples: Sequence[Sequence[Array]],
+    states: Sequence[NamedState] = (),
+    names: Sequence[str] = (),
 ) -> Reference:
     """Runs a model on the CPU provider.
 
@@ -104,7 +112,7 @@ def run_onnxruntime(
     which would repair that, fails in 1.31.1 on models whose biases share a zero point). Raises
     ModelError where onnxruntime refuses the model.
     """
-    results, version = _onnxruntime(model, samples, states)
+    results, version = _onnxruntime(model, samples, states, names)
     return Reference(
         tuple(tuple(found.values()) for found in results), "onnxruntime", version, _SETTINGS
     )
@@ -114,12 +122,13 @@ def _onnxruntime(
     model: Path,
     samples: Sequence[Sequence[Array]],
     states: Sequence[NamedState],
+    names: Sequence[str],
     inner: bool = False,
 ) -> tuple[list[dict[str, Array]], str]:
     """The outputs of each sample by name (inner: all tensors of the last one), and the version."""
     version = str(onnxruntime_package().__version__)
     return _contained(
-        f"onnxruntime {version}", _run_session, model, samples, states, inner
+        f"onnxruntime {version}", _run_session, model, samples, states, names, inner
     ), version
 
 
@@ -156,21 +165,49 @@ def apart(
 
 
 def _run_session(
-    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[NamedState], inner: bool
+    model: Path,
+    samples: Sequence[Sequence[Array]],
+    states: Sequence[NamedState],
+    names: Sequence[str],
+    inner: bool,
 ) -> list[dict[str, Array]]:
     session = onnxruntime_session(_with_outputs(model) if inner else str(model))
     carried = {state.input: state.first for state in states}
-    names = [i.name for i in session.get_inputs() if i.name not in carried]
+    taken = {
+        i.name: _length(i.name, names) if "seq(" in i.type else None
+        for i in session.get_inputs()
+        if i.name not in carried
+    }
     hidden = set() if inner else {state.output for state in states}
     outputs = [o.name for o in session.get_outputs()]
     results = []
     for inputs in samples:
-        feed = dict(zip(names, inputs, strict=True)) | carried
-        found = dict(zip(outputs, map(np.asarray, session.run(None, feed)), strict=True))
+        arrays = iter(inputs)
+        feed = carried | {
+            name: next(arrays) if length is None else [*itertools.islice(arrays, length)]
+            for name, length in taken.items()
+        }
+        found = _elements(dict(zip(outputs, session.run(None, feed), strict=True)))
         carried |= {state.input: found[state.output] for state in states if state.output}
         shown = {name: value for name, value in found.items() if name not in hidden}
-        results.append(feed | shown if inner else shown)
+        results.append(_elements(feed) | shown if inner else shown)
     return results[-1:] if inner else results
+
+
+def _length(sequence: str, names: Sequence[str]) -> int:
+    """How many of these names are those of a sequence's elements."""
+    return next(k for k in itertools.count() if f"{sequence}_{k}" not in names)
+
+
+def _elements(values: Mapping[str, Any]) -> dict[str, Array]:
+    """The values, of sequences the elements, as formats/onnx_sequences.py names them."""
+    found: dict[str, Array] = {}
+    for name, value in values.items():
+        if isinstance(value, list):
+            found |= {f"{name}_{k}": np.asarray(element) for k, element in enumerate(value)}
+        else:
+            found[name] = np.asarray(value)
+    return found
 
 
 def _with_outputs(model: Path) -> bytes:
@@ -207,15 +244,19 @@ def onnxruntime_session(model: str | bytes) -> Any:
 
 
 def reference_tensors(
-    model: Path, samples: Sequence[Sequence[Array]], states: Sequence[NamedState] = ()
+    model: Path,
+    samples: Sequence[Sequence[Array]],
+    states: Sequence[NamedState] = (),
+    names: Sequence[str] = (),
 ) -> Mapping[str, Array]:
     """What the program of the model's format has in its tensors, by name, in the last sample.
 
     Of an ONNX model the inputs and what nodes of its own graph write; nothing where LiteRT is not
-    installed, or nobody else runs the format. Raises ModelError where it refuses the model.
+    installed, or nobody else runs the format. names: as run_reference has them. Raises ModelError
+    where it refuses the model.
     """
     if model.suffix.lower() == ".onnx":
-        (found,), _ = _onnxruntime(model, samples, states, inner=True)
+        (found,), _ = _onnxruntime(model, samples, states, names, inner=True)
         return found
     package = _litert() if model.suffix.lower() == ".tflite" else None
     if package is None:

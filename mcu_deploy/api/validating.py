@@ -160,7 +160,7 @@ def _run_reference(
     if folder.report.options.half is not None:
         return NoReference("the network is half of the model")
     model = folder.directory / entry.kept_model
-    return run_reference(model, samples.inputs, _carried(network))
+    return run_reference(model, samples.inputs, _carried(network), _names(network))
 
 
 def _carried(network: Network) -> list[NamedState]:
@@ -177,13 +177,18 @@ def _carried(network: Network) -> list[NamedState]:
     ]
 
 
+def _names(network: Network) -> list[str]:
+    return [network.graph.edge_name(edge) for edge in network.inputs]
+
+
 def _opinion(
     folder: BuildFolder, entry: NetworkReport, network: Network, samples: Samples, number: int
 ) -> Opinion:
     """The other program's layers in one sample."""
     model = folder.directory / entry.kept_model
     try:
-        tensors = reference_tensors(model, samples.inputs[: number + 1], _carried(network))
+        given = samples.inputs[: number + 1]
+        tensors = reference_tensors(model, given, _carried(network), _names(network))
     except ModelError as error:
         return Opinion(0, (f"none ({error})",), ())
     return compare_with(network.graph, tensors, model.suffix.lower() == ".tflite")

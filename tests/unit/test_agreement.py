@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import NodeProto, helper
+from onnx import NodeProto, TensorProto, helper
 from operators.lab import Array, Case, make_model
 from operators.test_lowering import lowered
 
@@ -208,6 +208,21 @@ def test_inside_of_a_chain_each_of_its_layers_is_compared(kws_dir: Path) -> None
     tensors[inner] = tensors[inner] ^ 8
     first = compare_with(graph, tensors).disagreements[0]
     assert (first.short, first.op, first.tensor) == (chain.short, chain.op, inner)
+
+
+def test_elements_of_sequences_are_fed_and_found_by_their_names(tmp_path: Path) -> None:
+    made = helper.make_tensor_type_proto(TensorProto.FLOAT, None)
+    sequence = helper.make_sequence_type_proto(made)
+    nodes = [helper.make_node("SequenceInsert", ["x", "a"], ["y"])]
+    types = {"a": made, "x": sequence, "y": sequence}
+    a, x, y = (helper.make_value_info(name, type_) for name, type_ in types.items())
+    graph = helper.make_graph(nodes, "g", [a, x], [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
+    given = [np.full(size, size, np.float32) for size in (1, 2, 3)]
+    found = run_reference(tmp_path / "model.onnx", [given], names=["a", "x_0", "x_1"])
+    assert isinstance(found, Reference)
+    assert [list(value) for value in found.outputs[0]] == [[2, 2], [3, 3, 3], [1]]
 
 
 def test_what_differs_from_onnxruntime_is_no_pass(kws_dir: Path) -> None:
