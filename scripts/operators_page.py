@@ -51,7 +51,8 @@ def _lines() -> Iterator[str]:
         "(of a model that\nis exported for inference), Upsample (which is a Resize), what has "
         "constant inputs alone (MelWeightMatrix),\nfunctions that the model brings along, and "
         "sequences and optionals that are made of tensors in the model:\ntheir elements stand for "
-        "them, in outputs too."
+        "them, in outputs too; and in inputs,\nwhere "
+        "[their shapes are given](pipeline.md#shapes-of-inputs)."
     )
     yield ""
     yield (

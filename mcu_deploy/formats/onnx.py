@@ -32,6 +32,7 @@ from mcu_deploy.formats.onnx_inputs import bind_shapes, bind_values
 from mcu_deploy.formats.onnx_older import converted
 from mcu_deploy.formats.onnx_operators import opset_of, set_aside_undefined, strangers, text_of
 from mcu_deploy.formats.onnx_reasons import SIGNS_OF_DAMAGE, reason
+from mcu_deploy.formats.onnx_sequences import take_inputs
 from mcu_deploy.formats.onnx_shapes import forget_negative_sizes, forget_shapes, infer_and_fold
 from mcu_deploy.formats.onnx_subgraphs import name_outputs, sort_nodes, subgraphs_below
 from mcu_deploy.formats.qoperator import to_qdq
@@ -156,6 +157,7 @@ def _plain_form(
     model = _inline_functions(model, path)
     name_outputs(model.graph)
     forget_negative_sizes(model.graph)
+    take_inputs(model.graph, {*bound.shapes, *bound.values})
     bind_values(model.graph, bound.values)
     assumed, problems = bind_shapes(model, bound.shapes)
     to_qdq(model)

@@ -16,6 +16,7 @@ import onnx
 from mcu_deploy.errors import ModelError
 from mcu_deploy.errors.obstacles import Obstacle
 from mcu_deploy.formats import onnx_resize
+from mcu_deploy.formats.imported import shape_option
 from mcu_deploy.formats.onnx_bodies import NAMES
 from mcu_deploy.formats.onnx_counts import DOMAIN as COUNTS
 from mcu_deploy.formats.onnx_early import DOMAIN as EARLY
@@ -145,9 +146,11 @@ class _Reader:
         except Open:
             self.told.open_inputs.append(text_of(name))
         except NoTensor:
+            element = shape_option(f"{text_of(name)}_0", ["size"])
             self.told.sentences.append(
-                f"Input {text_of(name)!r} is a sequence, map or optional; only tensors are taken. "
-                "Export the model with tensors as its inputs."
+                f"Input {text_of(name)!r} is a sequence or map; only tensors are taken. Give each "
+                f"element of a sequence a shape ({element},... and so on), or export the model "
+                "with tensors as its inputs."
             )
         self.missing.add(name)
         self.told.whole = False

@@ -83,7 +83,8 @@ def bind_shapes(
         if i.name not in initializers and i.type.HasField("tensor_type")
     }
     declared = {name: _dimensions(t) for name, t in tensors.items() if t.HasField("shape")}
-    _require_known(given, tensors)
+    sequences = (f"{text_of(i.name)}_0" for i in graph.input if i.type.HasField("sequence_type"))
+    _require_known(given, [*tensors, *sequences])
     bound = _bind(declared, given)
     assumed = _take_batches(bound)
     if bound != declared:
@@ -109,12 +110,10 @@ def _dimensions(tensor: onnx.TypeProto.Tensor) -> list[Dimension]:
     return found
 
 
-def _require_known(
-    given: Mapping[str, Sequence[int]], tensors: Mapping[str, onnx.TypeProto.Tensor]
-) -> None:
+def _require_known(given: Mapping[str, Sequence[int]], known: Sequence[str]) -> None:
     for name, shape in given.items():
-        if name not in tensors:
-            inputs = ", ".join(repr(n) for n in tensors) or "none"
+        if name not in known:
+            inputs = ", ".join(map(repr, known)) or "none"
             raise ModelError(
                 f"--shape names the input {name!r}, which the model does not have. "
                 f"Its inputs: {inputs}."

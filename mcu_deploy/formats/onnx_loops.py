@@ -33,7 +33,7 @@ def complete_loops(
             changed = complete_loops(inner, constants, shapes) or changed
         if node.op_type == "Loop" and node.domain in ("", "ai.onnx") and "body" in bodies:
             body = bodies["body"]
-            behind = _behind(node, body, shapes, _trips(node, body, constants))
+            behind = _behind(node, body, shapes, trips(node, body, constants))
             found = [(values[name], shape) for name, shape in behind.items() if name in values]
             for value_info, shape in (*_inside(node, body, shapes), *found):
                 changed = state_shape(value_info, shape) or changed
@@ -69,7 +69,7 @@ def _behind(
     return found
 
 
-def _trips(
+def trips(
     node: onnx.NodeProto, body: onnx.GraphProto, constants: Mapping[str, onnx.TensorProto]
 ) -> int | None:
     """How often a loop runs whose condition stays true; None where that is not known."""

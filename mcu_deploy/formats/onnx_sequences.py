@@ -3,14 +3,16 @@
 What makes a sequence is looked through (SequenceConstruct, SequenceInsert, ...). What takes a
 tensor from one, or asks about it, becomes what it gives: SequenceAt the element, ConcatFromSequence
 a Concat, SequenceLength a constant. SplitToSequence becomes Slices, SequenceMap its body once for
-each element. An output of the model that is a sequence of n tensors becomes n outputs: its name
-with _0, _1 and so on. An input that is an optional tensor is one that is always given.
+each element, a Loop that carries sequences its rounds. An output of the model that is a sequence of
+n tensors becomes n outputs: its name with _0, _1 and so on. An input becomes as many as are given
+shapes under such names, as no file says how long it is. An optional input is always given.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +22,9 @@ import onnx
 from onnx import helper, numpy_helper
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.formats.onnx_operators import domain_of
+from mcu_deploy.errors import ModelError
+from mcu_deploy.formats.onnx_loops import trips
+from mcu_deploy.formats.onnx_operators import domain_of, text_of
 from mcu_deploy.formats.onnx_subgraphs import (
     put,
     rename,
@@ -33,6 +37,9 @@ from mcu_deploy.formats.onnx_types import declared_types
 Elements = tuple[str, ...]
 Nodes = list[onnx.NodeProto]
 
+# Of a loop that carries sequences: it is written out.
+_MOST_ROUNDS = 255
+
 
 class _Unknown(Exception):
     """Something that a node depends on is not known when the model is compiled."""
@@ -43,7 +50,6 @@ def expand_sequences(graph: onnx.GraphProto) -> bool:
 
     The shapes of the graph's tensors are as far inferred as they can be.
     """
-    taken = _take_optionals(graph)
     known = _Known.of(graph)
     nodes: Nodes = []
     changed = False
@@ -56,28 +62,57 @@ def expand_sequences(graph: onnx.GraphProto) -> bool:
         nodes += _spread(graph, output, known.sequences[output.name])
     if changed or spread:
         put(graph.node, nodes)
-    return changed or bool(spread) or taken
+    return changed or bool(spread)
 
 
-def _take_optionals(graph: onnx.GraphProto) -> bool:
-    found = False
-    for value in graph.input:
-        if value.type.optional_type.elem_type.HasField("tensor_type"):
-            tensor = copy.deepcopy(value.type.optional_type.elem_type)
-            value.type.CopyFrom(tensor)
-            found = True
-    return found
+def take_inputs(graph: onnx.GraphProto, named: Collection[str]) -> None:
+    """Makes tensors of the inputs that are sequences or optionals. named: those that are given
+    shapes or values, elements of sequences among them. Raises ModelError where a name is taken."""
+    for value in graph.output:
+        if value.type.HasField("optional_type"):
+            value.ClearField("type")  # that of what it is given
+    for value in [*graph.input]:
+        if value.type.HasField("optional_type"):
+            value.type.CopyFrom(copy.deepcopy(value.type.optional_type.elem_type))
+        if not value.type.HasField("sequence_type"):
+            continue
+        every = (f"{value.name}_{k}" for k in itertools.count())
+        elements = [*itertools.takewhile(lambda name: text_of(name) in named, every)]
+        if elements:
+            name, type_ = value.name, copy.deepcopy(value.type.sequence_type.elem_type)
+            for element in _in_its_place(graph, graph.input, name, elements):
+                element.type.CopyFrom(type_)
+                for dim in element.type.tensor_type.shape.dim:
+                    dim.ClearField("dim_param")  # is another size in each element
+            made = helper.make_node("SequenceConstruct", elements, [name], name)
+            put(graph.node, [made, *graph.node])
+
+
+def _in_its_place(
+    graph: onnx.GraphProto, field: Any, sequence: str, names: Sequence[str]
+) -> list[onnx.ValueInfoProto]:
+    """Puts the elements of a sequence in its place, as inputs or outputs. Raises ModelError where
+    the model has one of their names."""
+    known = {n.name for n in (*graph.input, *graph.output, *graph.initializer)}
+    for name in known.union(*(node.output for node in graph.node)).intersection(names):
+        raise ModelError(
+            f"{text_of(name)!r} is an element of the sequence {text_of(sequence)!r}, and the "
+            "name of a tensor of the model too. Rename that."
+        )
+    place = [v.name for v in field].index(sequence)
+    made = [onnx.ValueInfoProto(name=name) for name in names]
+    put(field, [*field[:place], *made, *field[place + 1 :]])
+    return [*field[place : place + len(made)]]
 
 
 def _spread(graph: onnx.GraphProto, output: onnx.ValueInfoProto, elements: Elements) -> Nodes:
     """Makes outputs of the elements of one; the nodes that write them."""
-    place = [o.name for o in graph.output].index(output.name)
-    kind = output.type.sequence_type.elem_type.tensor_type.elem_type
+    is_optional = output.type.HasField("optional_type")
+    type_ = output.type.optional_type.elem_type if is_optional else output.type
+    kind = type_.sequence_type.elem_type.tensor_type.elem_type
     names = [f"{output.name}_{k}" for k in range(len(elements))]
-    made = [onnx.ValueInfoProto(name=name) for name in names]
-    for info in made:
+    for info in _in_its_place(graph, graph.output, output.name, names):
         info.type.tensor_type.elem_type = kind
-    put(graph.output, [*graph.output[:place], *made, *graph.output[place + 1 :]])
     return [
         helper.make_node("Identity", [element], [name], name)
         for element, name in zip(elements, names, strict=True)
@@ -254,28 +289,53 @@ def _map(known: _Known, node: onnx.NodeProto) -> Nodes:
     made: Nodes = []
     written: list[list[str]] = [[] for _ in node.output]
     for k in range(count):
-        body = copy.deepcopy(subgraphs_of(node)["body"])
-        scopes = (body, *subgraphs_below(body))
-        own = {n for scope in scopes for inner in scope.node for n in inner.output if n}
-        own |= {n.name for scope in scopes for n in (*scope.input, *scope.initializer)}
-        prefix = f"{node.output[0]} {k}"
-        rename(body, {name: f"{prefix}/{name}" for name in own})
-        taken = (
+        taken = [
             name if elements is None else elements[k]
             for name, elements in zip(node.input, given, strict=True)
-        )  # fmt: skip
-        rename(body, {i.name: t for i, t in zip(body.input, taken, strict=True)})
-        made += [_constant(t.name, numpy_helper.to_array(t)) for t in body.initializer]
-        made += body.node
-        for names, output in zip(written, body.output, strict=True):
-            names.append(output.name)
+        ]  # fmt: skip
+        nodes, results = _round(node, k, taken)
+        made += nodes
+        for names, result in zip(written, results, strict=True):
+            names.append(result)
     for output, names in zip(node.output, written, strict=True):
         made.append(helper.make_node("SequenceConstruct", names, [output], output))
     return made
 
 
+def _loop(known: _Known, node: onnx.NodeProto) -> Nodes:
+    """A Loop that carries sequences or optionals: its rounds, where it is known how many."""
+    states = [*node.input[2:]]
+    held = any(not name or known.same.get(name, name) in known.sequences for name in states)
+    body = subgraphs_of(node)["body"]
+    count = trips(node, body, known.constants)
+    if not held or count is None or count > _MOST_ROUNDS or len(node.output) != len(states):
+        raise _Unknown
+    again = f"{node.output[0]} again"
+    made = [_constant(again, np.array(True))]
+    for k in range(count):
+        counter = f"{node.output[0]} {k}"
+        nodes, (_, *states) = _round(node, k, [counter, again, *states])
+        made += [_constant(counter, np.array(k, np.int64)), *nodes]
+    for state, output in zip(states, node.output, strict=True):
+        made.append(helper.make_node("Identity", [state], [output], output))
+    return made
+
+
+def _round(node: onnx.NodeProto, k: int, given: Sequence[str]) -> tuple[Nodes, list[str]]:
+    """The body's nodes once more, under names of round k, and what they make of what is given."""
+    body = copy.deepcopy(subgraphs_of(node)["body"])
+    scopes = (body, *subgraphs_below(body))
+    own = {n for scope in scopes for inner in scope.node for n in inner.output if n}
+    own |= {n.name for scope in scopes for n in (*scope.input, *scope.initializer)}
+    rename(body, {name: f"{node.output[0]} {k}/{name}" for name in own})
+    rename(body, {i.name: name for i, name in zip(body.input, given, strict=True)})
+    constants = [_constant(t.name, numpy_helper.to_array(t)) for t in body.initializer]
+    return [*constants, *body.node], [output.name for output in body.output]
+
+
 _READERS: Mapping[str, Callable[[_Known, onnx.NodeProto], Nodes]] = {
     "ConcatFromSequence": _concat,
+    "Loop": _loop,
     "OptionalGetElement": _get,
     "OptionalHasElement": _has,
     "SequenceAt": _at,

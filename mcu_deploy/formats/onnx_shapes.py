@@ -44,7 +44,8 @@ def forget_shapes(graph: onnx.GraphProto) -> None:
     for scope in (graph, *subgraphs_below(graph)):
         del scope.value_info[:]
         for output in scope.output:
-            output.type.tensor_type.ClearField("shape")
+            if output.type.HasField("tensor_type"):  # asked for, a sequence would become one
+                output.type.tensor_type.ClearField("shape")
 
 
 def _forget_symbols(graph: onnx.GraphProto) -> None:

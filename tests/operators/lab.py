@@ -11,7 +11,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,8 @@ _CODES = {"float32": "FLOAT", "int8": "INT8", "uint8": "UINT8", "int64": "INT64"
 @dataclass(frozen=True)
 class Case:
     """A model with inputs for it. `exact`: its integer outputs are onnxruntime's in every value;
-    otherwise the share that may be a step away is `apart`."""
+    otherwise the share that may be a step away is `apart`. shapes: of inputs that the model leaves
+    open."""
 
     name: str
     model: onnx.ModelProto
@@ -53,6 +54,7 @@ class Case:
     exact: bool = False
     tolerance: float = 1e-5
     apart: float = 0.01
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ def compile_case(case: Case, folder: Path, index: int, goal: str = "balanced") -
     """Compiles a case to C; raises what the compiler raises."""
     path = folder / f"case_{index}.onnx"
     path.write_bytes(case.model.SerializeToString())
-    options = Options(weights="array", optimize_for=goal)
+    options = Options(weights="array", optimize_for=goal, shapes=case.shapes)
     network = compile_model(path, _host(), name=f"c{index}", session=_session(), options=options)
     return Compiled(case, network)
 

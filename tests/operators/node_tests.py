@@ -112,8 +112,21 @@ def _with_constants(
             model.graph.initializer.append(numpy_helper.from_array(value, place.name))
             del model.graph.input[[i.name for i in model.graph.input].index(place.name)]
         else:
-            given.append(value)
+            given += value if isinstance(value, list) else [value]
     return model, tuple(given)
+
+
+def _open_shapes(test: NodeTest, model: onnx.ModelProto) -> dict[str, tuple[int, ...]]:
+    """Of the inputs that the model has of the test's: of sequences, whose lengths no model says,
+    those of the elements."""
+    there = {i.name for i in model.graph.input}
+    found = {}
+    for place, value in zip(test.model.graph.input, test.inputs, strict=True):
+        if isinstance(value, list):
+            found |= {f"{place.name}_{k}": element.shape for k, element in enumerate(value)}
+        elif place.name in there and any(d.dim_param for d in place.type.tensor_type.shape.dim):
+            found[place.name] = value.shape
+    return found
 
 
 def bound_inputs(test: NodeTest) -> tuple[onnx.ModelProto, tuple[Array, ...]]:
@@ -128,13 +141,15 @@ def compile_node_test(test: NodeTest, folder: Path, index: int) -> Compiled | st
     first.
     """
     refusal = ""
-    plain = all(isinstance(v, np.ndarray) and v.dtype.kind != "O" for v in test.inputs)
-    rest = {i.name for i in test.model.graph.input[1:]}
+    plain = all(isinstance(v, list) or v.dtype.kind != "O" for v in test.inputs if v is not None)
+    named = zip(test.model.graph.input, test.inputs, strict=True)
+    rest = {i.name for i, value in [*named][1:] if isinstance(value, np.ndarray)}
     tried: tuple[set[str], ...] = (set(), shape_operands(test), rest) if plain else (set(),)
     for bound in dict.fromkeys(map(frozenset, tried)):
         model, inputs = _with_constants(test, bound)
+        case = Case(test.name, model, inputs, shapes=_open_shapes(test, model))
         try:
-            return compile_case(Case(test.name, model, inputs), folder, index)
+            return compile_case(case, folder, index)
         except McuDeployError as error:
             refusal = str(error)
     return refusal

@@ -192,7 +192,68 @@ def test_what_is_not_there_is_refused(tmp_path: Path, nodes: list[onnx.NodeProto
         run(made, tmp_path)
 
 
-def test_a_sequence_as_an_input_is_refused(tmp_path: Path) -> None:
-    nodes = [node("SequenceAt", ["x", "zero"], ["y"])]
-    with pytest.raises(McuDeployError, match="only tensors are taken"):
-        run(model(nodes, FLOATS, {"zero": np.array(0)}, given=SEQUENCE), tmp_path)
+def test_a_sequence_as_an_input_is_as_many_as_are_given_shapes(tmp_path: Path) -> None:
+    """Of other sizes along the axis that the file has a name for."""
+    some = helper.make_tensor_type_proto(TensorProto.FLOAT, ["N", 6])
+    nodes = [
+        node("Identity", ["x"], ["y"]),
+        node("ConcatFromSequence", ["y"], ["z"], axis=0),
+    ]
+    made = model(nodes, SEQUENCE, given=helper.make_sequence_type_proto(some))
+    made.graph.output.append(helper.make_value_info("z", FLOATS))
+    path = tmp_path / "model.onnx"
+    path.write_bytes(made.SerializeToString())
+    graph = formats.load(path, {"x_0": (2, 6), "x_1": (1, 6)})
+    assert [graph.edge_name(edge) for edge in graph.inputs] == ["x_0", "x_1"]
+    found = interpreter.run(graph, [X, X[:1]])
+    for value, wanted in zip(found, (X, X[:1], np.concatenate([X, X[:1]])), strict=True):
+        assert np.array_equal(value, wanted)
+    for shapes, said in (
+        ({}, r"element of a sequence a shape \(--shape x_0=<size>,"),
+        ({"x": (2, 6)}, "the input 'x', which the model does not have. Its inputs: 'x_0'"),
+        ({"x_0": (2, 6), "x_2": (2, 6)}, "names the input 'x_2'"),
+    ):
+        with pytest.raises(McuDeployError, match=said):
+            formats.load(path, shapes)
+
+
+@pytest.mark.parametrize("taken", ["x_0", "y_1"])
+def test_an_element_has_a_name_of_its_own(tmp_path: Path, taken: str) -> None:
+    nodes = [node("Identity", ["x"], ["y"]), node("SequenceLength", ["y"], [taken])]
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model(nodes, SEQUENCE, given=SEQUENCE).SerializeToString())
+    with pytest.raises(McuDeployError, match=f"'{taken}' is an element of the sequence"):
+        formats.load(path, {"x_0": (2, 6), "x_1": (2, 6)})
+
+
+def carrying(rounds: str) -> list[onnx.NodeProto]:
+    """A loop that puts x times the round's number into a sequence."""
+    info = helper.make_tensor_value_info
+    body = helper.make_graph(
+        [
+            node("Identity", ["c"], ["again"]),
+            node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
+            node("Mul", ["x", "f"], ["m"]),
+            node("SequenceInsert", ["s", "m"], ["t"]),
+        ],
+        "body",
+        [
+            info("i", TensorProto.INT64, []),
+            info("c", TensorProto.BOOL, []),
+            helper.make_value_info("s", SEQUENCE),
+        ],
+        [info("again", TensorProto.BOOL, []), helper.make_value_info("t", SEQUENCE)],
+    )
+    return [
+        node("SequenceEmpty", [], ["empty"]),
+        node("Loop", [rounds, "", "empty"], ["y"], body=body),
+    ]
+
+
+def test_a_loop_that_carries_a_sequence_is_written_out(tmp_path: Path) -> None:
+    # onnx's evaluator forgets all but the last round
+    found = run(model(carrying("n"), SEQUENCE, {"n": np.array(3)}), tmp_path)
+    for value, factor in zip(found, range(3), strict=True):
+        assert np.array_equal(value, X * factor)
+    with pytest.raises(McuDeployError, match="SequenceInsert"):
+        run(model(carrying("n"), SEQUENCE, {"n": np.array(256)}), tmp_path)
