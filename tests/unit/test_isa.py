@@ -212,3 +212,18 @@ def test_sizes_are_those_of_the_assembler(tmp_path: Path) -> None:
         ["arm-none-eabi-size", "all.o"], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert code.bytes == int(answer.stdout.splitlines()[1].split()[0])
+
+
+def test_far_branches_are_long_and_near_ones_short_in_long_code() -> None:
+    """Where many branches are short, a label is nearer than as if all were long."""
+    code = Assembly()
+    (x,) = code.arguments("x")
+    ends = [code.label() for _ in range(1000)]
+    for end in ends:
+        code.cmp(x, 1)
+        code.bhi(end)
+        code.place(end)
+    assert code.bytes == 4 * len(ends)
+    code.b(ends[0])
+    code.b(ends[-500])
+    assert code.bytes == 4 * len(ends) + 4 + 2

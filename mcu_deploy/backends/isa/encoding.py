@@ -51,7 +51,7 @@ _REACH |= {"movs": 255, "cmp": 255, "adds": 255, "subs": 255}
 def addresses(items: Sequence[Item]) -> list[int]:
     """Of each item, in bytes from the first; and the size of all. Labels and notes have none."""
     unique = {id(item): item for item in items}
-    # A branch has the size of none until it is known where it goes.
+    # A branch has none until it is known where it goes.
     sizes = {
         key: 0 if not isinstance(item, Instruction) else
         4 if item.mnemonic.endswith(".w") else
@@ -59,19 +59,17 @@ def addresses(items: Sequence[Item]) -> list[int]:
         for key, item in unique.items()
     }  # fmt: skip
     taken = [sizes[id(item)] for item in items]
-    # Which branches are short is known when all others are taken for long.
-    near = [*accumulate((4 if size is None else size for size in taken), initial=0)]
-    if None not in sizes.values():
-        return near
-    places = {item: near[n] for n, item in enumerate(items) if isinstance(item, Label)}
-    at, found = 0, []
-    for item, size in zip(items, taken, strict=True):
-        found.append(at)
-        if size is None:
-            assert isinstance(item, Instruction)
-            size = _of_branch(item, at, places)
-        at += size
-    return [*found, at]
+    branches = [n for n, size in enumerate(taken) if size is None]
+    known = [4 if size is None else size for size in taken]
+    labels = {item: n for n, item in enumerate(items) if isinstance(item, Label)}
+    while True:  # which branches are short is known when all others are taken for long
+        at = [*accumulate(known, initial=0)]
+        short = [n for n in branches if _is_near(items[n], at[n], at, labels)]
+        if not short:
+            return at
+        for n in short:
+            known[n] = 2
+        branches = [n for n in branches if known[n] > 2]
 
 
 def size(items: Sequence[Item]) -> int:
@@ -79,11 +77,13 @@ def size(items: Sequence[Item]) -> int:
     return addresses(items)[-1]
 
 
-def _of_branch(instruction: Instruction, at: int, places: Mapping[Label, int]) -> int:
-    label = instruction.operands[0]
-    known = places.get(label) if isinstance(label, Label) else None
-    distance = 1 << 20 if known is None else abs(known - at)
-    return 2 if distance < (250 if instruction.condition else 2040) else 4
+def _is_near(item: Item, begin: int, at: Sequence[int], labels: Mapping[Label, int]) -> bool:
+    """Whether a branch that begins there reaches its label in 16 bits. at: of all items."""
+    assert isinstance(item, Instruction)
+    label = item.operands[0]
+    if not isinstance(label, Label) or label not in labels:
+        return False
+    return abs(at[labels[label]] - begin) < (250 if item.condition else 2040)
 
 
 def may_be_short(name: str) -> bool:
