@@ -37,10 +37,7 @@ def _ensemble(b: Body, says: Ensemble, count: int) -> str:
     columns = b.shape[-1] if b.shape else 0
     x = x if len(b.shape) == 2 else b.reshape(x, (1, columns))
     forest = says.forest(b.element, keep_zeros=aggregate in (MIN, MAX))
-    if forest.features.min() < 0 or forest.features.max() >= columns:
-        raise NoForest("its nodes ask for features that are not there")
-    if len(forest.targets) and not 0 <= forest.targets.min() <= forest.targets.max() < count:
-        raise NoForest("its leaves have targets that are not there")
+    forest.check(columns, count)
     attributes = node_attributes(forest, count, aggregate)
     total = b("TreeEnsemble", x, domain="ai.onnx.ml", **attributes)
     return b("Div", total, b.constant(len(forest.roots))) if aggregate == AVERAGE else total

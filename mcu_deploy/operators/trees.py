@@ -7,6 +7,7 @@ TreeEnsemble of ai.onnx.ml has seven questions, and its older forms have leaves 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -105,6 +106,13 @@ class Forest:
             raise NoForest("it has no tree")
         _ = self.depth
 
+    def check(self, columns: int, targets: int) -> None:
+        """Raises NoForest where it asks for more features or speaks of more targets than these."""
+        if self.features.min(initial=0) < 0 or self.features.max(initial=0) >= columns:
+            raise NoForest("its nodes ask for features that are not there")
+        if self.targets.min(initial=0) < 0 or self.targets.max(initial=0) >= targets:
+            raise NoForest("its leaves have targets that are not there")
+
     @property
     def leaves(self) -> int:
         return len(self.starts) - 1
@@ -136,6 +144,31 @@ class Forest:
                 done.add(node)
                 order.append(node)
         return order
+
+    @cached_property
+    def sizes(self) -> dict[int, int]:
+        """Of each node how many leaves are behind it, each as often as nodes lead there."""
+        below, above = self.below.tolist(), self.above.tolist()
+        found: dict[int, int] = {}
+        for node in self.children_first():
+            found[node] = found.get(below[node], 1) + found.get(above[node], 1)
+        return found
+
+    @property
+    def nodes_of_trees(self) -> int:
+        """How many there are where none is shared."""
+        return sum(self.sizes.get(root, 1) - 1 for root in self.roots.tolist())
+
+    def shares(self) -> Mapping[int, float]:
+        """Of each node, and of each leaf's complement, how often one row comes there, where each
+        leaf of a tree is as likely as any other."""
+        found = defaultdict[int, float](float)
+        for root in self.roots.tolist():
+            found[root] += 1
+        for node in reversed(self.children_first()):
+            for way in (int(self.below[node]), int(self.above[node])):
+                found[way] += found[node] * self.sizes.get(way, 1) / self.sizes[node]
+        return found
 
     def leaves_of(self, x: Array) -> Array:
         """[rows, trees]: the leaves to which rows of features lead."""

@@ -37,6 +37,7 @@ def older(
     tracks: bool = False,
     least: float = -1.0,
     levels: int = 4,
+    columns: int = COLUMNS,
 ) -> dict[str, Any]:
     """Attributes of TreeEnsembleRegressor (prefix "target") or Classifier ("class"). Each leaf has
     a weight for each of the targets, of at least `least`."""
@@ -50,7 +51,7 @@ def older(
         count[0] += 1
         row = len(table["nodeids"])
         leaf = level == levels or generator.random() < 0.15
-        values = (tree, number, int(generator.integers(COLUMNS)),
+        values = (tree, number, int(generator.integers(columns)),
                   "LEAF" if leaf else str(generator.choice(list(modes))),
                   float(generator.integers(-4, 5) / 2), 0, 0,
                   int(tracks and generator.random() < 0.5))  # fmt: skip

@@ -1,5 +1,5 @@
 """ArmDsp: int8 and uint8 layers for cores with the DSP extension of Armv7E-M and Armv8-M (SMLAD),
-and convolutions, dense and recurrent ones of float32 by their FPU.
+convolutions, dense and recurrent layers of float32 by their FPU, and trees over integers.
 
 Its kernels are assembler, made for each layer's shape; they are in `kernels/`, one file a family.
 """

@@ -71,7 +71,7 @@ def supports(layer: Layer) -> Support:
 
 
 @dataclass(frozen=True)
-class Products:
+class GateProducts:
     """What is a backend's own of a recurrent node.
 
     kind: of its weights, for the name of the function; give: adds what products read to the
@@ -92,7 +92,7 @@ class Products:
 
 
 @dataclass(frozen=True)
-class Node:
+class RecurrentC:
     """The C of a node, and what a workload has beside it."""
 
     stem: str
@@ -105,7 +105,7 @@ class Node:
     headers = ("math.h", "string.h")
 
 
-def made(layer: Layer, r: Recurrence, products: Products) -> Node:
+def made(layer: Layer, r: Recurrence, products: GateProducts) -> RecurrentC:
     """A recurrent node with such products."""
     given = Prototype(layer).input(recurrent.X, "x")
     initial = {
@@ -146,7 +146,7 @@ def made(layer: Layer, r: Recurrence, products: Products) -> Node:
         **products.values,
     }  # fmt: skip
     body = _KIT.render(f"{r.op.lower()}.c.j2", **values)
-    return Node(
+    return RecurrentC(
         stem(r.op.lower(), products.kind, r.inputs, r.hidden), body, given,
         (*products.helpers, *helpers.values()),
         recurrent_memory.in_place(layer, r, outputs), 4 * (floats + products.more),

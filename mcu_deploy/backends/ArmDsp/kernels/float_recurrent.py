@@ -115,7 +115,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     return [Proposal(view.part([node.node.id]), price, make, layouts=NATURAL, title=title)]
 
 
-def _products(r: Recurrence, rows: Sequence[_Rows], layer: Layer) -> shared.Products:
+def _products(r: Recurrence, rows: Sequence[_Rows], layer: Layer) -> shared.GateProducts:
     def give(given: Prototype) -> None:
         given.array(*[one.packed() for one in rows])
 
@@ -131,7 +131,7 @@ def _products(r: Recurrence, rows: Sequence[_Rows], layer: Layer) -> shared.Prod
     }  # fmt: skip
     helpers = {one.kernel.stem: one.kernel.function(layer.target) for one in rows}
     kind = "weights8" if layer.domain == "mcu" else "float32"
-    return shared.Products(
+    return shared.GateProducts(
         kind, give, tuple(helpers.values()), floats + SCRATCH_BYTES // BYTES, 0, values
     )
 

@@ -14,7 +14,7 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, call, helper
 from mcu_deploy.backends.floats.recurrent import (
-    Products,
+    GateProducts,
     are_computed,
     bias_of,
     bias_rows,
@@ -59,7 +59,7 @@ def create(layer: Layer) -> Workload:
         "w_ctype": "int8_t" if weights8 else "float",
         "from_x": partial(_from_x, r, weights8), "from_h": partial(_from_h, r, weights8),
     }  # fmt: skip
-    products = Products(kind, give, (helper_,), gates, _packed_size(r) if packs else 0, values)
+    products = GateProducts(kind, give, (helper_,), gates, _packed_size(r) if packs else 0, values)
     node = made(layer, r, products)
     return call(
         node.stem, node.body, node.given, node.helpers, node.headers, node.in_place,

@@ -65,16 +65,7 @@ def _is_small(forest: Forest) -> bool:
         fits = bool(np.isfinite(splits).all())
     else:
         fits = {_NO_LITERAL, int(np.iinfo(splits.dtype).max)}.isdisjoint(splits.tolist())
-    return fits and forest.depth <= _LEVELS and sum(_nodes(forest)) <= _NODES
-
-
-def _nodes(forest: Forest) -> list[int]:
-    """Of each tree how many nodes it has, where none is shared."""
-    below, above = forest.below.tolist(), forest.above.tolist()
-    size: dict[int, int] = {}
-    for node in forest.children_first():
-        size[node] = 1 + size.get(below[node], 0) + size.get(above[node], 0)
-    return [size.get(root, 0) for root in forest.roots.tolist()]
+    return fits and forest.depth <= _LEVELS and forest.nodes_of_trees <= _NODES
 
 
 def _leaves(forest: Forest, root: int) -> Counter[int]:
@@ -101,7 +92,7 @@ def _costs(layer: Layer, forest: Forest) -> Costs:
     waits = for_code(layer.target, node * levels + 2 * _ITEM * count)
     return Costs(
         cycles=round(rows * (level * levels + _TREE * count + waits)) + _CALL,
-        flash=node * sum(_nodes(forest)) + _ITEM * items + _FUNCTION,
+        flash=node * forest.nodes_of_trees + _ITEM * items + _FUNCTION,
     )
 
 

@@ -44,6 +44,7 @@ def supports(layer: Layer) -> Support:
         return no("its shapes do not fit together")
     try:
         forest = Forest.of(layer.attributes)
+        forest.check(x.shape[1], count)
     except NoForest as wrong:
         return no(str(wrong))
     aggregate = aggregate_of(layer.attributes)
@@ -51,11 +52,6 @@ def supports(layer: Layer) -> Support:
         return no("it gives sums, least or largest weights, without a transform")
     if forest.splits.dtype != x.dtype.numpy or forest.weights.dtype != y.dtype.numpy:
         return no("its splits are of other numbers than its input, or its weights than its output")
-    features, targets = forest.features, forest.targets
-    if features.min(initial=0) < 0 or features.max(initial=0) >= x.shape[1]:
-        return no("its nodes ask for features that are not there")
-    if targets.min(initial=0) < 0 or targets.max(initial=0) >= count:
-        return no("its leaves have targets that are not there")
     if aggregate != SUM and (forest.starts[1:] == forest.starts[:-1]).any():
         return no("its least or largest leaf is wanted, and some have no weights")
     return YES if tables(layer) is not None else no("its trees are too large")
