@@ -46,7 +46,8 @@ class Costs:
 
     instructions: executed in one run; cycles: what they take on the target's core; flash: bytes of
     constants, and of code that no other layer has. code: bytes of the function, where layers of
-    equal types and attributes share one. known: how the instructions and cycles are known.
+    equal types and attributes share one. known: how the instructions and cycles are known. waits:
+    of the cycles those that it waits for code and constants, as if no cache had any of them before.
     """
 
     macs: int = 0
@@ -55,6 +56,7 @@ class Costs:
     flash: int | None = None
     known: Known = Known.MODELLED
     code: int = 0
+    waits: int = 0
 
     @staticmethod
     def sum(every: Iterable[Costs]) -> Costs:
@@ -74,6 +76,7 @@ class Costs:
             added(p.flash for p in parts),
             all_known.pop() if len(all_known) == 1 else Known.MODELLED,
             sum(p.code for p in parts),
+            sum(p.waits for p in parts),
         )
 
     def price(self, unit: Unit) -> Cost | None:

@@ -220,6 +220,12 @@ class Plan:
         costs = (step.choice.workload.costs.cycles for step in self.steps)
         return sum(n * times for n, times in zip(costs, self.times, strict=True) if n is not None)
 
+    @property
+    def waits(self) -> int:
+        """The part of `cycles` that is waited for code and constants."""
+        waits = (step.choice.workload.costs.waits for step in self.steps)
+        return sum(n * times for n, times in zip(waits, self.times, strict=True))
+
     @cached_property
     def holders(self) -> tuple[NodeId | None, ...]:
         """The innermost If, Loop or Scan that each layer is in; None: it runs once."""

@@ -119,7 +119,8 @@ def _measured(network: Network) -> MeasuredReport | None:
 def _network(board: Processor, built: BuiltNetwork) -> NetworkReport:
     network, plan, sizes = built.network, built.network.plan, built.sizes
     data = board.roles.data if isinstance(board, Board) else ""
-    time, no_time = prices.of_network(board, network)
+    kept = prices.is_kept(network.target.memory, sizes.flash_parts)
+    time, no_time = prices.of_network(board, network, kept=kept)
     used = symbols.measured(network.sources, built.object)
 
     def tensor(edge: EdgeId, name: str | None = None) -> TensorReport:
@@ -191,7 +192,7 @@ def _network(board: Processor, built: BuiltNetwork) -> NetworkReport:
         quantized=floats.is_quantized(network),
         float_layers=_float_layers(network),
         layers=tuple(
-            _layer(network, step, position, holder)
+            _layer(network, step, position, holder, kept)
             for step, position, holder in zip(
                 plan.steps, _positions(plan), plan.holders, strict=True
             )
@@ -256,14 +257,16 @@ def _positions(plan: Plan) -> tuple[int, ...]:
     return tuple(p for p, item in enumerate(plan.program) if isinstance(item, Step))
 
 
-def _layer(network: Network, step: Step, position: int, holder: NodeId | None) -> LayerReport:
+def _layer(
+    network: Network, step: Step, position: int, holder: NodeId | None, kept: bool
+) -> LayerReport:
     graph, plan = network.whole_graph, network.plan
     layer, workload = step.choice.layer, step.choice.workload
     return LayerReport(
         **vars(_row(network, step)),
         position=position,
         within=None if holder is None else graph.node(holder).short,
-        cost=CostReport.of(workload.costs.stated),
+        cost=CostReport.of(prices.of_layer(workload.costs, kept=kept)),
         fingerprint=workload.fingerprint,
         constant_bytes=sum(c.value.nbytes for c in workload.constants),
         inputs=memory.operands(plan, step),

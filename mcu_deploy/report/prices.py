@@ -3,18 +3,43 @@ anything has run. `profile` follows each instruction instead; docs/costs.md has 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from mcu_deploy.backends.cost import Cost, Costs
 from mcu_deploy.backends.isa.models import MODELS
 from mcu_deploy.boards import Board, Processor
 from mcu_deploy.compiled import Network
+from mcu_deploy.memory_timing import MemoryTiming
 from mcu_deploy.plan import hot_code
 from mcu_deploy.report.model import NetworkReport, PricedTime
 
 
-def of_network(board: Processor, network: Network) -> tuple[PricedTime | None, str]:
-    """Of all layers of a run, at the clock that the board is rated for; without that a clause that
-    says why."""
+def is_kept(memory: MemoryTiming | None, flash: Mapping[str, int]) -> bool:
+    """Whether a network lies whole in the caches, so that only its first run waits. flash: its
+    bytes by parts, as reports have them."""
+    if memory is None:
+        return False
+    constants = flash["constants"]
+    code = sum(flash.values()) - constants
+    if memory.unified:
+        code, constants = code + constants, 0
+    held = [of.bytes if of else 0 for of in (memory.instruction_cache, memory.data_cache)]
+    return code <= held[0] and constants <= held[1]
+
+
+def of_layer(costs: Costs, *, kept: bool) -> Cost | None:
+    """Of one call. kept: see `is_kept`."""
+    if kept and costs.cycles is not None:
+        costs = replace(costs, cycles=costs.cycles - costs.waits)
+    return costs.stated
+
+
+def of_network(
+    board: Processor, network: Network, *, kept: bool = False
+) -> tuple[PricedTime | None, str]:
+    """Of all layers of a run that is not the first, at the clock that the board is rated for;
+    without that a clause that says why. kept: see `is_kept`."""
     reason = _unpriced(board, network)
     if reason or not isinstance(board, Board):
         return None, reason
@@ -22,8 +47,11 @@ def of_network(board: Processor, network: Network) -> tuple[PricedTime | None, s
         workload = step.choice.workload
         if workload.costs.cycles is None and not workload.is_view:
             return None, f"{workload.backend} states no cycles of the layer {step.short}"
-    kernels = network.sources.kernels.values()
-    cycles = network.plan.cycles + hot_code.correction(kernels, network.target.hot)
+    cycles = network.plan.cycles
+    if kept:
+        cycles -= network.plan.waits
+    else:
+        cycles += hot_code.correction(network.sources.kernels.values(), network.target.hot)
     return _at(board.rated_clock_hz or board.clock_hz, cycles), ""
 
 

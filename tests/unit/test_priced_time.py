@@ -11,7 +11,7 @@ from arm_dsp_cases import Case, model
 from mcu_deploy.boards import load_board, load_core
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.options import Options
-from mcu_deploy.report.prices import of_network
+from mcu_deploy.report.prices import is_kept, of_layer, of_network
 
 
 def test_it_is_the_sum_of_the_layers_at_the_rated_clock(tmp_path: Path) -> None:
@@ -34,6 +34,29 @@ def test_it_is_the_sum_of_the_layers_at_the_rated_clock(tmp_path: Path) -> None:
     assert of_network(silent, unknown) == (
         None, "the file of board nucleo_l4r5zi does not say how its flash answers (`timing`)"
     )  # fmt: skip
+
+
+def test_what_caches_hold_whole_is_not_waited_for(tmp_path: Path) -> None:
+    """As `profile` counts a run that is not the first. STM32F746: 4 KB for each of the two."""
+    board = load_board("stm32f746")
+    path = model([Case(8, 8, 4, 4), Case(8, 16, 4, 4, 1)], tmp_path / "net.onnx")
+    network = compile_model(path, board)
+    memory = network.target.memory
+    assert is_kept(memory, {"code": 3000, "runtime": 1096, "constants": 4096})
+    assert not is_kept(memory, {"code": 3000, "runtime": 1097, "constants": 4096})
+    assert not is_kept(memory, {"code": 3000, "runtime": 1096, "constants": 4097})
+    unified = load_board("nucleo_u575zi").memory("flash").rated_timing  # 8 KB
+    assert is_kept(unified, {"code": 8000, "runtime": 0, "constants": 192})
+    assert not is_kept(unified, {"code": 8000, "runtime": 0, "constants": 193})
+    # Without what it waits it takes what it would at once, in kernels for this flash.
+    first, _ = of_network(board, network)
+    again, _ = of_network(board, network, kept=True)
+    assert first is not None and again is not None
+    costs = [step.choice.workload.costs for step in network.plan.steps]
+    layers = [of_layer(cost, kept=True) for cost in costs]
+    assert again.cycles == sum(cost.value for cost in layers if cost is not None)
+    assert first.cycles - again.cycles == sum(cost.waits for cost in costs) > 0
+    assert all(cost.waits > 0 for cost in costs if cost.cycles)
 
 
 @pytest.mark.parametrize(

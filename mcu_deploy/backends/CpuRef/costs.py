@@ -7,6 +7,7 @@ import numpy as np
 from mcu_deploy.arithmetic import exponential_table
 from mcu_deploy.backends.CpuRef.cycles import cycles
 from mcu_deploy.backends.CpuRef.kernels import trees
+from mcu_deploy.backends.CpuRef.waits import waits
 from mcu_deploy.backends.interface import Costs, Layer
 from mcu_deploy.operators import label
 from mcu_deploy.operators.normalization import softmax_extent
@@ -21,16 +22,18 @@ _FUNCTION = 160
 def estimate(layer: Layer) -> Costs:
     """The costs of a layer. flash: the bytes of the constants that it reads, of the factors that
     are made of its weights' scales, and of the table of a Softmax."""
-    taken = round(cycles(layer))
+    taken = cycles(layer)
+    waited = waits(layer, taken) if taken else 0
     constants = [o.type for o in layer.inputs if o is not None and o.constant is not None]
     scales = (4 * t.quantization.scales.size for t in constants[:1] if t.quantization is not None)
     name = label(layer.domain, layer.op)
     code = next((size for op, size in _CODE.items() if name.endswith(op)), _FUNCTION)
     return Costs(
         layer.macs,
-        cycles=taken,
+        cycles=round(taken + waited),
         flash=sum(t.bytes for t in constants) + sum(scales) + _table(layer),
         code=code if taken else 0,
+        waits=round(waited),
     )
 
 

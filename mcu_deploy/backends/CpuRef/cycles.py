@@ -20,7 +20,6 @@ from mcu_deploy.backends.CpuRef import window_cycles
 from mcu_deploy.backends.CpuRef.cores import core_of, factor
 from mcu_deploy.backends.CpuRef.kernels import resizing
 from mcu_deploy.backends.CpuRef.kernels.padding import lines_of
-from mcu_deploy.backends.CpuRef.waits import waits
 from mcu_deploy.backends.interface import Layer
 from mcu_deploy.backends.kit.strides import collapse, memory_strides
 from mcu_deploy.ir import DType, TensorType
@@ -36,7 +35,7 @@ _COPIED, _COPIED_ALONE = 0.8, 6
 
 
 def cycles(layer: Layer) -> float:
-    """What one run takes, with what it waits for the memory; 0 for a view, or no elements."""
+    """What one run takes where all memory answers at once; 0 for a view, or no elements."""
     if not any(operand.type.elements for operand in layer.outputs):
         return 0
     formula = _FORMULAS.get(layer.op, _elementwise)
@@ -44,8 +43,7 @@ def cycles(layer: Layer) -> float:
     if not found:
         return 0
     is_table = formula is _elementwise and found <= _TABLE * layer.output.type.elements
-    found = found * factor(layer, is_table) + _CALL * core_of(layer.target).moved
-    return found + waits(layer, found)
+    return found * factor(layer, is_table) + _CALL * core_of(layer.target).moved
 
 
 # Of an element that is written, of float32; where there is a second number, of 8 bits.

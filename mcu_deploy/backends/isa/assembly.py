@@ -122,7 +122,7 @@ class Assembly:
         constants lie in. Where nobody knows the core's time, it is that of `model`."""
         model = self._model_of(target)
         called = framing(self.items, model, target.fpu)
-        return round(called + self._issued(model) + self._waits_on(target))
+        return round(called + self._issued(model) + self.waits(target))
 
     @property
     def cycles(self) -> float:
@@ -132,8 +132,8 @@ class Assembly:
     def _model_of(self, target: Target) -> Model:
         return MODELS.get(target.core, self._model)
 
-    def _waits_on(self, target: Target) -> float:
-        """The cycles that it waits, for no code where that lies in RAM."""
+    def waits(self, target: Target) -> float:
+        """The cycles that a call waits, for no code where that lies in RAM."""
         memory = target.memory
         if memory is None or memory.answers_at_once:
             return 0.0

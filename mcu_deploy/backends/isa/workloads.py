@@ -91,11 +91,12 @@ class Kernels:
         """A part that one kernel computes. constant_bytes: of constants that are not packed yet, or
         of all; operands, count: as `workload` has them; the rest is as in `Proposal` and `Price`.
         """
-        price = Price(
-            Costs(macs, cycles=code.time(target), flash=_bytes(constants, constant_bytes)),
-            {f"{stem} {code.digest}": code.bytes},
-            scratch_bytes, tuple(in_place),
+        costs = Costs(
+            macs, cycles=code.time(target), flash=_bytes(constants, constant_bytes),
+            waits=round(code.waits(target)),
         )  # fmt: skip
+        key = f"{stem} {code.digest}"
+        price = Price(costs, {key: code.bytes}, scratch_bytes, tuple(in_place))
 
         def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:
             (layer,) = layers

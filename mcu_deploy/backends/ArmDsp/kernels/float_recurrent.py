@@ -94,7 +94,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     cycles = _UNIT[r.op] * _CORES.get(core, 1) * r.hidden
     cycles += sum(one.code.time(node.target) + _CALL for one in rows)
     flash = sum(one.plan.stream_bytes for one in rows) * r.directions
-    costs = Costs(node.macs, cycles=round(steps * cycles), flash=flash)
+    waits = round(steps * sum(one.code.waits(node.target) for one in rows))
+    costs = Costs(node.macs, cycles=round(steps * cycles), flash=flash, waits=waits)
     made = shared.made(node, r, _products(r, rows, node))
     code |= {made.body: _BODY_BYTES}
     price = Price(costs, code, made.scratch_bytes, made.in_place)

@@ -93,6 +93,7 @@ def _costs(layer: Layer, forest: Forest) -> Costs:
     return Costs(
         cycles=round(rows * (level * levels + _TREE * count + waits)) + _CALL,
         flash=node * forest.nodes_of_trees + _ITEM * items + _FUNCTION,
+        waits=round(rows * waits),
     )
 
 
