@@ -67,7 +67,7 @@ vldmia r12!, {s4-s7}|vldmia r12, {d3-d4}|vstmia r12!, {s8-s10}|vstmia r12, {d1-d
 """
 
 _FLOATS = """
-vadd.f32 s0, s1, s2|vsub.f32 s0, s1, s2|vmul.f32 s0, s1, s2|vdiv.f32 s0, s1, s2
+vadd.f32 s0, s1, s2|vsub.f32 s0, s1, s2|vmul.f32 s0, s1, s2|vdiv.f32 s0, s1, s2|vsqrt.f32 s0, s1
 vfma.f32 s0, s1, s2|vfms.f32 s0, s1, s2|vcvt.f32.s32 s0, s1|vcvt.f32.u32 s0, s1
 vcvtr.s32.f32 s0, s1|vcvt.u32.f32 s0, s0, #16|vcvt.s16.f32 s0, s0, #1
 vmov s0, r0|vmov r0, s1|vmov s0, s9

@@ -9,6 +9,7 @@ from pathlib import Path
 import arm_dsp_clamp_cases
 import arm_mve_broadcast_cases
 import arm_mve_mean_cases
+import arm_mve_normalization_cases
 import arm_mve_pool_cases
 import pytest
 from arm_dsp_conversion_cases import MODELS, model, samples
@@ -57,6 +58,16 @@ def test_every_mean_gives_the_bits_of_the_oracle(tmp_path: Path) -> None:
     built = right(path, "mps3-an547", tmp_path, "speed", backend="ArmMve")
     backends = {layer.name: layer.backend for layer in built.report.layers}
     assert {backends[f"mean{n}"] for n in range(len(cases))} == {"ArmMve"}
+
+
+def test_normalizations_give_the_bits_of_the_oracle(tmp_path: Path) -> None:
+    cases = [arm_mve_normalization_cases.ALONE, *part(arm_mve_normalization_cases.TAKEN, 4)]
+    path = arm_mve_normalization_cases.model(cases, tmp_path / "cases.onnx")
+    built = right(path, "mps3-an547", tmp_path, "speed", backend="ArmMve")
+    backends = {layer.name: layer.backend for layer in built.report.layers}
+    assert {backends[f"normal{n}"] for n in range(len(cases))} == {"ArmMve"}
+    cycles = {layer.name: layer.cycles or 0 for layer in profile(built.directory).layers}
+    assert 3 * 64 * 64 < cycles["normal0"] < 5.2 * 64 * 64
 
 
 @pytest.mark.matrix

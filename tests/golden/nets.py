@@ -36,6 +36,7 @@ import arm_mve_conv_cases
 import arm_mve_dense_cases
 import arm_mve_depthwise_cases
 import arm_mve_matmul_cases
+import arm_mve_normalization_cases
 import arm_mve_padded_cases
 import arm_mve_pool_cases
 import arm_mve_sum_cases
@@ -215,6 +216,7 @@ NETS = (
     _of_arm_mve("dense", arm_mve_dense_cases, [arm_mve_dense_cases.GOLDEN], "speed"),
     _of_arm_mve("shared", arm_mve_cases, [arm_mve_cases.TAKEN[1], arm_mve_cases.TAKEN[4]], "size"),
     _of_arm_mve("matmul", arm_mve_matmul_cases, [arm_mve_matmul_cases.GOLDEN]),
+    _of_arm_mve("normalization", arm_mve_normalization_cases, [arm_mve_normalization_cases.GOLDEN]),
     _of_arm_mve("depthwise", arm_mve_depthwise_cases, [arm_mve_depthwise_cases.GOLDEN]),
     _of_arm_mve("chain", arm_mve_chain_cases, [arm_mve_chain_cases.GOLDEN], "speed"),
     Net("mve_tflite", mve_tflite, Options(), "mps3-an547", ("ArmMve", "CpuRef")),

@@ -76,6 +76,16 @@ def divide(a: int, b: int) -> int:
     return bits(x / y)
 
 
+def root(a: int) -> int:
+    found = _nan(a)
+    if found is not None:
+        return found
+    x = number(a)
+    if x < 0:
+        return _DEFAULT_NAN
+    return bits(math.sqrt(x))
+
+
 def fused(addend: int, a: int, b: int) -> int:
     """addend + a * b, rounded once."""
     x, y, z = number(a), number(b), number(addend)

@@ -222,6 +222,7 @@ _MEANINGS: dict[str, Meaning] = {
     "vsub.f32": Meaning("duu", "{0} = f32.subtract({1}, {2})"),
     "vmul.f32": Meaning("duu", "{0} = f32.multiply({1}, {2})"),
     "vdiv.f32": Meaning("duu", "{0} = f32.divide({1}, {2})"),
+    "vsqrt.f32": Meaning("du", "{0} = f32.root({1})"),
     "vfma.f32": Meaning("buu", "{0} = f32.fused({0}, {1}, {2})"),
     "vfms.f32": Meaning("buu", "{0} = f32.fused({0}, {1} ^ B, {2})"),
     "vcvt.f32.s32": Meaning("du", "{0} = f32.of({1.s})"),
