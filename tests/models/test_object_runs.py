@@ -61,8 +61,11 @@ def test_all_eight_compile_without_warnings_for_cortex_m(
 
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_host_gcc
-def test_the_headers_are_c_and_cpp_and_refuse_another_abi(models_dir: Path, tmp_path: Path) -> None:
-    names = programs.write(networks_of(models_dir, "mps2-an386"), tmp_path)
+@pytest.mark.parametrize("models", chosen([_TWO, MODELS], [_TWO]))
+def test_the_headers_are_c_and_cpp_and_refuse_another_abi(
+    models: Sequence[str], models_dir: Path, tmp_path: Path
+) -> None:
+    names = programs.write(networks_of(models_dir, "mps2-an386", models), tmp_path)
     networks = ", ".join(f"mcu_network_{name}" for name in names)
     lines = [
         *(f'#include "network_{name}.h"' for name in [*names, *names]),
@@ -95,9 +98,9 @@ def test_the_headers_are_c_and_cpp_and_refuse_another_abi(models_dir: Path, tmp_
             assert count == 1
         (other / header.name).write_text(text)
     refused = subprocess.run(
-        ["gcc", "-std=c99", f"-I{other.parent}", f"-I{tmp_path}", "-c", "network_kws_int8.c"],
+        ["gcc", "-std=c99", f"-I{other.parent}", f"-I{tmp_path}", "-c", f"network_{names[0]}.c"],
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert refused.returncode != 0
-    sentence = f"network_kws_int8 is for ABI {ABI[0]}.{ABI[1]} of mcu/model.h: build it again"
+    sentence = f"network_{names[0]} is for ABI {ABI[0]}.{ABI[1]} of mcu/model.h: build it again"
     assert f'#error "{sentence}"' in refused.stderr
