@@ -40,8 +40,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Before onnxruntime is imported: tests send nobody anything.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
-# What is loaded once stays: to look through all of it often takes a tenth of the time.
-gc.set_threshold(100_000, 50, 100)
+# What is loaded once stays: to look through all of it often takes a tenth of the time. As in cli.
+gc.set_threshold(1_000_000)
 
 T = TypeVar("T")
 
