@@ -65,15 +65,14 @@ def _layers(model: Path, goal: str, folder: Path) -> Iterator[Layer]:
 
 
 # Of each model the layers, by their numbers, whose longest loop has more bytes than it may have and
-# which wait for more than a fiftieth of their time for code. Shorter forms of these take longer, or
-# a fiftieth less at most (docs/costs.md): windows that leave the image, begun by code outside of
-# the loop; a stage whose tiles take turns; depthwise layers of long lines.
+# which wait for more than a fiftieth of their time for code: one whose tiles take turns, of which a
+# shorter form takes longer (docs/costs.md), and depthwise layers of long lines.
 _WORTH_IT = 0.02
 _LONG: dict[str, dict[int, int]] = {
     "mlperf_kws_int8": {},
     "mlperf_ad_int8": {},
-    "mlperf_vww_int8": {0: 978, 1: 1286, 4: 1140, 6: 1178},
-    "mlperf_ic_int8": {0: 1034, 1: 1406, 3: 1246},
+    "mlperf_vww_int8": {1: 1286, 4: 1140, 6: 1178},
+    "mlperf_ic_int8": {1: 1428},
 }
 # Layers of usual sizes, of each family.
 _SHAPES = (
@@ -110,4 +109,4 @@ def test_the_loops_of_a_model_fit_or_are_hardly_waited_for(
 def test_the_loops_of_layers_of_usual_sizes_fit_or_are_hardly_waited_for(tmp_path: Path) -> None:
     layers = [*_layers(model(_SHAPES, tmp_path / "shapes.onnx"), "speed", tmp_path)]
     # The dilated one: tiles over the end of a row are begun by code outside of the loop.
-    assert _long(layers) == {1: 994}
+    assert _long(layers) == {1: 898}

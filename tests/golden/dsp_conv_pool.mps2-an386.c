@@ -35,7 +35,7 @@ MCU_FUNCTION void _mcu_dsp_conv_pool_reorder_240x4_int8(const int8_t *x, int8_t 
  * them, and those of the one behind the last, begin at.
  * In place: a tile's windows are read before its outputs are written.
  * The numbers go behind the taps of a tile. */
-MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_0700c808_dsp(const int8_t *x MCU_UNUSED,
+MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_3fa03a6c_dsp(const int8_t *x MCU_UNUSED,
                                                              int8_t *y MCU_UNUSED,
                                                              const uint32_t *weights MCU_UNUSED,
                                                              uint8_t *scratch MCU_UNUSED) {
@@ -355,8 +355,7 @@ MCU_KERNEL void _mcu_dsp_conv_pool_conv3x3_rows_0700c808_dsp(const int8_t *x MCU
             "    ldmia r3, {r3-r5, r7, r12, lr}\n"
             "    cmp r1, r3\n"                      /* column, column_end */
             "    bne 14f\n"
-            "    ldr r1, [r6, #72]\n"               /* column, [taps, #72] */
-            "    ldr r3, [r6, #76]\n"               /* row_stride, [taps, #76] */
+            "    ldrd r1, r3, [r6, #72]\n"          /* column, row_stride, [taps, #72] */
             "    add r2, r2, r3\n"                  /* row, row, row_stride */
             "    ldr r3, [r6, #80]\n"               /* wrap, [taps, #80] */
             "    add r0, r0, r3\n"                  /* source, source, wrap */
@@ -637,7 +636,7 @@ MCU_FUNCTION void _mcu_dsp_conv_pool_conv_pool_strips_dsp(const int8_t *x, int8_
         const int32_t until = wanted < 16 ? wanted : 16;
         range[0] = made - 1;
         range[1] = until - 1;
-        _mcu_dsp_conv_pool_conv3x3_rows_0700c808_dsp(source, next, weights, work);
+        _mcu_dsp_conv_pool_conv3x3_rows_3fa03a6c_dsp(source, next, weights, work);
         source += 60 * (until - made);
         made = until;
         next = strip;

@@ -454,8 +454,7 @@ MCU_KERNEL void _mcu_dsp_convolution_conv3x3_dsp(const int8_t *x MCU_UNUSED, int
             "16:\n"
             "    cmp r1, r3\n"                      /* column, column_end */
             "    bne 17f\n"
-            "    ldr r1, [r10, #72]\n"              /* column, [taps, #72] */
-            "    ldr r7, [r10, #76]\n"              /* row_stride, [taps, #76] */
+            "    ldrd r1, r7, [r10, #72]\n"         /* column, row_stride, [taps, #72] */
             "    add r2, r2, r7\n"                  /* row, row, row_stride */
             "    ldr r7, [r10, #80]\n"              /* wrap, [taps, #80] */
             "    add r0, r0, r7\n"                  /* source, source, wrap */

@@ -36,7 +36,7 @@ MCU_FUNCTION void _mcu_dsp_strips_reorder_384x16_int8(const int8_t *x, int8_t *y
  * them, and those of the one behind the last, begin at.
  * In place: a tile's windows are read before its outputs are written.
  * The numbers go behind the taps of a tile. */
-MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(const int8_t *x MCU_UNUSED,
+MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_fd52f153_dsp(const int8_t *x MCU_UNUSED,
                                                           int8_t *y MCU_UNUSED,
                                                           const uint32_t *weights MCU_UNUSED,
                                                           uint8_t *scratch MCU_UNUSED) {
@@ -588,8 +588,7 @@ MCU_KERNEL void _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(const int8_t *x MCU_UN
             "    ldmia r3, {r3-r5, r7, r12, lr}\n"
             "    cmp r1, r3\n"                      /* column, column_end */
             "    bne 15f\n"
-            "    ldr r1, [r6, #72]\n"               /* column, [taps, #72] */
-            "    ldr r3, [r6, #76]\n"               /* row_stride, [taps, #76] */
+            "    ldrd r1, r3, [r6, #72]\n"          /* column, row_stride, [taps, #72] */
             "    add r2, r2, r3\n"                  /* row, row, row_stride */
             "    ldr r3, [r6, #80]\n"               /* wrap, [taps, #80] */
             "    add r0, r0, r3\n"                  /* source, source, wrap */
@@ -784,14 +783,14 @@ MCU_FUNCTION void _mcu_dsp_strips_conv_conv_add_strips_dsp(const int8_t *x, int8
         const int32_t until = wanted < 12 ? wanted : 12;
         range[0] = made - 1;
         range[1] = until - 1;
-        _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(source, next, weights, work);
+        _mcu_dsp_strips_conv3x3_rows_fd52f153_dsp(source, next, weights, work);
         source += 512 * (until - made);
         made = until;
         next = strip + 1024;
         range[0] = first - 1;
         range[1] = last - 1;
         int8_t *const rows = (int8_t *)scratch;
-        _mcu_dsp_strips_conv3x3_rows_3f2d0fde_dsp(strip + 512, rows, more_weights, work);
+        _mcu_dsp_strips_conv3x3_rows_fd52f153_dsp(strip + 512, rows, more_weights, work);
         _mcu_dsp_strips_add_int8_21_dsp(x, rows, target, constants);
         x += 1024;
         target += 1024;

@@ -38,7 +38,7 @@ MCU_FUNCTION void _mcu_dsp_transposed_reorder_28x8_int8(const int8_t *x, int8_t 
  * them, and those of the one behind the last, begin at.
  * In place: a tile's windows are read before its outputs are written.
  * The numbers go behind the taps of a tile. */
-MCU_KERNEL void _mcu_dsp_transposed_conv2x3_rows_cfaa1ad4_dsp(const int8_t *x MCU_UNUSED,
+MCU_KERNEL void _mcu_dsp_transposed_conv2x3_rows_9500c4df_dsp(const int8_t *x MCU_UNUSED,
                                                               int8_t *y MCU_UNUSED,
                                                               const uint32_t *weights MCU_UNUSED,
                                                               uint8_t *scratch MCU_UNUSED) {
@@ -477,8 +477,7 @@ MCU_KERNEL void _mcu_dsp_transposed_conv2x3_rows_cfaa1ad4_dsp(const int8_t *x MC
             "15:\n"
             "    cmp r1, r3\n"                      /* column, column_end */
             "    bne 16f\n"
-            "    ldr r1, [r10, #72]\n"              /* column, [taps, #72] */
-            "    ldr lr, [r10, #76]\n"              /* row_stride, [taps, #76] */
+            "    ldrd r1, lr, [r10, #72]\n"         /* column, row_stride, [taps, #72] */
             "    add r2, r2, lr\n"                  /* row, row, row_stride */
             "    ldr lr, [r10, #80]\n"              /* wrap, [taps, #80] */
             "    add r0, r0, lr\n"                  /* source, source, wrap */
@@ -602,11 +601,11 @@ MCU_FUNCTION void _mcu_dsp_transposed_conv_transpose_8x4_dsp(const int8_t *x, in
     for (int32_t row = 0; row < 4; row++) {
         range[0] = row - 1;
         range[1] = row;
-        _mcu_dsp_transposed_conv2x3_rows_cfaa1ad4_dsp(x, y, weights, scratch);
+        _mcu_dsp_transposed_conv2x3_rows_9500c4df_dsp(x, y, weights, scratch);
         y += 56;
         range[0] = row;
         range[1] = row + 1;
-        _mcu_dsp_transposed_conv2x3_rows_cfaa1ad4_dsp(x, y, weights1, scratch);
+        _mcu_dsp_transposed_conv2x3_rows_9500c4df_dsp(x, y, weights1, scratch);
         y += 56;
         x += 56;
     }

@@ -45,7 +45,6 @@ class Assembly:
         self._times: list[float] = []  # that each item runs
         self._taken: list[float] = []  # of that, times that a branch with a condition is taken
         self._loops: list[Loop] = []  # by items
-        self._rows: list[Loop] = []  # parts of loops, by items
         self._detours: dict[int, int] = {}  # by the number of a loop: the last item of its detour
         self._reads: list[Reads] = []
         self._model = model
@@ -182,10 +181,7 @@ class Assembly:
             replace(loop, last=self._detours.get(n, loop.last))
             for n, loop in enumerate(self._loops)
         ]
-        loops = [
-            replace(loop, first=of[loop.first], last=of[loop.last + 1] - 1)
-            for loop in (*whole, *self._rows)
-        ]
+        loops = [replace(loop, first=of[loop.first], last=of[loop.last + 1] - 1) for loop in whole]
         return waiting(code, loops, reads, memory)
 
     def number(self, register: Register, value: int) -> None:
@@ -291,14 +287,6 @@ class Assembly:
         if times > 1 and len(self._items) > first:
             self._loops.append(Loop(first, len(self._items) - 1, outside, times))
         self._often = outside
-
-    @contextmanager
-    def in_row(self, times: float) -> Iterator[None]:
-        """Instructions of a loop that run so often, one round behind the other, before what else
-        the loop has runs once. For the price alone, which then knows that they wait once."""
-        first = len(self._items)
-        yield
-        self._rows.append(Loop(first, len(self._items) - 1, self._often / times, times))
 
     @contextmanager
     def detour(self, times: float) -> Iterator[None]:

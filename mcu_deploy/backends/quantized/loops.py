@@ -10,6 +10,9 @@ _LEAST_CACHE = 256
 # A loop that is made to fit takes longer wherever memory answers at once, as RAM does, and where it
 # is not what the layer waits for. So much of the time on the board may be left at most.
 WORTH_IT = 0.98
+# What fits may take so much of the time of what does not, which waits the longer the less the rest
+# of a network leaves of it in the cache.
+HARDLY_LONGER = 1.01
 # A cache of data that is larger keeps most of a layer's weights.
 _LEAST_OF_DATA = 1024
 

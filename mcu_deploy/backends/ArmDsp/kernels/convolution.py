@@ -32,7 +32,7 @@ from mcu_deploy.backends.isa.dsp.gather import Gather, SharedGather
 from mcu_deploy.backends.isa.dsp.windows import Registers, begin_each, hold_patches
 from mcu_deploy.backends.quantized.chains import fused, reader
 from mcu_deploy.backends.quantized.layers import Convolution, image_refusal, read
-from mcu_deploy.backends.quantized.loops import WORTH_IT
+from mcu_deploy.backends.quantized.loops import HARDLY_LONGER, WORTH_IT
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -81,18 +81,24 @@ def proposals(
 def fitting(kernel: Kernel, image: Bordered | None = None) -> Kernel:
     """Where it waits for code, and what each tile or group of tiles runs through is longer than a
     loop may be: the kernel whose loop over taps is shorter by as much, or by half as much, if that
-    is worth it; else itself. image: as `assemble` has it."""
+    is worth it, or hardly waits and hardly takes longer; else itself. image: as `assemble` has it.
+    """
     limit, product, target = kernel.layer.loop_bytes, kernel.product, kernel.layer.target
     if limit is None or product.is_common or product.is_double:
         return kernel
+
+    def waits(code: Assembly) -> bool:
+        return code.waited_for_code(target) >= (1 - WORTH_IT) * code.time(target)
+
     code = assemble(kernel, image)
-    much, time = code.longest_loop(kernel.tiles.count - 1) - limit, code.time(target)
-    if much <= 0 or code.waited_for_code(target) < (1 - WORTH_IT) * time:
+    much = code.longest_loop(kernel.tiles.count / kernel.tiles_together - 1) - limit
+    if much <= 0 or not waits(code):
         return kernel
     kernels = [kernel.leaving(product.room_for(less)) for less in (much // 2, much)]
-    times = [assemble(one, image).time(target) for one in kernels]
-    least = min(times)
-    return kernels[times.index(least)] if least < WORTH_IT * time else kernel
+    short = min(kernels, key=lambda one: assemble(one, image).time(target))
+    shorter = assemble(short, image)
+    most = WORTH_IT if waits(shorter) else HARDLY_LONGER
+    return short if shorter.time(target) < most * code.time(target) else kernel
 
 
 def _in_one_row(layer: Convolution) -> Convolution:
@@ -180,42 +186,50 @@ def _convolve(
         window_groups.begin(code, names)
     code.note("Three windows, begun at once if they are inside of the image and of one row.")
     slow, ready, done = code.label(), code.label(), code.label()
-    share = 1 - float(tiles.are_whole().mean())
-    columns, rows, step, stride = code.registers("tile_columns tile_rows step tile_stride")
-    at = code.register("at")
-    with code.repeat(tiles.count, "b"):
-        with code.in_row(kernel.tiles_together):
-            code.add(at, tile.taps, frame.at("source"))
-            first, *others = windows.downs
-            code.ldmia(at, [source, column, row, columns, rows, step, first, stride])
-            code.cmp(column, columns)
-            code.it("lo")
-            code.cmplo(row, rows)
-            code.bhs(slow)
-            with code.times(1 - share):
-                code.mov(windows.sources[0], source)
-                code.add(column, column, stride)
-                for one, next_ in pairwise([*windows.sources, source]):
-                    code.add(next_, one, step)
-                for down in others:
-                    code.mov(down, first)
-                code.strd(source, column, frame["source"])
-            code.place(ready)
-            if kernel.tiles_together > 1:
-                go_on, multiply, finished = (code.label() for _ in range(3))
-                window_groups.gather(code, kernel, names, go_on)
-        if kernel.tiles_together > 1:
-            code.place(multiply)
-            window_groups.multiply(code, kernel, names, finished)
-            code.place(go_on)
-        else:
+    share, together = 1 - float(tiles.are_whole().mean()), kernel.tiles_together
+
+    def begin() -> None:
+        columns, rows, step, stride = code.registers("tile_columns tile_rows step tile_stride")
+        at, (first, *others) = code.register("at"), windows.downs
+        code.add(at, tile.taps, frame.at("source"))
+        code.ldmia(at, [source, column, row, columns, rows, step, first, stride])
+        code.cmp(column, columns)
+        code.it("lo")
+        code.cmplo(row, rows)
+        code.bhs(slow)
+        with code.times(1 - share):
+            code.mov(windows.sources[0], source)
+            code.add(column, column, stride)
+            for one, next_ in pairwise([*windows.sources, source]):
+                code.add(next_, one, step)
+            for down in others:
+                code.mov(down, first)
+            code.strd(source, column, frame["source"])
+        code.place(ready)
+
+    def begin_otherwise(tiles: float) -> None:
+        code.place(slow)
+        with code.detour(tiles * share):
+            begin_each(code, kernel, names, ready, done)
+        code.place(done)
+
+    if together == 1:
+        with code.repeat(tiles.count, "b"):
+            begin()
             _tile(code, kernel, names)
-    code.place(slow)
-    with code.detour(tiles.count * share):
-        begin_each(code, kernel, names, ready, done)
-    code.place(done)
-    if kernel.tiles_together > 1:
-        window_groups.last(code, names, multiply, finished)
+        begin_otherwise(tiles.count)
+        return
+    multiply, finished = code.label(), code.label()
+    with code.repeat(tiles.count / together, "b"):
+        with code.repeat(together):
+            begin()
+            window_groups.gather(code, kernel, names)
+        code.b(multiply)
+        begin_otherwise(together)
+        window_groups.end(code, names, finished)
+        code.place(multiply)
+        window_groups.multiply(code, kernel, names, finished)
+    code.place(finished)
 
 
 def _tile(code: Assembly, kernel: Kernel, names: Registers) -> None:

@@ -8,7 +8,7 @@ run for each tap, too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,9 @@ _MOST_COLUMNS = 3  # of a window of one row, each with code of its own
 # Rows that have an odd number of last bytes leave half a pair empty each. So many words and last
 # bytes of a window are unrolled at most, so that these bytes make pairs with each other.
 _MOST_WITH_BYTES_BEHIND = 16
+
+# The code of a word and of a byte of three windows, and what of a loop that fits is much.
+_WORD_CODE, _BYTE_CODE, _LARGE_PART = 40, 30, 0.25
 
 # Of a row's pixels, those that are computed because tiles are of three; and where their weights are
 # waited for, which tiles of shared columns multiply in turn.
@@ -147,6 +150,15 @@ class Gather:
         return self._runs == 1 and rows > 1 and rest % 2 == 1 and is_small
 
     @property
+    def _loops_over_rows(self) -> bool:
+        """Of these, whether their words are a loop: where the code of all would be a large part of
+        what a loop may have."""
+        rows, words, rest = self.layer.window.kernel[0], self._run_bytes // 4, self._run_bytes % 4
+        limit = self.layer.loop_bytes
+        code = rows * (words * _WORD_CODE + rest * _BYTE_CODE)
+        return limit is not None and words > 0 and code > limit * _LARGE_PART
+
+    @property
     def moved(self) -> int:
         """So many bytes `assemble` leads the pointer on that it writes to."""
         rows, rest = self._rows * self._runs, -(-(self._run_bytes % 4) // 2)
@@ -191,7 +203,10 @@ class Gather:
             "bytes of a row they are 0 and 2, 1 and 3; what is left of a row is in its order."
         )
         if self._has_bytes_behind:
-            self._unrolled_rows(code, windows, into)
+            if self._loops_over_rows:
+                self._looped_rows(code, windows, into)
+            else:
+                self._unrolled_rows(code, windows, into)
             return
         rows, left = self._rows, windows.left
         has_rows = rows > 1 or self.is_common
@@ -221,12 +236,31 @@ class Gather:
             for _ in range(words):
                 self._word(code, windows, into)
             for tap in range(row * rest, (row + 1) * rest):
-                behind = 24 * words * (rows - 1 - row) + 12 * (tap // 2) + 2 * (tap % 2)
                 self._byte(code, windows, windows.low)
-                for n, x in enumerate(windows.low):
-                    code.strh(x, into[behind + 4 * n])
+                self._store_tap(code, windows, into, tap, 24 * words * (rows - 1 - row))
             if row < rows - 1:
                 windows.down(code)
+
+    def _looped_rows(self, code: Assembly, windows: Windows, into: Register) -> None:
+        """The words of all rows in a loop, which passes the last bytes; then these, from the last
+        row up."""
+        rows, words, rest = self.layer.window.kernel[0], self._run_bytes // 4, self._run_bytes % 4
+        code.mov(windows.left, rows)
+        with code.repeat(rows):
+            for _ in range(words - 1):
+                self._word(code, windows, into)
+            self._word(code, windows, into, 4 + rest)
+            windows.down(code)
+            code.subs(windows.left, windows.left, 1)
+        load = self._load_byte(code)
+        for row in reversed(range(rows)):
+            back = rest if row == rows - 1 else self._run_bytes
+            for source, down in zip(windows.sources, windows.downs, strict=True):
+                code.sub(source, source, down)
+            for n in range(rest):
+                for x, source in zip(windows.low, windows.sources, strict=True):
+                    load(x, source[n] if n else source.before(-back))
+                self._store_tap(code, windows, into, row * rest + n)
 
     def _run(self, code: Assembly, windows: Windows, into: Register) -> None:
         low, high, left = windows.low, windows.high, windows.left
@@ -245,18 +279,28 @@ class Gather:
                     code.pkhbt(even, even, odd.lsl(16))
             code.stmia(into.moving, low)
 
-    def _word(self, code: Assembly, windows: Windows, into: Register) -> None:
-        """Four taps of each window."""
+    def _store_tap(
+        self, code: Assembly, windows: Windows, into: Register, tap: int, behind: int = 0
+    ) -> None:
+        """Of each window, from `low`: the tap of that number, of those so many bytes behind."""
+        for n, x in enumerate(windows.low):
+            code.strh(x, into[behind + 12 * (tap // 2) + 2 * (tap % 2) + 4 * n])
+
+    def _word(self, code: Assembly, windows: Windows, into: Register, on: int = 4) -> None:
+        """Four taps of each window, which goes on by so many bytes."""
         for word, source in zip(windows.low, windows.sources, strict=True):
-            code.ldr(word, source.after(4))
+            code.ldr(word, source.after(on))
         widen(code, self.layer.extend, windows.low, windows.high)
         code.stmia(into.moving, [*windows.low, *windows.high])
 
     def _byte(self, code: Assembly, windows: Windows, to: Sequence[Register]) -> None:
         """A tap of each window."""
-        load = code.ldrsb if self.layer.extend == "sxtb16" else code.ldrb
+        load = self._load_byte(code)
         for tap, source in zip(to, windows.sources, strict=True):
             load(tap, source.after(1))
+
+    def _load_byte(self, code: Assembly) -> Callable[..., None]:
+        return code.ldrsb if self.layer.extend == "sxtb16" else code.ldrb
 
 
 @dataclass(frozen=True, eq=False)

@@ -221,12 +221,11 @@ def in_turn(tile: Tile, of: TapGroup, outputs: Outputs, apart: int) -> None:
             code.vmov(tile.stream, resumed)
             code.vmov(end, stop)
             code.cmp(tile.stream, end)
-        code.vmov(resumed, tile.stream)
         again, all_ = code.label(), code.label()
         code.place(again)
         with code.times(of.tiles):
             code.vmov(tile.stream, resumed)
-            ways.finish(is_near=False)
+            ways.finish()
             code.vmov(at, ends.halves[0])
             code.tst(at, STACK_BYTES - 1)
             code.beq(all_)

@@ -13,16 +13,21 @@ _IS_LAST = "end"
 
 
 def begin(code: Assembly, names: Registers) -> None:
-    """No tile is gathered yet."""
+    """More windows may come, and no tile is gathered yet."""
     at = code.register("at")
     code.mov(at, 0)
     code.str(at, names.frame[_IS_LAST])
+    _begin_group(code, names)
+
+
+def _begin_group(code: Assembly, names: Registers) -> None:
+    at = code.register("at")
     code.vmov(at, names.activations)
     code.vmov(names.next_tile, at)
 
 
-def gather(code: Assembly, kernel: Kernel, names: Registers, go_on: Label) -> None:
-    """A tile whose windows are begun. go_on: where it goes on if the group has room for more."""
+def gather(code: Assembly, kernel: Kernel, names: Registers) -> None:
+    """A tile whose windows are begun. Sets the flags of a branch to the next one of the group."""
     frame, taps = names.frame, names.tile.taps
     into, free, at, end = code.registers("into free at tiles_end")
     out, stop, second, third = code.registers("out end second third")
@@ -34,7 +39,6 @@ def gather(code: Assembly, kernel: Kernel, names: Registers, go_on: Label) -> No
         code.offset(into, kernel.product.tile_bytes - kernel.gather.moved, free)
         code.vmov(names.next_tile, into)
         code.cmp(into, taps)
-        code.bne(go_on)
         return
     code.note("Behind the taps of the tile stands where its outputs go.")
     code.vmov(taps, names.numbers)
@@ -48,44 +52,11 @@ def gather(code: Assembly, kernel: Kernel, names: Registers, go_on: Label) -> No
     code.str(out, frame["next"])
     code.vmov(end, names.numbers)
     code.cmp(at, end)
-    code.bne(go_on)
 
 
-def multiply(code: Assembly, kernel: Kernel, names: Registers, finished: Label) -> None:
-    """All tiles of the group. finished: where it goes on if there are no more."""
-    tile, tiles, at = names.tile, kernel.tiles_together, code.register("at")
-    out, free = code.registers("out free")
-    in_order = InOrder(tile) if kernel.is_in_order else None
-    with code.times(1 / tiles):
-        code.ldr(at, names.frame["filters"])
-        if in_order:
-            code.ldr(out, names.frame["next"])
-            code.add(at, at, out)
-            code.vmov(tile.ends, out, at)
-        else:
-            code.vmov(names.filters, at)
-        code.vmov(tile.stream, names.stream)
-        outputs = in_order or InSlots(tile, names.filters)
-        group = nests.TapGroup(names.activations, names.next_tile, tiles)
-        if kernel.product.is_in_turn:
-            nests.in_turn(tile, group, outputs, kernel.taps_bytes // tiles)
-        else:
-            nests.group(tile, group, outputs)
-        code.vmov(at, names.activations)
-        code.vmov(names.next_tile, at)
-        code.offset(tile.taps, kernel.taps_bytes, tile.stream, at)
-        code.vmov(names.numbers, tile.taps)
-        if in_order:
-            code.vmov(out, in_order.next_out)
-            code.offset(out, 2 - kernel.product.filters, free)
-            code.str(out, names.frame["next"])
-        code.ldr(at, names.frame[_IS_LAST])
-        code.cmp(at, 0)
-        code.bne(finished)
-
-
-def last(code: Assembly, names: Registers, multiply: Label, finished: Label) -> None:
-    """There are no more windows: what is gathered is the last group."""
+def end(code: Assembly, names: Registers, finished: Label) -> None:
+    """There are no more windows: what is gathered is the last group. finished: where it goes on if
+    that is nothing."""
     at, first = code.registers("at first")
     with code.rarely():
         code.vmov(at, names.next_tile)
@@ -94,5 +65,38 @@ def last(code: Assembly, names: Registers, multiply: Label, finished: Label) -> 
         code.beq(finished)
         code.mov(first, 1)
         code.str(first, names.frame[_IS_LAST])
-        code.b(multiply)
-    code.place(finished)
+
+
+def multiply(code: Assembly, kernel: Kernel, names: Registers, finished: Label) -> None:
+    """All tiles of the group. finished: where it goes on if there are no more."""
+    tile, tiles, at = names.tile, kernel.tiles_together, code.register("at")
+    out, free = code.registers("out free")
+    in_order = InOrder(tile) if kernel.is_in_order else None
+    code.ldr(at, names.frame["filters"])
+    if in_order:
+        code.ldr(out, names.frame["next"])
+        code.add(at, at, out)
+        code.vmov(tile.ends, out, at)
+    else:
+        code.vmov(names.filters, at)
+    code.vmov(tile.stream, names.stream)
+    outputs = in_order or InSlots(tile, names.filters)
+    group = nests.TapGroup(names.activations, names.next_tile, tiles)
+    if kernel.product.is_in_turn:
+        nests.in_turn(tile, group, outputs, kernel.taps_bytes // tiles)
+    else:
+        nests.group(tile, group, outputs)
+    _begin_group(code, names)
+    if kernel.product.is_in_turn:  # whose words took the register
+        code.vmov(tile.taps, names.next_tile)
+        code.offset(tile.taps, kernel.taps_bytes, free)
+        code.vmov(names.numbers, tile.taps)
+    else:
+        code.vmov(tile.taps, names.numbers)
+    if in_order:
+        code.vmov(out, in_order.next_out)
+        code.offset(out, 2 - kernel.product.filters, free)
+        code.str(out, names.frame["next"])
+    code.ldr(at, names.frame[_IS_LAST])
+    code.cmp(at, 0)
+    code.bne(finished)

@@ -87,8 +87,7 @@ def begin_each(code: Assembly, kernel: Kernel, names: Registers, ready: Label, d
         code.cmp(column, column_end)
         code.bne(same)
         with code.times(tiles.layer.window.output[0] / count):
-            code.ldr(column, frame["column begin"])
-            code.ldr(row_stride, frame["row stride"])
+            code.ldrd(column, row_stride, frame["column begin"])
             code.add(row, row, row_stride)
             code.ldr(wrap, frame["wrap"])
             code.add(source, source, wrap)
