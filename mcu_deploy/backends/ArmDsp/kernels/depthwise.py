@@ -48,7 +48,7 @@ from mcu_deploy.backends.quantized.gains import (
 )
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.lines import LANES, BareLines
-from mcu_deploy.backends.quantized.loops import WORTH_IT
+from mcu_deploy.backends.quantized.loops import HARDLY_LONGER, WORTH_IT
 
 OPERATORS = ("Conv", "tflite::Conv")
 _MOST_MOVED = 127  # in a byte
@@ -132,16 +132,19 @@ class Kernel:
     @property
     def fitting(self) -> Kernel:
         """Where it waits for code, and what runs for each band of four channels is longer than a
-        loop may be: the fastest of the kernels that unroll less, if that is worth it; else itself.
-        """
+        loop may be: of the kernels that unroll less the fastest that fits, if that hardly takes
+        longer; or the fastest, if that is worth it; else itself."""
         longest, cycles = self.layer.loop_bytes, self.cycles
         if longest is None or self.band_bytes <= longest:
             return self
         if self.code.waited_for_code(self.layer.target) < (1 - WORTH_IT) * cycles:
             return self
         kernels = [replace(self, unrolling=how) for how in UNROLLINGS[1:]]
-        short = min(kernels, key=lambda kernel: (kernel.cycles, kernel.band_bytes))
-        return short if short.cycles < WORTH_IT * cycles else self
+        kernels.sort(key=lambda kernel: (kernel.cycles, kernel.band_bytes))
+        best = kernels[0] if kernels[0].cycles < WORTH_IT * cycles else self
+        fits = (kernel for kernel in kernels if kernel.band_bytes <= longest)
+        short = next(fits, best)
+        return short if short.cycles <= HARDLY_LONGER * best.cycles else best
 
     @property
     def channel_bytes(self) -> int:

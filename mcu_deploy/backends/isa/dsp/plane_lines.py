@@ -20,17 +20,20 @@ from mcu_deploy.backends.quantized.requantization import shift_of
 
 class Unrolling(NamedTuple):
     """How many pairs of outputs are unrolled at most: of lines that see the whole kernel, and of
-    those that lack a row of it; and how many of pixels that go to the planes."""
+    those that lack a row of it; and how many of pixels that go to the planes. is_entered: loops
+    leave no pairs behind them; they are entered where the first round has as many as it needs."""
 
     inside: int = MOST_UNROLLED
     edges: int = MOST_UNROLLED
     pixels: int = MOST_UNROLLED
+    is_entered: bool = False
 
 
 # The one that is for all where nothing waits for code, and some of shorter code.
 UNROLLINGS = (
     Unrolling(), Unrolling(4, 3), Unrolling(3, 3), Unrolling(4, 2, 2), Unrolling(3, 2, 3),
     Unrolling(2, 3, 4), Unrolling(3, 2, 2), Unrolling(2, 2, 3), Unrolling(2, 2, 2),
+    Unrolling(4, 3, 3, True), Unrolling(3, 3, 4, True),
 )  # fmt: skip
 
 
@@ -231,29 +234,39 @@ class _Line:
                 self.written, offset = self.written + step, offset - step
             code.strb(acc, of.y[offset])
 
-    def loop(self, first: int, steps: int, times: int) -> None:
-        """`times` iterations of `steps` pairs, whose words are all inside of the line."""
-        code, of = self.code, self.of
+    def loop(self, first: int, steps: int, times: int, passed: int = 0) -> None:
+        """`times` iterations of `steps` pairs, whose words are all inside of the line; the first
+        iteration has so many less, which it passes: its pointers are as if it had them."""
+        code, of, entry = self.code, self.of, self.code.label()
         words, pitch = self.lines.strides[0] * steps, self.lines.pitch[1][0]
         word = min(step[0] for step in self.steps(first))
         self.load(word)
+        words_passed, outputs_passed = self.lines.strides[0] * passed, 2 * passed
         # `plane` goes on by the load of the word that the next iteration begins with, and points to
         # that of the first row.
         to = PAIR * word + self.rows[0] * self.lines.line_bytes
-        code.offset(of.plane, to - self.read, of.amount)
+        code.offset(of.plane, to - self.read - PAIR * words_passed, of.amount)
         self.read, self.moving, self.move = to, word + words, PAIR * words
         code.offset(of.end, PAIR * words * times, of.end, of.plane)
         code.vmov(of.line_end, of.end)
+        if passed:
+            code.offset(of.y, -outputs_passed * pitch, of.amount)
+            code.b(entry)
         with code.repeat(times):
             before = self.written
-            for pair in range(steps):
+            if passed:
+                with code.times(1 - 1 / times):
+                    for pair in range(passed):
+                        self.outputs(first + 2 * pair, 2)
+                code.place(entry)
+            for pair in range(passed, steps):
                 self.outputs(first + 2 * pair, 2)
             code.offset(of.y, before + 2 * steps * pitch - self.written, of.amount)
             code.vmov(of.end, of.line_end)
             code.cmp(of.plane, of.end)
-        self.written = before + 2 * steps * pitch * times
-        self.read += PAIR * words * (times - 1)
-        self.held, self.moving = self.held + words * (times - 1), -1
+        self.written = before + (2 * steps * times - outputs_passed) * pitch
+        self.read += PAIR * (words * (times - 1) - words_passed)
+        self.held, self.moving = self.held + words * (times - 1) - words_passed, -1
 
     def all(self) -> None:
         code, of, lines = self.code, self.of, self.lines
@@ -272,9 +285,14 @@ class _Line:
         while at + 2 * inside + 1 < outputs and len(self.steps(at + 2 * inside + 1)) == 2:
             inside += 1
         steps, times = unrolled(inside, self.most)
+        is_near = 2 * self.most * lines.pitch[1][0] <= REACH
+        if of.unrolling.is_entered and is_near and times > 1:
+            times = -(-inside // self.most)
+            steps = -(-inside // times)
         if times > 1:
-            self.loop(at, steps, times)
-            at += 2 * steps * times
+            passed = max(0, steps * times - inside)
+            self.loop(at, steps, times, passed)
+            at += 2 * (steps * times - passed)
         while at < outputs:
             self.outputs(at, min(2, outputs - at))
             at += 2
