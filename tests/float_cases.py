@@ -246,6 +246,8 @@ FAMILIES = {
     "activations": ACTIVATIONS, "channels": CHANNELS,
     "convolutions": CONVOLUTIONS, "dense": DENSE, "depthwise": DEPTHWISE, "pools": POOLS,
     "sums": SUMS,
+    "convolutions of bytes": of_bytes(CONVOLUTIONS), "dense of bytes": of_bytes(DENSE),
+    "depthwise of bytes": of_bytes(DEPTHWISE),
 }  # fmt: skip
 # Whose cycles are asserted: of the keyword spotting, image classification and anomaly detection
 # models.

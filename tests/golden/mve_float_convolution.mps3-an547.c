@@ -37,8 +37,8 @@ MCU_KERNEL void _mcu_mve_float_convolution_reorder_1x6x30x4_mve(const float *x M
 /* y[p][f] = clamp(bias[f] + sum of window[p][k] * w[f][k]), float32; k: row, column,
  * channel, in this order, each product added with one rounding; what lies outside of
  * the image is left out. x: [row][column][channel], y: [p][f].
- * weights, of some filters at a time: their biases, then their weights of each k; four filters
- * are a vector.
+ * weights, of some filters at a time, of which four are a vector: their biases, then their
+ * weights of each k.
  * scratch, in words: where image and output go on, the stream, the next row, its number, what is
  * left of rows, tiles, groups and filters; of the rows of a window that are outside the bytes of
  * their weights in front and behind, how many are inside, the way back over these. In place: the

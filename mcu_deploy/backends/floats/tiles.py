@@ -134,18 +134,21 @@ def packed(product: Product, vectors: Sequence[int], lanes: int) -> Array:
                 missing = lanes * count - lines.shape[1]
                 parts.append(np.pad(lines, ((0, 0), (0, missing))).reshape(-1))
             else:
-                parts.append(of_bytes(product, taps, filters))
+                parts.append(of_bytes(product, taps, filters, lanes))
             begin += lanes * count
     return np.concatenate(parts)
 
 
-def of_bytes(product: Product, taps: Array, filters: slice) -> Array:
+def of_bytes(product: Product, taps: Array, filters: slice, lanes: int = 1) -> Array:
     """What the stream has of some filters at a time: int8 of these for each tap, filled up to whole
-    words, then for each filter float32 its scale and its bias. uint32. taps: [tap, filter]."""
+    words, then for each vector of filters float32 their scales and their biases; zeros where there
+    are fewer than lanes. uint32. taps: [tap, filter]."""
     assert product.scales is not None
-    weights = taps[:, filters].reshape(-1)
+    weights, ends = taps[:, filters], np.stack([product.scales[filters], product.bias[filters]])
+    missing = (0, 0), (0, -weights.shape[1] % lanes)
+    weights = np.pad(weights, missing).reshape(-1)
     weights = np.pad(weights, (0, -len(weights) % BYTES)).view(np.uint32)
-    ends = np.stack([product.scales[filters], product.bias[filters]], 1)
+    ends = np.pad(ends, missing).reshape(2, -1, lanes).swapaxes(0, 1)
     return np.concatenate([weights, ends.reshape(-1).view(np.uint32)])
 
 
@@ -155,7 +158,7 @@ def said(product: Product, filter_: str) -> tuple[str, str]:
         return f"bias[{filter_}] + sum of", "their biases, then their weights of each k."
     return (
         f"bias[{filter_}] + scale[{filter_}] * sum of",
-        "their weights of each k, int8, filled up to whole words, then of each its scale and bias.",
+        "their weights of each k, int8, filled up to whole words, then of each scale and bias.",
     )
 
 
@@ -169,8 +172,13 @@ def block_bytes(product: Product, filters: int) -> int:
 
 def packed_by_channels(product: Product, lanes: int) -> Array:
     """The stream of a depthwise convolution: float32, of so many channels at a time their biases,
-    and their weights of each row and column; zeros where there are fewer channels."""
+    and their weights of each row and column; zeros where there are fewer channels. Of weights of
+    bytes `of_bytes`."""
     channels, taps = product.channels, product.weights[0].size
+    if product.scales is not None:
+        lines = product.weights.reshape(channels, -1).T
+        some = [slice(n, n + lanes) for n in range(0, channels, lanes)]
+        return np.concatenate([of_bytes(product, lines, one, lanes) for one in some])
     lines = np.zeros((-(-channels // lanes) * lanes, 1 + taps), np.float32)
     lines[:channels, 0], lines[:channels, 1:] = product.bias, product.weights.reshape(channels, -1)
     return lines.reshape(-1, lanes, 1 + taps).swapaxes(1, 2).reshape(-1)

@@ -20,9 +20,7 @@ from mcu_deploy.backends.isa.window_tiles import TilePlan
 from mcu_deploy.backends.isa.workloads import NATURAL
 from mcu_deploy.backends.kit import overlap
 
-OPERATORS = (
-    "Conv", "Gemm", "MatMul", "mcu::Conv", "mcu::Gemm", "mcu::MatMul",
-)  # fmt: skip
+OPERATORS = ("Conv", "Gemm", "MatMul")
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:

@@ -17,7 +17,7 @@ from mcu_deploy.backends.isa.window_rows import LONGEST_SIDE, SCRATCH_BYTES, des
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.operators.windows import Window
 
-OPERATORS = ("Conv", "mcu::Conv")
+OPERATORS = ("Conv",)
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:

@@ -38,7 +38,7 @@ from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators import recurrent
 from mcu_deploy.operators.recurrent import GATES, Recurrence, recurrence
 
-OPERATORS = (*GATES, *(f"mcu::{op}" for op in GATES))
+OPERATORS = tuple(GATES)
 # Cycles of the C of a step for each unit, most of them the C library's; what others than a
 # Cortex-M4 take of these; cycles of a call; bytes of the C.
 _UNIT: Mapping[str, int] = {"LSTM": 838, "GRU": 513, "RNN": 200}

@@ -1,7 +1,9 @@
-"""Convolutions and fully connected layers of float32: some pixels times four filters.
+"""Convolutions and fully connected layers of float32, with weights of float32 or of int8: some
+pixels times four filters.
 
-Any kernel, stride, dilation, padding, groups and number of channels. Sums begin with the bias and
-go along the rows of the kernel, its columns and the channels, each product added with one rounding.
+Any kernel, stride, dilation, padding, groups and number of channels. Sums begin with the bias, of
+weights of int8 with 0, and go along the rows of the kernel, its columns and the channels, each
+product added with one rounding.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from collections.abc import Sequence
 
 from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, NATURAL, assembly, proposal
 from mcu_deploy.backends.floats.layers import Product, read
-from mcu_deploy.backends.floats.tiles import packed
+from mcu_deploy.backends.floats.tiles import packed, said
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.mve.float_tiles import LANES, Tiles, plan_of
@@ -33,14 +35,15 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return f"its kernel has more than {LONGEST_SIDE} rows, some of which lie outside"
     plan = plan_of(product)
     rows, columns = window.kernel
-    stem, title = f"dense_{product.depth}x{product.filters}_f32_mve", "dense, vectors of float32"
+    stem, title = f"dense_{product.depth}x{product.filters}", "dense"
     if node.op == "Conv":
-        stem = f"conv{rows}x{columns}_{product.channels}x{product.filters}_f32_mve"
-        title = f"conv{rows}x{columns}, vectors of float32"
+        title = f"conv{rows}x{columns}"
+        stem = f"{title}_{product.channels}x{product.filters}"
     return [
         proposal(
-            view.part([node.node.id]), node.target, stem, assemble(plan),
-            lambda: (Constant("weights", packed(product, plan.vectors, LANES)),), title,
+            view.part([node.node.id]), node.target, f"{stem}_{product.kind}_mve", assemble(plan),
+            lambda: (Constant("weights", packed(product, plan.vectors, LANES)),),
+            f"{title}, vectors of {product.title}",
             macs=node.macs, constant_bytes=plan.stream_bytes, scratch_bytes=SCRATCH_BYTES,
             in_place=overlap.fact(node, 0, plan.demand),
             layouts=CHANNELS_LAST if node.op == "Conv" else NATURAL,
@@ -57,13 +60,11 @@ def assemble(plan: TilePlan) -> Assembly:
 
 
 def _describe(code: Assembly, product: Product) -> None:
-    code.note("y[p][f] = clamp(bias[f] + sum of window[p][k] * w[f][k]), float32; k: row, column,")
+    start, stream = said(product, "f")
+    code.note(f"y[p][f] = clamp({start} window[p][k] * w[f][k]), float32; k: row, column,")
     code.note("channel, in this order, each product added with one rounding; what lies outside of")
     code.note("the image is left out. x: [row][column][channel], y: [p][f].")
-    code.note(
-        "weights, of some filters at a time: their biases, then their weights of each k; four "
-        "filters are a vector."
-    )
+    code.note(f"weights, of some filters at a time, of which four are a vector: {stream}")
     code.note(
         f"{description()} In place: the windows of a tile are read for some filters, whose outputs "
         "are written, then for the next ones."

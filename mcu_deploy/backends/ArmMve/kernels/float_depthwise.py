@@ -1,6 +1,6 @@
-"""Depthwise convolutions of float32: some pixels times four channels. Any kernel, stride, dilation,
-padding and number of channels; sums begin with the bias and go along the rows of the kernel, and of
-some columns at a time along the columns, each product added with one rounding."""
+"""Depthwise convolutions of float32, with weights of float32 or of int8: some pixels times four
+channels. Any kernel, stride, dilation, padding and number of channels; sums go along the rows of
+the kernel, and of some columns at a time along these, each product added with one rounding."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from mcu_deploy.backends.ArmMve.workloads import CHANNELS_LAST, assembly, proposal
 from mcu_deploy.backends.floats.layers import Product, read
-from mcu_deploy.backends.floats.tiles import packed_by_channels
+from mcu_deploy.backends.floats.tiles import packed_by_channels, said
 from mcu_deploy.backends.interface import Constant, Layer, LayoutRule, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.mve.float_channels import LANES, Depthwise, sizes_of
@@ -30,10 +30,9 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     rows, columns = product.window.kernel
     if rows > LONGEST_SIDE and product.window.padded_axes[0]:
         return f"its kernel has more than {LONGEST_SIDE} rows, some of which lie outside"
-    stem = f"depthwise{rows}x{columns}_{product.channels}_f32_mve"
-    return [
-        proposal_of(view, node, product, stem, f"depthwise{rows}x{columns}, vectors of float32")
-    ]
+    title = f"depthwise{rows}x{columns}"
+    stem = f"{title}_{product.channels}_{product.kind}_mve"
+    return [proposal_of(view, node, product, stem, f"{title}, vectors of {product.title}")]
 
 
 def proposal_of(
@@ -54,15 +53,19 @@ def proposal_of(
 def assemble(product: Product) -> tuple[Assembly, Depthwise]:
     """The kernel: image, output, the stream of weights, scratch."""
     code, window = assembly(), product.window
-    code.note("y[p][c] = clamp(bias[c] + sum of window[p][k][c] * w[k][c]), float32; each product")
+    start, stream = said(product, "c")
+    code.note(f"y[p][c] = clamp({start} window[p][k][c] * w[k][c]), float32; each product")
     code.note("is added with one rounding, and what lies outside of the image is left out.")
     code.note("x: [row][column][channel], y: [p][c].")
-    code.note("weights, of four channels: their biases, then their weights of each k.")
+    code.note(f"weights, of four channels: {stream}")
     code.note(
         f"{description()} In place: the windows of a tile are read for some channels, whose "
         "outputs are written, then for the next ones."
     )
     sizes = sizes_of(window, _MOST_PIXELS, has_weights=True)
-    kernel = Depthwise(code, window, product.channels, sizes, product.clamp)
+    has_bytes = product.scales is not None
+    kernel = Depthwise(
+        code, window, product.channels, sizes, product.clamp, has_bytes=has_bytes
+    )  # fmt: skip
     kernel.assemble()
     return code, kernel

@@ -69,11 +69,11 @@ class Channels(ABC):
 
     def __init__(
         self, code: Assembly, window: Window, channels: int, sizes: Sequence[int],
-        bounds: tuple[float, float],
+        bounds: tuple[float, float], tap_bytes: int = VECTOR,
     ) -> None:  # fmt: skip
         self.code, self._window, self._channels = code, window, channels
         self._sizes, self._bounds = sizes, bounds
-        self.rows = Rows(code, window, channels, window.kernel[1] * VECTOR)
+        self.rows = Rows(code, window, channels, window.kernel[1] * tap_bytes)
         self.stream = code.register("stream_at", region="weights")
         self._block, self._at, self._out, self._out_at = code.registers("block at out out_at")
         self._left, self._count = code.registers("rows_left channels")
@@ -217,15 +217,16 @@ class Channels(ABC):
 
 class Depthwise(Channels):
     """A filter for each channel. The stream has of four channels the biases, and the weights of
-    each tap of a window."""
+    each tap of a window; of weights of int8 these first, then the scales and the biases."""
 
     has_weights = True
 
     def __init__(
         self, code: Assembly, window: Window, channels: int, sizes: Sequence[int],
-        bounds: tuple[float, float],
+        bounds: tuple[float, float], *, has_bytes: bool,
     ) -> None:  # fmt: skip
-        super().__init__(code, window, channels, sizes, bounds)
+        self._has_bytes, self._tap_bytes = has_bytes, LANES if has_bytes else VECTOR
+        super().__init__(code, window, channels, sizes, bounds, self._tap_bytes)
         names = " ".join(f"weights{n}" for n in range(self._held))
         self._weights = code.registers(names, kind=Kind.VECTOR)
         self._met = 0
@@ -233,22 +234,37 @@ class Depthwise(Channels):
 
     def begin(self, tile: Tile) -> None:
         code, (first, *others) = self.code, self.sums[: tile.pixels]
-        code.vldrw_u32(first, self.stream.after(VECTOR))
+        if self._has_bytes:
+            code.vmov_i32(first, 0)
+        else:
+            code.vldrw_u32(first, self.stream.after(VECTOR))
         for other in others:
             code.vmov(other, first)
 
+    def end(self, tile: Tile) -> None:
+        code, vector = self.code, self._images[0]
+        for operation in (code.vmul_f32, code.vadd_f32) if self._has_bytes else ():
+            code.vldrw_u32(vector, self.stream.after(VECTOR))
+            for one in self.sums[: tile.pixels]:
+                operation(one, one, vector)
+
     def chunk(self, taps: Sequence[int]) -> None:
+        code = self.code
         self._of = dict(zip(taps, self._weights, strict=False))
         for tap, weights in self._of.items():
             self._skip(tap)
-            self.code.vldrw_u32(weights, self.stream.after(VECTOR))
+            if self._has_bytes:
+                code.vldrb_s32(weights, self.stream.after(LANES))
+                code.vcvt_f32_s32(weights, weights)
+            else:
+                code.vldrw_u32(weights, self.stream.after(VECTOR))
             self._met = tap + 1
         if not taps:
             self._skip(self._window.kernel[1])
             self._met = 0
 
     def _skip(self, tap: int) -> None:
-        self.code.offset(self.stream, (tap - self._met) * VECTOR, self.rows.free)
+        self.code.offset(self.stream, (tap - self._met) * self._tap_bytes, self.rows.free)
 
     def take(self, pixel: int, tap: int, image: Register) -> None:
         self.code.vfma_f32(self.sums[pixel], image, self._of[tap])

@@ -4,7 +4,7 @@ A vector of weights is loaded once for all pixels. Each is multiplied by a word 
 window, which is in a core register, and added with one rounding (VFMA): four products in two
 cycles. Two words of a window are loaded at once. So the unit of the products waits for nothing from
 three pixels on; of one pixel the vectors of weights are what takes the time, and several are taken
-for each word.
+for each word. Weights of int8 become floats where they are loaded.
 """
 
 from __future__ import annotations
@@ -51,11 +51,15 @@ class Tiles(WindowTiles):
             code.register(f"filters{n}", kind=Kind.VECTOR)
             for n in range(min(4, _VECTORS - self._held))
         ]  # fmt: skip
+        self._has_bytes = plan.product.scales is not None
         self._next = self._next_pair = 0
 
     def _begin(self, sums: Sums) -> None:
         for first in sums[0]:
-            self._code.vldrw_u32(first, self._weights.after(VECTOR))
+            if self._has_bytes:
+                self._code.vmov_i32(first, 0)
+            else:
+                self._code.vldrw_u32(first, self._weights.after(VECTOR))
 
     def _run(self, run: TileRun, words: int, sums: Sums) -> None:
         if words <= _MOST_STRAIGHT:
@@ -92,16 +96,31 @@ class Tiles(WindowTiles):
         """The next filters' weights."""
         into = self._vectors[self._next % len(self._vectors)]
         self._next += 1
-        self._code.vldrw_u32(into, self._weights.after(VECTOR))
+        if self._has_bytes:
+            self._code.vldrb_s32(into, self._weights.after(LANES))
+            self._code.vcvt_f32_s32(into, into)
+        else:
+            self._code.vldrw_u32(into, self._weights.after(VECTOR))
         return into
 
     def _pair(self) -> Sequence[Register]:
         self._next_pair += 1
         return self._words[self._next_pair % len(self._words)]
 
+    def _scale(self, sums: Sums) -> None:
+        """Sums of weights of int8 are multiplied by the scales, and get the biases."""
+        code, vector = self._code, self._vectors[0]
+        for of_filters in zip(*sums, strict=True):
+            for operation in (code.vmul_f32, code.vadd_f32):
+                code.vldrw_u32(vector, self._weights.after(VECTOR))
+                for one in of_filters:
+                    operation(one, one, vector)
+
     def _end(self, sums: Sums, filters: int, has_counter: bool) -> None:
         code, frame, product, free = self._code, self._frame, self._product, self._free
         all_ = [sum_ for of in sums for sum_ in of]
+        if self._has_bytes:
+            self._scale(sums)
         clamp(code, product.clamp, all_, self._vectors[0], self._left)
         begin, out, left = self._words[0][0], self._words[0][1], self._words[1][0]
         rest = filters % LANES
