@@ -96,13 +96,14 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     flash = sum(one.plan.stream_bytes for one in rows) * r.directions
     waits = round(steps * sum(one.code.waits(node.target) for one in rows))
     costs = Costs(node.macs, cycles=round(steps * cycles), flash=flash, waits=waits)
-    made = shared.made(node, r, _products(r, rows, node))
+    made = shared.made(node, r, _products(r, rows, node, []))
     code |= {made.body: _BODY_BYTES}
     price = Price(costs, code, made.scratch_bytes, made.in_place)
 
     def make(layers: Sequence[Layer], _: object) -> tuple[Workload, ...]:
         (layer,) = layers
-        found = shared.made(layer, r, _products(r, rows, layer))
+        functions = {one.kernel.stem: one.kernel.function(layer.target) for one in rows}
+        found = shared.made(layer, r, _products(r, rows, layer, [*functions.values()]))
         given = found.given
         function = CFunction(f"{found.stem}_dsp", tuple(given.parameters), found.body)
         return (
@@ -116,7 +117,9 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     return [Proposal(view.part([node.node.id]), price, make, layouts=NATURAL, title=title)]
 
 
-def _products(r: Recurrence, rows: Sequence[_Rows], layer: Layer) -> shared.GateProducts:
+def _products(
+    r: Recurrence, rows: Sequence[_Rows], layer: Layer, kernels: Sequence[CFunction]
+) -> shared.GateProducts:
     def give(given: Prototype) -> None:
         given.array(*[one.packed() for one in rows])
 
@@ -130,11 +133,10 @@ def _products(r: Recurrence, rows: Sequence[_Rows], layer: Layer) -> shared.Gate
             f"of_h[{row}]" if start.startswith("bias") else f"{start} + of_h[{row}]"
         ),
     }  # fmt: skip
-    helpers = {one.kernel.stem: one.kernel.function(layer.target) for one in rows}
     kind = "weights8" if layer.domain == "mcu" else "float32"
     return shared.GateProducts(
-        kind, give, tuple(helpers.values()), floats + SCRATCH_BYTES // BYTES, 0, values
-    )
+        kind, give, tuple(kernels), floats + SCRATCH_BYTES // BYTES, 0, values
+    )  # fmt: skip
 
 
 def _rows(layer: Layer, r: Recurrence) -> list[_Rows]:
