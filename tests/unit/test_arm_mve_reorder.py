@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from sampling import chosen
 
-from mcu_deploy.backends.ArmMve.reorder import Turned, assemble
+from mcu_deploy.backends.ArmMve.reorder import Blocks, Turned, assemble, assemble_blocks
 from mcu_deploy.backends.isa.function import framed
 from mcu_deploy.backends.isa.interpreter import Data, call
 from mcu_deploy.boards import load_core
@@ -51,6 +51,26 @@ def test_the_output_may_lie_on_the_input(of: Turned) -> None:
 
     assert result(of.distance) == _turned(of, given)
     assert result(of.distance - of.size) != _turned(of, given)
+
+
+@pytest.mark.parametrize("block", [4, 8, 16, 36, 64])
+def test_blocks_stay_together(block: int) -> None:
+    """Also where the output lies on the input."""
+    shape = 2, 5, 3, 4, block
+    order = 0, 3, 2, 1, 4
+    given = np.random.default_rng(5).integers(0, 256, shape, np.uint8)
+    strides = [given.strides[axis] for axis in order]
+    of = Blocks((2, 4, 3, 5, block), tuple(strides[:-1]))
+    wanted = given.transpose(order).tobytes()
+
+    def result(behind: int) -> bytes:
+        memory = Data()
+        held = memory.lay(_Y, bytes(behind) + given.tobytes())
+        call(framed(assemble_blocks(of).items), [_Y + behind, _Y], memory)
+        return bytes(held[: len(wanted)])
+
+    assert result(of.distance) == wanted
+    assert result(of.distance - 1) != wanted
 
 
 def _turned(of: Turned, given: np.ndarray) -> bytes:

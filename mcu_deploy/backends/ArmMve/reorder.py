@@ -1,5 +1,6 @@
 """Copies into another order of the axes, which stand between layers that want their tensors
-otherwise: in vectors that are gathered from columns, or scattered over them.
+otherwise: in vectors that are gathered from columns, or scattered over them, or of blocks of bytes
+that stay together, as those of a head of attention.
 
 They are added when layouts are known, behind all proposals, so a backend is asked for them by
 itself, in Arm NN's words.
@@ -7,16 +8,18 @@ itself, in Arm NN's words.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from mcu_deploy.backends.ArmMve.workloads import assembly, workload
 from mcu_deploy.backends.interface import (
     YES,
     Costs,
     Descriptor,
-    InPlace,
     Layer,
     Operand,
     Price,
@@ -26,8 +29,12 @@ from mcu_deploy.backends.interface import (
     no,
 )
 from mcu_deploy.backends.isa import Assembly, Kind
-from mcu_deploy.backends.kit.strides import collapse, memory_strides
+from mcu_deploy.backends.isa.kept import each
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.strides import Loops, collapse, memory_strides
 
+_VECTOR = 16  # bytes
+_LEAST_BLOCK = 4  # bytes
 _LARGEST = 1 << 16  # what a lane of 16 bits holds
 _MOST_ADDED = 4095
 
@@ -77,6 +84,38 @@ def turned(layer: Layer) -> Turned | None:
     return found if apart < _LARGEST else None
 
 
+class Blocks(NamedTuple):
+    """Blocks of bytes, one behind the other in the output. extents: of the loops over them, then
+    the bytes of one; steps: of each loop in the input, in bytes."""
+
+    extents: tuple[int, ...]
+    steps: tuple[int, ...]
+
+    @property
+    def distance(self) -> int:
+        """As `Turned` has it: a vector of a block is read, then written."""
+        *loops, block = self.extents
+        vectors = _VECTOR * np.arange(-(-block // _VECTOR))
+        lowest = overlap.nested(overlap.strided(tuple(loops), self.steps), vectors)
+        begins = block * np.arange(math.prod(loops))
+        ends = overlap.nested(begins, np.minimum(vectors + _VECTOR, block))
+        return overlap.distance(ends, lowest)
+
+
+def blocks(layer: Layer) -> Blocks | None:
+    """A layer that moves blocks."""
+    x, y = layer.input(0).type, layer.output.type
+    if x.dtype.bytes not in (1, 4) or not y.elements:
+        return None
+    strides = memory_strides(x)
+    loops = collapse([y.shape[a] for a in y.order], [[strides[a] for a in y.order]])
+    extents, (steps,) = loops.extents, loops.steps
+    size = x.dtype.bytes * extents[-1]
+    if len(extents) < 2 or steps[-1] != 1 or size < _LEAST_BLOCK:
+        return None
+    return Blocks((*extents[:-1], size), tuple(x.dtype.bytes * step for step in steps[:-1]))
+
+
 class Reorders:
     """Says which of these copies there is a kernel for."""
 
@@ -91,7 +130,8 @@ class Reorders:
             return no("it proposes nothing for this operator")
         if not (layer.target.mve and layer.target.fpu):
             return no("its kernels need Helium and its floats")  # vectors have no soft form
-        return YES if turned(layer) else no("it turns matrices of bytes or words")
+        is_any = turned(layer) or blocks(layer)
+        return YES if is_any else no("it turns matrices of bytes or words, and moves blocks")
 
 
 class ReorderFactory:
@@ -99,13 +139,46 @@ class ReorderFactory:
 
     def create_workloads(self, info: WorkloadInfo, descriptor: Descriptor) -> tuple[Workload, ...]:
         layer = Layer.of(info, descriptor)
-        found = turned(layer)
-        assert found is not None, "asked for workloads of a layer that it does not support"
-        code = assemble(found)
-        stem = f"reorder_{'x'.join(map(str, found))}_mve"
+        found, of = turned(layer), blocks(layer)
+        if found is not None:
+            stem, code, distance = "x".join(map(str, found)), assemble(found), found.distance
+        else:
+            assert of is not None, "asked for workloads of a layer that it does not support"
+            stem, code, distance = "x".join(map(str, of.extents)), assemble_blocks(of), of.distance
         costs = Costs(0, cycles=code.time(layer.target), flash=code.bytes)
-        price = Price(costs, in_place=(InPlace(0, 0, found.distance),))
-        return (workload(layer, stem, code, (), price),)
+        price = Price(costs, in_place=overlap.fact(layer, 0, distance))
+        return (workload(layer, f"reorder_{stem}_mve", code, (), price),)
+
+
+def assemble_blocks(of: Blocks) -> Assembly:
+    """The kernel: input, output."""
+    code = assembly()
+    x, y = code.arguments("x y")
+    *outer, rows, block = of.extents
+    count, at, left, far = code.registers("bytes_of_block x_at rows_left far")
+    vector = code.register("bytes", kind=Kind.VECTOR)
+    first = code.register("first_block", kind=Kind.SINGLE)
+    names = " ".join(f"left{n}" for n in range(len(outer)))
+    counters = code.registers(names, kind=Kind.SINGLE)
+    code.note(f"Blocks of {block} bytes, one behind the other in y, {of.steps[-1]} apart in x.")
+    code.number(count, block)
+    code.vmov(first, x)
+    read = -(-block // _VECTOR) * _VECTOR
+
+    def run() -> None:
+        code.vmov(at, first)
+        code.number(left, rows)
+        with code.repeat(rows):
+            with code.counted(read // _VECTOR, count, 8):
+                code.vldrb_u8(vector, at.after(_VECTOR))
+                code.vstrb_8(vector, y.after(_VECTOR))
+            code.offset(at, of.steps[-1] - read, far)
+            if read > block:
+                code.sub(y, y, read - block)
+            code.subs(left, left, 1)
+
+    each(code, Loops(tuple(outer), (of.steps[:-1],)), counters, [first], run)
+    return code
 
 
 def assemble(of: Turned) -> Assembly:
