@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from cpu_ref_cases import CASES, named
-from cpu_ref_layers import write
+from cpu_ref_layers import convolution, write
 from cpu_ref_tflite import model as tflite_model
 from sampling import first
 
@@ -112,3 +112,17 @@ def test_the_price_of_an_lstm_of_integers_is_near(
     (stated, *_), (counted, *_) = built.report.layers, profile(built.directory).layers
     assert stated.cost is not None and counted.time is not None
     assert stated.cost.value == pytest.approx(counted.time.cycles, rel=_WITHIN)
+
+
+@pytest.mark.matrix
+def test_a_copy_with_wide_steps_adds_them(tmp_path: Path) -> None:
+    """Loads move their pointer by 255 bytes at most; channels of the second input are further
+    apart."""
+    for plane in (10, 20):
+        model = write({"conv": convolution(24, 24, plane, 1)}, tmp_path / "layers.onnx")
+        built = build(model, _BOARDS[1], tmp_path / str(plane))
+        counts = profile(built.directory).layers
+        copy = next(row for row in built.report.layers if row.op == "Reorder")
+        time = counts[copy.index].time
+        assert copy.cost is not None and time is not None
+        assert copy.cost.value == pytest.approx(time.cycles, rel=0.05)

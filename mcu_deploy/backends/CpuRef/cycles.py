@@ -32,6 +32,7 @@ from mcu_deploy.operators.trees import Forest, NoForest
 _CALL = 20
 # A byte that memcpy moves, and one where it cannot move words.
 _COPIED, _COPIED_ALONE = 0.8, 6
+_FARTHEST = 255  # bytes that a load moves its pointer by itself; more are an addition
 
 
 def cycles(layer: Layer) -> float:
@@ -145,18 +146,19 @@ def _strided(layer: Layer) -> float:
     """A nest of loops that copies elements; rows of two or three are written out."""
     total = 0.0
     for y in (operand.type for operand in layer.outputs):
-        row = _reordered_row(layer) if layer.op == "Reorder" else _row(y)
+        row, step = _reordered_row(layer) if layer.op == "Reorder" else (_row(y), 1)
         each = 3 + 5 / row if 1 < row <= (3 if y.dtype.bytes == 1 else 2) else 7.1 + 7 / row
-        total += y.elements * (each + (3 if y.dtype.bytes == 8 else 0))
+        is_far = step * y.dtype.bytes > _FARTHEST
+        total += y.elements * (each + 3 * (y.dtype.bytes == 8) + is_far)
     return total
 
 
-def _reordered_row(layer: Layer) -> int:
-    """The elements of the innermost loop of a copy into another order of axes."""
+def _reordered_row(layer: Layer) -> tuple[int, int]:
+    """Of the innermost loop of a copy into another order: its elements, and their step in x."""
     x, y = layer.input(0).type, layer.output.type
     strides = memory_strides(x)
     loops = collapse([y.shape[a] for a in y.order], [[strides[a] for a in y.order]])
-    return loops.extents[-1] if loops.extents else 1
+    return (loops.extents[-1], loops.steps[0][-1]) if loops.extents else (1, 1)
 
 
 def _expanded(layer: Layer) -> float:
