@@ -181,8 +181,8 @@ def _hot_code(network: NetworkReport) -> str:
     waited = sum(kernel.cycles for kernel in network.waiting_code)
     saved = sum(kernel.cycles for kernel in network.waiting_code if kernel.in_ram)
     return (
-        f"{network.name}: {network.hot_code_bytes:,} bytes of kernels run from RAM, which saves "
-        f"{saved:,} of {waited:,} cycles of waiting for code a run (modelled)"
+        f"{network.name}: {network.hot_code_bytes:,} bytes of kernels run from RAM, which in flash "
+        f"would wait {saved:,} of {waited:,} cycles a run for their code (modelled)"
     )
 
 
