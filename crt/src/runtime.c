@@ -123,12 +123,15 @@ int32_t _mcu_run_begin(const mcu_model_t *model, const mcu_partition_t *partitio
     }
     /* All is well: from here on bytes are written. */
     for (uint32_t i = 0; i < count; ++i) {
-        const DLTensor *tensor = _mcu_argument(args, run.num_inputs, i);
         bool is_input = i < run.num_inputs;
         mcu_region_t place = is_input ? run.inputs[i].place : run.outputs[i - run.num_inputs].place;
+        if (!is_input && place.pool != MCU_POOL_POINTER) {
+            continue; /* it is copied when the run has ended */
+        }
+        const DLTensor *tensor = _mcu_argument(args, run.num_inputs, i);
         if (place.pool == MCU_POOL_POINTER) {
             _mcu_pointers(instance)[place.offset] = tensor->data;
-        } else if (is_input && tensor->data != _mcu_address(instance, place)) {
+        } else if (tensor->data != _mcu_address(instance, place)) {
             memcpy(_mcu_address(instance, place), tensor->data, place.bytes);
         }
     }
