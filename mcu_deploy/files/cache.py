@@ -1,4 +1,5 @@
-"""What is the same in every build, kept between builds: objects of the runtime and the firmware.
+"""What is the same in every build, kept between builds: objects of the runtime and the firmware,
+and archives of them.
 
 An entry is found by all that it depends on, and holds a digest of itself: one that was damaged is
 made again. $MCU_DEPLOY_CACHE names the folder, "off" turns the cache off; by default it lies where

@@ -229,7 +229,7 @@ def compile_network(board: Processor, directory: Path, name: str, debug: bool = 
 
 
 def build_crt(board: Processor, directory: Path) -> Path:
-    """Compiles the runtime into `directory`/libmcu_crt.a.
+    """Compiles the runtime into `directory`/libmcu_crt.a, which is kept as its objects are.
 
     The archive holds no dates and no owners. Raises ToolError where gcc or ar is missing or
     fails."""
@@ -237,10 +237,18 @@ def build_crt(board: Processor, directory: Path) -> Path:
     directory = directory.resolve()
     objects = toolchain.compile_set(runtime_sources(board), directory)
     archive = directory / "libmcu_crt.a"
-    command = [toolchain.ar, "rcsD", str(archive), *map(str, objects)]
-    result = run_tool(command, directory, output=directory)
-    if result.returncode != 0:
-        raise ToolError(f"{toolchain.ar} failed: {first_lines(result.stderr)}")
+
+    def archived() -> bytes:
+        command = [toolchain.ar, "rcsD", str(archive), *map(str, objects)]
+        result = run_tool(command, directory, output=directory)
+        if result.returncode != 0:
+            raise ToolError(f"{toolchain.ar} failed: {first_lines(result.stderr)}")
+        return archive.read_bytes()
+
+    members = [part for path in objects for part in (path.name, path.read_bytes())]
+    content = cache.kept(cache.key([_stamp(Path(toolchain.ar)), *members]), archived)
+    with writing(archive):
+        archive.write_bytes(content)
     return archive
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from mcu_deploy.boards import load_board
 from mcu_deploy.files import cache
+from mcu_deploy.toolchain import compiler
 from mcu_deploy.toolchain.compiler import Toolchain
 from mcu_deploy.toolchain.firmware import SourceSet
 
@@ -42,6 +44,19 @@ def test_an_object_is_compiled_again_only_where_something_changed(
     assert _compile(tmp_path, "c") != first
     assert _compile(tmp_path, "d", ("-mcpu=cortex-m0",)) != first
     assert len(list(home.iterdir())) == 3
+
+
+def test_an_archive_of_the_same_objects_is_made_once(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **_options: object) -> NoReturn:
+        raise AssertionError("a tool runs again")
+
+    board = load_board("mps2-an386")
+    first = compiler.build_crt(board, tmp_path / "a").read_bytes()
+    monkeypatch.setattr(compiler, "run_tool", refused)
+    assert compiler.build_crt(board, tmp_path / "b").read_bytes() == first
+    assert first.startswith(b"!<arch>")
 
 
 def test_a_damaged_entry_is_made_again(home: Path) -> None:
