@@ -149,7 +149,7 @@ def _wait(
     often = max(code[k].times for k in words[n])
     if memory.prefetch or memory.read_bytes <= QUEUE_BYTES:
         # It is read behind the word before.
-        wait, ahead = memory.wait_states + 1, [*words[n - 1]]
+        wait, ahead = memory.wait_states + 1, list(words[n - 1])
     else:
         wait, at = memory.wait_states, code[words[n][0]].address
         ahead = [k for k in words[n - 1] if code[k].address >= at - QUEUE_BYTES]
