@@ -68,7 +68,7 @@ def _library_on_host(crate: Path, name: str, folder: Path) -> None:
     objects = folder / f"objects_{name}"
     objects.mkdir()
     sources = sorted((crate / "csrc").rglob("*.c"))
-    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-std=c99", "-O2"]
+    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-std=c99", "-O0"]
     _run(["gcc", *strict, "-fPIC", f"-I{crate / 'csrc/include'}", "-c", *sources], objects)
     _run(["ar", "rcs", f"lib{name}_c.a", *sorted(objects.glob("*.o"))], folder)
     library = ["--crate-type=rlib", f"--crate-name={name}", f"-lstatic={name}_c", f"-L{folder}"]
