@@ -6,11 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
-from arm_dsp_tree_cases import TAKEN, model
+from arm_dsp_tree_cases import TAKEN, digits, model
 from kernel_builds import MARKS, right
-from onnx import helper, numpy_helper
 from sampling import first, part
 
 from mcu_deploy.api.profiling import profile
@@ -27,23 +25,6 @@ def test_every_case_gives_the_bits_of_the_oracle(board: str, tmp_path: Path) -> 
     assert [layer.backend for layer in built.report.layers] == ["ArmDsp"] * len(cases)
 
 
-def _digits(folder: Path, path: Path, dtype: str) -> int:
-    """A forest of 20 trees that tells digits, on as many rows of features as `io.npz` has, which
-    are added to an input of zeros; their count."""
-    made = onnx.load(folder / "model.onnx")
-    graph, rows = made.graph, np.load(folder / "io.npz")["in0"].reshape(-1, 64).astype(dtype)
-    (x,) = graph.input
-    x.type.tensor_type.elem_type = helper.np_dtype_to_tensor_dtype(rows.dtype)
-    for value in (x, *graph.output):
-        value.type.tensor_type.shape.dim[0].dim_value = len(rows)
-    graph.initializer.append(numpy_helper.from_array(rows, "rows"))
-    graph.node.insert(0, helper.make_node("Add", ["zeros", "rows"], ["features"]))
-    graph.node.insert(1, helper.make_node("Cast", ["features"], [x.name], to=1))
-    x.name = "zeros"
-    onnx.save_model(made, path)
-    return len(rows)
-
-
 @pytest.mark.parametrize("dtype", first(["uint8", "int8", "int16"]))
 def test_a_forest_is_smaller_and_quicker_than_emlearns(
     dtype: str, models_dir: Path, tmp_path: Path
@@ -51,7 +32,7 @@ def test_a_forest_is_smaller_and_quicker_than_emlearns(
     """emlearn's takes 783 instructions a row, for votes alone, and 19,929 bytes. The loop over rows
     is 28 bytes."""
     path = tmp_path / "digits.onnx"
-    rows = _digits(models_dir / "sk_rf_digits", path, dtype)
+    rows = digits(models_dir / "sk_rf_digits", path, dtype)
     built = right(path, "mps2-an386", tmp_path, samples=_zeros(path, rows, dtype))
     stated = next(layer for layer in built.report.layers if layer.op == "TreeEnsemble")
     counted = next(x for x in profile(built.directory).layers if x.index == stated.index)

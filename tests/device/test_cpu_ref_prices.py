@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from arm_dsp_tree_cases import digits
 from cpu_ref_cases import CASES, named
 from cpu_ref_layers import convolution, write
 from cpu_ref_tflite import model as tflite_model
@@ -88,6 +89,26 @@ def test_prices_of_tflite_layers_are_what_they_take(plane: int, board: str, tmp_
     path.write_bytes(content)
     found, met = _misses(path, board, tmp_path / "build", names)
     assert found == [] and len(met) >= len(names)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "goal"),
+    first([("uint8", "speed"), ("float32", "speed"), ("uint8", "size"), ("float32", "size")]),
+)
+def test_prices_of_trees_are_what_they_take(
+    dtype: str, goal: str, models_dir: Path, tmp_path: Path
+) -> None:
+    """As code and as tables, of features that are like those which the forest has learned."""
+    rows = digits(models_dir / "sk_rf_digits", tmp_path / "digits.onnx", dtype)
+    options = Options(backends=("CpuRef",), optimize_for=goal)
+    built = build(tmp_path / "digits.onnx", "mps2-an386", tmp_path / "build", options=options)
+    stated = next(layer for layer in built.report.layers if layer.op == "TreeEnsemble")
+    counted = next(one for one in profile(built.directory).layers if one.index == stated.index)
+    assert stated.cost is not None and counted.cycles is not None
+    source = (built.directory / "network_digits.c").read_text()
+    assert ("trees_code" in source) == (goal == "speed")
+    assert counted.cycles > 500 * rows
+    assert abs(stated.cost.value - counted.cycles) <= _WITHIN * counted.cycles
 
 
 # By the board that counts them: cores whose prices are those of the M4 times factors of kinds of

@@ -34,10 +34,9 @@ _NODES, _LEVELS = 8192, 100
 _NO_LITERAL = np.iinfo(np.int64).min
 # Targets whose sums are variables; those of more lie in memory.
 _SUMS = 16
-# Which share of the deepest way is taken. Cycles of a level of integers and of real numbers, and of
-# a tree; bytes of a node of either, of a weight that a leaf adds, and of the rest: of a Cortex-M4,
-# as gcc makes it.
-_TAKEN, _LEVEL, _REAL_LEVEL, _TREE, _CALL = 0.85, 5, 8, 10, 60
+# Cycles of a node of integers and of real numbers, of a weight that a leaf adds, and of the rest;
+# bytes of a node of either, of such a weight, and of the rest: of a Cortex-M4, as gcc makes it.
+_LEVEL, _REAL_LEVEL, _ADDED, _CALL = 4.2, 5.5, 6, 60
 _NODE, _REAL_NODE, _ITEM, _FUNCTION = 11, 21, 12, 100
 
 
@@ -83,15 +82,15 @@ def _leaves(forest: Forest, root: int) -> Counter[int]:
 def _costs(layer: Layer, forest: Forest) -> Costs:
     """Cycles and bytes on a Cortex-M4, as gcc makes it; a way from a root to a leaf is code that no
     run before has brought into a cache."""
-    is_float = layer.input(0).type.dtype.is_float
-    count, rows = len(forest.roots), layer.input(0).type.shape[0]
+    is_float, rows = layer.input(0).type.dtype.is_float, layer.input(0).type.shape[0]
     level, node = (_REAL_LEVEL, _REAL_NODE) if is_float else (_LEVEL, _NODE)
-    levels = _TAKEN * forest.depth * count
-    lengths = np.diff(forest.starts)
+    lengths, shares = np.diff(forest.starts), forest.shares()
+    levels = sum(share for way, share in shares.items() if way >= 0)
+    added = sum(share * int(lengths[~way]) for way, share in shares.items() if way < 0)
     items = sum(int(lengths[[*_leaves(forest, int(r))]].sum()) for r in forest.roots)
-    waits = for_code(layer.target, node * levels + 2 * _ITEM * count)
+    waits = for_code(layer.target, node * levels + 2 * _ITEM * len(forest.roots))
     return Costs(
-        cycles=round(rows * (level * levels + _TREE * count + waits)) + _CALL,
+        cycles=round(rows * (level * levels + _ADDED * added + waits)) + _CALL,
         flash=node * forest.nodes_of_trees + _ITEM * items + _FUNCTION,
         waits=round(rows * waits),
     )
