@@ -15,7 +15,15 @@ from hypothesis import strategies as st
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 from operators import tree_models as trees
-from operators.lab import Array, Case, Compiled, compile_case, relative_error, run_on_host
+from operators.lab import (
+    Array,
+    Case,
+    Compiled,
+    compile_case,
+    make_model,
+    relative_error,
+    run_on_host,
+)
 from sampling import examples, is_sample
 from sanitizers import SANITIZED
 
@@ -293,3 +301,47 @@ def test_trees_that_lead_nowhere_are_refused(tmp_path: Path) -> None:
         model = trees.model("TreeEnsemble", attributes, x, {"y": ("float32", (ROWS, 1))}, 5)
         with pytest.raises(McuDeployError, match="TreeEnsemble"):
             compile_case(Case(name, model, ()), tmp_path, 0)
+
+
+def _isolated(ends: int) -> Case:
+    """As skl2onnx writes an isolation forest: a formula of each tree's leaf, and their sum. ends:
+    what of the last tree is read, of which only one is a function of its leaf in its place."""
+    generator, nodes = np.random.default_rng(12), []
+    constants = {"half": np.float32([0.5]), "one": np.float32([1])}
+    for n in range(3):
+        said = trees.older(generator, ["BRANCH_LEQ"], [0], "target", trees=1)
+        count = len(said["target_ids"])
+        said["target_weights"] = [*map(float, range(count))]
+        lengths = generator.choice([0.25, 1.5, 3.0], count).tolist()
+        constants[f"columns{n}"] = generator.permutation(trees.COLUMNS)
+        nodes += [
+            helper.make_node("Gather", ["x", f"columns{n}"], [f"x{n}"], axis=1),
+            helper.make_node(
+                "TreeEnsembleRegressor", [f"x{n}"], [f"y{n}"], domain=trees.DOMAIN, n_targets=1,
+                **said,
+            ),
+            helper.make_node("Cast", [f"y{n}"], [f"leaf{n}"], to=7),
+            helper.make_node(
+                "LabelEncoder", [f"leaf{n}"], [f"length{n}"], domain=trees.DOMAIN,
+                keys_int64s=[*range(count)], values_floats=lengths,
+            ),
+            helper.make_node("Mul", [f"length{n}", "half"], [f"half{n}"]),
+            helper.make_node("Max", [f"half{n}", "one"], [f"depth{n}"]),
+        ]  # fmt: skip
+    nodes.append(helper.make_node("Sum", ["depth0", "depth1", "depth2"], ["y"]))
+    outputs = {"y": ("float32", (1, 1)), "y2": ("float32", (1, 1))}
+    outputs = {name: outputs[name] for name in [*outputs][:ends]}
+    x = trees.features(generator, 1, "float32", nan=False)
+    made = make_model(nodes, {"x": ("float32", x.shape)}, outputs, constants, opset=17)
+    made.opset_import.append(helper.make_opsetid(trees.DOMAIN, 3))
+    made.ir_version = 10
+    return Case(f"isolated {ends}", made, (x,))
+
+
+@pytest.mark.needs_host_gcc
+def test_an_isolation_forest_is_one_ensemble(tmp_path: Path) -> None:
+    """But for a tree whose leaf's number is an output of the model."""
+    whole, apart = _check([_isolated(1), _isolated(2)], tmp_path, forms=[_Form(False)])
+    assert [node.op for node in whole.graph.nodes] == ["TreeEnsemble"]
+    count = [node.op for node in apart.graph.nodes].count("TreeEnsemble")
+    assert count == 3
