@@ -8,6 +8,7 @@ a sandwich.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -122,8 +123,12 @@ def _moved_axis(graph: GraphEditor, node: Node) -> int | None:
     if node.op == "Transpose":
         perm = graph.attributes(node.id).get("perm", tuple(reversed(range(x.rank))))
         return tuple(perm).index(axis)
-    operator = operators.lookup(node.domain, node.op)
-    return axis if operator.view and x.shape[: axis + 1] == y.shape[: axis + 1] else None
+    if not operators.lookup(node.domain, node.op).view:
+        return None
+    # In memory the axis stays what it is where it has as much before it, and so behind it.
+    size, before = x.shape[axis], math.prod(x.shape[:axis])
+    alike = (n for n, count in enumerate(y.shape) if count == size)
+    return next((n for n in alike if math.prod(y.shape[:n]) == before), None)
 
 
 def _evaluate(graph: GraphEditor, node: Node, opset: int) -> None:

@@ -140,8 +140,11 @@ def test_blocks_of_another_form_become_float32(case: Case, tmp_path: Path) -> No
     check_oracle(case, interpreter.run(graph, list(case.inputs)))
 
 
-def _of_bytes(case: Case, each_row: bool = True, zero: int = 0) -> Case:
-    """A recurrent case (`test_recurrent.py`) whose W and R are of int8, a scale a row or one."""
+def _of_bytes(
+    case: Case, each_row: bool = True, zero: int = 0, matrices: bool = False
+) -> Case:  # fmt: skip
+    """A recurrent case (`test_recurrent.py`) whose W and R are of int8, a scale a row or one.
+    matrices: whether these are stored without the axis of their only direction."""
     model = onnx.ModelProto()
     model.CopyFrom(case.model)
     (node,) = model.graph.node
@@ -155,9 +158,12 @@ def _of_bytes(case: Case, each_row: bool = True, zero: int = 0) -> Case:
             f"{name}8": np.rint(real / column).astype(np.int8), f"{name}s": scale,
             f"{name}z": np.full(scale.shape, zero, np.int8),
         }  # fmt: skip
-        along = {"axis": 1} if each_row else {}
-        given = [f"{name}{what}" for what in "8sz"]
-        before.append(helper.make_node("DequantizeLinear", given, [name], f"dq{name}", **along))
+        along = {"axis": 0 if matrices else 1} if each_row else {}
+        given, whole = [f"{name}{what}" for what in "8sz"], f"{name}2" if matrices else name
+        before.append(helper.make_node("DequantizeLinear", given, [whole], f"dq{name}", **along))
+        if matrices:
+            constants |= {f"{name}8": constants[f"{name}8"][0], "first": np.array([0])}
+            before.append(helper.make_node("Unsqueeze", [whole, "first"], [name], f"un{name}"))
         node.input[place] = name
     del model.graph.node[:]
     model.graph.node.extend([*before, node])
@@ -170,6 +176,7 @@ def _recurrent_cases() -> Iterator[Case]:
     for op in ("LSTM", "GRU", "RNN"):
         yield _of_bytes(recurrent(f"{op}", op))
         yield _of_bytes(recurrent(f"{op} of one scale", op), each_row=False)
+        yield _of_bytes(recurrent(f"{op} of matrices", op), matrices=True)
         yield _of_bytes(recurrent(f"{op} both ways", op, direction="bidirectional"))
         yield _of_bytes(recurrent(f"{op} of one", op, sizes=(1, 1, 1, 1)))
         yield _of_bytes(recurrent(f"{op} lengths", op, given="XWRBLH", computed="XH"))
