@@ -23,7 +23,7 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.isa.assembly import Assembly
 from mcu_deploy.backends.isa.function import kernel
 from mcu_deploy.backends.kit.arguments import scalar, signature
-from mcu_deploy.ir import Graph
+from mcu_deploy.ir import Graph, TensorType
 
 # The layouts of a proposal with one node.
 CHANNELS_LAST = (LayoutRule.CHANNELS_LAST,)
@@ -61,6 +61,23 @@ class Called:
 
     def function(self, target: Target) -> CFunction:
         return kernel(self.stem, self.parameters, self.code, target, self.calls)
+
+
+def called(
+    stem: str,
+    x: TensorType,
+    y: TensorType,
+    code: Assembly,
+    constants: str = "weights",
+    calls: int = 1,
+) -> Called:
+    """A kernel from an image to another one. constants: what it calls these."""
+    parameters = (
+        Parameter(f"const {x.dtype.c_type} *", "x"),
+        Parameter(f"{y.dtype.c_type} *", "y"),
+        Parameter("const uint32_t *", constants), Parameter("uint8_t *", "scratch"),
+    )  # fmt: skip
+    return Called(stem, parameters, code, calls)
 
 
 @dataclass(frozen=True)

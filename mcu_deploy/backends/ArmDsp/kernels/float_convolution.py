@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from mcu_deploy.backends.ArmDsp.workloads import CHANNELS_LAST, proposal
 from mcu_deploy.backends.floats.layers import Product, read
 from mcu_deploy.backends.floats.tiles import packed, said
-from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
+from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView, Target
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.dsp.float_tiles import FloatTiles, plan_of
 from mcu_deploy.backends.isa.window_rows import LONGEST_SIDE, SCRATCH_BYTES, description
@@ -37,9 +37,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     rows, columns = product.window.kernel
     if product.window.padded_axes[0] and rows > LONGEST_SIDE:
         return f"its kernel has more than {LONGEST_SIDE} rows, some of which lie outside"
-    # What a core takes longer for: a product that is rounded by itself, or one that is not.
-    made = [assemble(product, is_fused=is_fused) for is_fused in (False, True)]
-    code, plan = min(made, key=lambda one: one[0].time(node.target))
+    code, plan = quickest(product, node.target)
     stem, title = f"dense_{product.depth}x{product.filters}", "dense"
     if node.op == "Conv":
         title = f"conv{rows}x{columns}"
@@ -52,6 +50,13 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         in_place=overlap.fact(node, 0, plan.demand),
         layouts=CHANNELS_LAST if node.op == "Conv" else NATURAL,
     )]  # fmt: skip
+
+
+def quickest(product: Product, target: Target) -> tuple[Assembly, TilePlan]:
+    """The kernel whose products are rounded by themselves, or that whose are not: a core may take
+    longer for either."""
+    made = [assemble(product, is_fused=is_fused) for is_fused in (False, True)]
+    return min(made, key=lambda one: one[0].time(target))
 
 
 def assemble(product: Product, *, is_fused: bool) -> tuple[Assembly, TilePlan]:

@@ -1,5 +1,5 @@
-"""ArmDsp's LSTM, GRU and RNN of float32 on the cores, with weights of float32 and of int8: the
-oracle's numbers, and the cycles that they may take."""
+"""LSTM, GRU and RNN of float32 by ArmDsp and ArmMve on their cores, with weights of float32 and of
+int8: the oracle's numbers, and the cycles that they may take."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from mcu_deploy.operators.recurrent import GATES
 from mcu_deploy.options import Options
 
 pytestmark = MARKS
-_OPTIONS = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
 _STEPS, _BATCH, _INPUTS, _HIDDEN = 4, 2, 7, 5
 _WAYS = {"direction": "bidirectional"}
 # Each with weights of both kinds: the operator, its attributes, and the inputs behind its weights.
@@ -84,12 +83,19 @@ def _model(path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("board", first(["mps2-an386", "mps2-an500", "mps2-an505"]))
-def test_layers_agree_with_the_oracle(board: str, tmp_path: Path) -> None:
+_BOARDS = [
+    ("mps2-an386", "ArmDsp"), ("mps3-an547", "ArmMve"), ("mps2-an500", "ArmDsp"),
+    ("mps2-an505", "ArmDsp"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("board, backend", first(_BOARDS, 2))
+def test_layers_agree_with_the_oracle(board: str, backend: str, tmp_path: Path) -> None:
     path = _model(tmp_path / "recurrent.onnx")
-    built = build(path, board, tmp_path / "build", options=_OPTIONS)
+    options = Options(backends=(backend, "CpuRef"), optimize_for="speed")
+    built = build(path, board, tmp_path / "build", options=options)
     backends = [layer.backend for layer in built.report.layers if layer.name[:4] == "node"]
-    assert backends == ["ArmDsp"] * len(_NODES) * 2
+    assert backends == [backend] * len(_NODES) * 2
     values = np.random.default_rng(8).normal(size=(1, _STEPS, _BATCH, _INPUTS))
     np.savez(tmp_path / "sample.npz", x=values.astype(np.float32))
     found = validate(built, tmp_path / "sample.npz")
@@ -100,6 +106,7 @@ def test_layers_agree_with_the_oracle(board: str, tmp_path: Path) -> None:
 _CYCLES = {
     ("tflm_mnist_lstm_int8", "mps2-an386"): 1_160_000, ("torch_lstm_ts", "mps2-an386"): 3_010_000,
     ("torch_lstm_ts", "mps2-an500"): 1_320_000, ("torch_lstm_ts", "mps2-an505"): 2_380_000,
+    ("tflm_mnist_lstm_int8", "mps3-an547"): 515_000, ("torch_lstm_ts", "mps3-an547"): 1_510_000,
 }  # fmt: skip
 
 
