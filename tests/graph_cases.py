@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mcu_deploy import choose, formats, passes, plan, selection
-from mcu_deploy.arrange import layouts
+from mcu_deploy.arrange import flow, layouts
 from mcu_deploy.backends.interface import Backend
 from mcu_deploy.errors import ModelError
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, TensorType
@@ -69,7 +69,7 @@ def planned(graph: Graph, reuse: bool = True) -> tuple[Graph, tuple[Choice, ...]
     """A graph through the stages from the partitioner to the planner, for the host."""
     backends = preference()
     graph, assignment = choose.assign(graph, backends)
-    graph = layouts.assign(graph, assignment)
+    graph, assignment = flow.number(layouts.assign(graph, assignment), assignment)
     choices = selection.select(graph, assignment, backends).choices
     return graph, choices, plan.make(graph, choices, plan.Planning(reuse=reuse))
 
