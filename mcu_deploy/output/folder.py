@@ -247,13 +247,17 @@ def _named(folder: Path, pattern: str) -> list[Path]:
 
 
 def _is_scratch(path: Path) -> bool:
-    """Whether a folder was made by a build, which says so in it before it does anything else."""
+    """Whether a folder was made by a build, which says so in it before it does anything else.
+
+    Of one that was ended while it said so there is a part of the sentence, and no other file."""
     with suppress(OSError):
         if path.is_symlink() or not path.is_dir():
             return False
-        if next(path.iterdir(), None) is None:
+        names = [entry.name for entry in path.iterdir()]
+        if not names:
             return True
-        return _SIGNATURE.startswith((path / _OWNER).read_text(errors="replace"))
+        said = (path / _OWNER).read_text(errors="replace")
+        return said == _SIGNATURE or (names == [_OWNER] and _SIGNATURE.startswith(said))
     return False
 
 

@@ -288,6 +288,19 @@ def test_a_file_that_comes_while_a_build_is_replaced_stays(
     assert (made / "late").read_text() == "the user's"
 
 
+def test_a_scratch_folder_whose_owner_is_not_written_holds_nothing_else(tmp_path: Path) -> None:
+    theirs = tmp_path / "out" / ".mcu-deploy-abcdefgh"
+    theirs.mkdir(parents=True)
+    (theirs / "owner").touch()
+    (theirs / "notes").write_text("mine")
+    with pytest.raises(UsageError, match=r"abcdefgh/\. Nothing"):
+        make(tmp_path / "out", NEW)
+    assert (theirs / "notes").read_text() == "mine"
+    (theirs / "notes").unlink()
+    make(tmp_path / "out", NEW)
+    assert contents(tmp_path / "out") == NEW
+
+
 NAMES = st.sampled_from(
     ["report.json", "obj", "new.o", "old.o", "notes", "__pycache__", MARKER, ".mcu-deploy-abcdefgh",
      ".out.mcu-deploy-abcdefgh", "owner", "new", "journal.json", "ü", "\udcff", "-o", "a\nb"]
@@ -334,7 +347,8 @@ def test_no_file_of_the_user_is_ever_changed(
 def _put(top: Path, path: str, kind: str) -> bool:
     """Puts something of the user's; False where something else is in the way."""
     place = top / path
-    if kind == "folder" and "mcu-deploy-" in place.name:
+    is_empty = kind == "folder" or (place.name, kind) == ("owner", "")
+    if is_empty and "mcu-deploy-" in (place if kind == "folder" else place.parent).name:
         return False  # what nobody but mcu-deploy calls so, and nothing in it
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
