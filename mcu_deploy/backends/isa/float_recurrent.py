@@ -46,7 +46,7 @@ _CALL, _BODY_BYTES = 40, 350
 
 
 @dataclass(frozen=True)
-class Dense:
+class DenseKernels:
     """The kernels of fully connected layers of one row that a backend has. backend: its id; suffix:
     of functions' names; lanes: of a vector; assemble: the kernel that is best for a target."""
 
@@ -61,7 +61,7 @@ class _Rows:
     """A product of each step. products: of each direction; array: what their stream is called; x,
     y: in C what is multiplied, and where the results go."""
 
-    dense: Dense
+    dense: DenseKernels
     array: str
     products: tuple[Product, ...]
     x: str
@@ -89,7 +89,7 @@ class _Rows:
         return Constant(self.array, np.concatenate(streams).view(np.uint32))
 
 
-def propose(view: SubgraphView, node: Layer, dense: Dense) -> Sequence[Proposal] | str:
+def propose(view: SubgraphView, node: Layer, dense: DenseKernels) -> Sequence[Proposal] | str:
     """A recurrent layer by itself."""
     supported = shared.supports(node)
     if not supported:
@@ -149,7 +149,7 @@ def _products(
     )  # fmt: skip
 
 
-def _rows(layer: Layer, r: Recurrence, dense: Dense) -> list[_Rows]:
+def _rows(layer: Layer, r: Recurrence, dense: DenseKernels) -> list[_Rows]:
     hidden, biases = r.hidden, shared.bias_of(layer, r)
     of_h = np.zeros((r.directions, r.rows), np.float32)
     if r.linear_before_reset:
@@ -165,7 +165,7 @@ def _rows(layer: Layer, r: Recurrence, dense: Dense) -> list[_Rows]:
 
 
 def _of(
-    dense: Dense, layer: Layer, array: str, index: int, rows: slice, biases: Array, x: str, y: str
+    dense: DenseKernels, layer: Layer, array: str, index: int, rows: slice, biases: Array, x: str, y: str
 ) -> _Rows:  # fmt: skip
     """The product of some rows of W or of R. biases: [direction, row]."""
     operand = layer.input(index)

@@ -12,7 +12,7 @@ from mcu_deploy.backends.isa import float_recurrent
 from mcu_deploy.operators.recurrent import GATES
 
 OPERATORS = tuple(GATES)
-_DENSE = float_recurrent.Dense(ID, "_dsp", 1, float_convolution.quickest)
+_DENSE = float_recurrent.DenseKernels(ID, "_dsp", 1, float_convolution.quickest)
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:

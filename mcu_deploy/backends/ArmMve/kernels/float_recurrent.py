@@ -22,7 +22,7 @@ def _assemble(product: Product, _: Target) -> tuple[Assembly, TilePlan]:
     return float_convolution.assemble(plan), plan
 
 
-_DENSE = float_recurrent.Dense(ID, "_mve", LANES, _assemble)
+_DENSE = float_recurrent.DenseKernels(ID, "_mve", LANES, _assemble)
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
