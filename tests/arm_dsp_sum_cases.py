@@ -44,6 +44,9 @@ class Sum:
 # Whose instructions are asserted: as in the image classification model.
 LARGE = Sum(4096)
 LARGE_PRODUCT = Sum(2048, op="Mul")
+TIES = Sum(37, (0.1, 0.1, 0.2))
+TIED_PRODUCT = Sum(2048, (0.1, 0.3, 0.6), (3, -7, 5), op="Mul")
+POWERS = Sum(1030, (0.015625, 0.03125, 0.0625), (-128, 41, 106), op="Mul")
 TAKEN = (
     LARGE,
     Sum(8, (0.05, 0.05, 0.05), (0, 0, 0)),
@@ -60,6 +63,12 @@ TAKEN = (
     Sum(61, (0.0301241, 0.0401339, 0.0702713), (0, 255, 128), op="Mul", dtype="uint8"),
     # All of whose elements are at one end of the range.
     Sum(42, (0.8113923, 0.7215928, 1.1058921), (127, 127, -128)),
+    # In floats, by which integers are rounded that lie halfway.
+    TIES,
+    Sum(66, (0.1, 0.3, 0.2), (3, 4, -5), op="Sub"),
+    POWERS,
+    Sum(35, (0.25, 0.5, 0.75), (3, 4, 9), op="Mul", dtype="uint8"),
+    TIED_PRODUCT,
 )
 # Channels, planes and numbers, in either order; loops of no, one and two kinds around the runs.
 # The first is as in squeeze-and-excite.
@@ -67,6 +76,7 @@ _EXCITED = (1, 64, 16, 16)
 EXCITED = Sum(op="Mul", shapes=(_EXCITED, (1, 64, 1, 1)))
 SHIFTED = Sum(shapes=((1, 64, 1, 1), _EXCITED))
 _SCALES = (0.0310177, 0.0770329, 0.0501713)
+_ROUND = (0.05, 0.05, 0.07)
 _BYTES = (0.0301241, 0.0401339, 0.0702713), (0, 255, 128)
 BROADCAST = (
     EXCITED,
@@ -88,12 +98,14 @@ BROADCAST = (
     Sum(op="Mul", shapes=((2, 6, 4, 5), (1, 6, 4, 5)), scales=_SCALES, constant=1),
     Sum(*(0, *_BYTES), op="Sub", shapes=((2, 9, 3, 2), (1, 9, 1, 1)), dtype="uint8", constant=1),
     Sum(op="Sub", shapes=((3, 17), (3, 17)), constant=0),
+    Sum(op="Mul", shapes=((2, 3, 3, 5), (2, 3, 1, 1)), scales=_ROUND, zeros=(3, -7, 5)),
+    Sum(op="Mul", shapes=((2, 3, 3, 5), (2, 3, 1, 1)), scales=(0.015625, 0.03125, 0.0625)),
+    Sum(op="Sub", shapes=((2, 5, 1, 1), (2, 5, 3, 4)), scales=(0.1, 0.3, 0.2)),
 )
 REFUSED = {
-    Sum(16, (0.1, 0.1, 0.2)): "no integers round its sums as the model says",
-    Sum(16, (9.0, 0.1, 0.001)): "no integers round its sums as the model says",
+    Sum(16, (9.0, 0.1, 0.001)): "neither integers nor float32 numbers round it",
     Sum(shapes=((2, 1, 3, 1, 2), (1, 2, 1, 2, 2))): "its operands are broadcast in many loops",
-    Sum(16, (9.0, 0.1, 0.001), op="Mul"): "no integers round its products as the model says",
+    Sum(16, (9.0, 0.1, 0.001), op="Mul"): "neither integers nor float32 numbers round it",
     Sum(5): "there are less than 8 elements",
     Sum(shapes=((1,), (1, 1))): "there are less than 8 elements",
 }

@@ -64,6 +64,8 @@ def _families() -> dict[str, Family]:
         "sums": Family(sums, "sum", {
             sums.LARGE: (3, 5.7, sums.LARGE.elements),
             sums.LARGE_PRODUCT: (3, 6.1, sums.LARGE_PRODUCT.elements),
+            # two conversions to float32 and one back, three products, and the two of a division
+            sums.TIED_PRODUCT: (18, 20, sums.TIED_PRODUCT.elements),
         }, goal="balanced"),
         # of 24 products 12 SMLAD, 4 extensions and 4 loads, and what is around them
         "products": Family(

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arm_dsp_sum_cases import LARGE, REFUSED, Sum, model
+from arm_dsp_sum_cases import LARGE, POWERS, REFUSED, TIED_PRODUCT, Sum, model
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kernel_runs import runs
 from sampling import examples
 
 from mcu_deploy import formats, passes
@@ -21,6 +22,7 @@ from mcu_deploy.ir.types import channels_last
 from mcu_deploy.ir.view import view_of_all
 from mcu_deploy.operators import Call, find
 from mcu_deploy.operators.base import evaluate
+from mcu_deploy.options import Options
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
 
@@ -88,6 +90,18 @@ def test_most_scales_have_integers() -> None:
     assert sum(s is not None for s in solved) >= 11
 
 
+def test_results_that_lie_halfway_are_rounded_as_in_float32(tmp_path: Path) -> None:
+    """Of the product's pairs of bytes one in 200 is another element without the second half of the
+    division."""
+    cases = [TIED_PRODUCT, POWERS]
+    path = model(cases, tmp_path / "ties.onnx")
+    count = 2 * sum(case.elements for case in cases)
+    x = np.random.default_rng(1).integers(-128, 128, count).astype(np.int8)
+    options = Options(backends=("ArmDsp", "CpuRef"))
+    results = [(run.result(), run.output) for run in runs(path, [x], options=options)]
+    assert len(results) == 2 and all(result == output for result, output in results)
+
+
 def test_layers_of_all_sizes_share_the_code(tmp_path: Path) -> None:
     cases = [LARGE, Sum(800), Sum(64, (0.01, 0.02, 0.019), (1, 2, 3))]
     codes = [p.price.code for p in proposed(cases, tmp_path).proposals]
@@ -102,7 +116,7 @@ def test_the_price_is_near_what_the_timings_of_counted_instructions_say(tmp_path
 
 def test_a_sum_that_it_has_no_kernel_for_is_refused_with_the_reason(tmp_path: Path) -> None:
     for case, reason in REFUSED.items():
-        assert reason in proposed([case], tmp_path).refused.values()
+        assert any(reason in r for r in proposed([case], tmp_path).refused.values())
 
 
 def test_a_constant_of_the_output_s_shape_lies_as_the_output_does(tmp_path: Path) -> None:

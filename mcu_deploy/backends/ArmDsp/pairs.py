@@ -36,11 +36,12 @@ class Given:
         self.kept, self.run = code.registers("kept run_bytes", kind=Kind.SINGLE)
 
     def begin(
-        self, code: Assembly, walk: Walk, words: Sequence[Register], end: Register, fixed: Register
-    ) -> None:
+        self, code: Assembly, walk: Walk, words: Sequence[Register], end: Register,
+        fixed: Register | None = None,
+    ) -> None:  # fmt: skip
         """Takes the constants. words: those of the kernel, of which `end` is the bytes of a run's
         words, and becomes where they end in the output where all is one run; fixed: what a run
-        changes where one operand has a single element."""
+        changes, if anything, where one operand has a single element."""
         if walk.turns:
             code.ldmia(self.constants.moving, words)
             code.vmov(self.run, end)
@@ -48,7 +49,7 @@ class Given:
         else:
             code.ldmia(self.constants, words)
             code.add(end, end, self.y)
-        if walk.is_fixed:
+        if walk.is_fixed and fixed is not None:
             code.vmov(self.kept, fixed)
 
     def begin_run(self, code: Assembly, walk: Walk, at_once: int, end: Register) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmDsp import pairs
+from mcu_deploy.backends.ArmDsp import float_pairs, pairs
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind, Memory, Register
 from mcu_deploy.backends.quantized import byte_pairs
@@ -50,7 +50,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return reason
     scaling = solve(node.domain, node.call)
     if scaling is None:
-        return "no integers round its sums as the model says"
+        return float_pairs.propose(view, node)
 
     def make(walk: Walk) -> tuple[str, Assembly, Constant]:
         code = assemble([node.input(k).type for k in (0, 1)], node.output.type, scaling.shift, walk)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mcu_deploy.arithmetic import Array, tflite
-from mcu_deploy.backends.ArmDsp import pairs
+from mcu_deploy.backends.ArmDsp import float_pairs, pairs
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Register
 from mcu_deploy.backends.quantized import byte_pairs
@@ -55,7 +55,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return reason
     scaling = solve(node.domain, node.call)
     if scaling is None:
-        return "no integers round its products as the model says"
+        return float_pairs.propose(view, node)
     y = node.output.type
     types = [node.input(k).type for k in (0, 1)]
     zeros = [(-t.scaling.zero_point[0] & 0xFFFF) * 0x10001 for t in types]
