@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 WORD = 4
 """Bytes."""
 
+# Bytes; caches of less are of a line or two, and have no loop of C but the very shortest.
+_SHORT_LOOP = 32
+
 
 @dataclass(frozen=True)
 class Cache:
@@ -50,6 +53,12 @@ class MemoryTiming:
     def answers_at_once(self) -> bool:
         """Whether no access ever waits: RAM at the core's clock, or tightly coupled memory."""
         return self.wait_states == 0
+
+    @property
+    def waits_in_loops(self) -> bool:
+        """Whether loops wait in each of their rounds, as no cache of instructions holds them."""
+        cache = self.instruction_cache
+        return not self.answers_at_once and (cache is None or cache.bytes < _SHORT_LOOP)
 
 
 AT_ONCE = MemoryTiming(0, WORD, source="RAM at the core's clock")

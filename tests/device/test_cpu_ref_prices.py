@@ -112,8 +112,8 @@ def test_prices_of_trees_are_what_they_take(
 
 
 # By the board that counts them: cores whose prices are those of the M4 times factors of kinds of
-# work, which do not know what a compiler makes of one loop; a kernel on a NUCLEO-G0B1RE waits by
-# where in the flash its loop lies. Without an FPU sums of floats depend on their values.
+# work, which do not know what a compiler makes of one loop, nor what a NUCLEO-G0B1RE waits in it.
+# Without an FPU sums of floats depend on their values.
 _ELSEWHERE = "mps2-an500", "nucleo_g0b1re", "mps2-an505", "mps3-an547", "mps2-an385"
 _ELSEWHERE_WITHIN = 0.3
 _OF_INTEGERS = "conv", "depthwise", "dense", "binary", "table"
@@ -124,12 +124,18 @@ def test_prices_on_other_cores_are_near(board: str, tmp_path: Path) -> None:
     _check(_OF_INTEGERS, board, tmp_path, 2, _ELSEWHERE_WITHIN)
 
 
+_LSTM, _DENSE = "tflm_mnist_lstm_int8/model.tflite", "mlperf_ad_int8/model.onnx"
+
+
 @pytest.mark.matrix
-@pytest.mark.parametrize("board", ["mps2-an385", "nucleo_g0b1re"])
-def test_the_price_of_an_lstm_of_integers_is_near(
-    board: str, models_dir: Path, tmp_path: Path
+@pytest.mark.parametrize(
+    ("board", "model"),
+    [("mps2-an385", _LSTM), ("nucleo_g0b1re", _LSTM), ("nucleo_g0b1re", _DENSE)],
+)
+def test_the_price_of_a_large_layer_of_integers_is_near(
+    board: str, model: str, models_dir: Path, tmp_path: Path
 ) -> None:
-    built = build(models_dir / "tflm_mnist_lstm_int8" / "model.tflite", board, tmp_path / "build")
+    built = build(models_dir / model, board, tmp_path / "build")
     (stated, *_), (counted, *_) = built.report.layers, profile(built.directory).layers
     assert stated.cost is not None and counted.time is not None
     assert stated.cost.value == pytest.approx(counted.time.cycles, rel=_WITHIN)

@@ -14,14 +14,14 @@ from sampling import first
 from toolchain_programs import write_network
 
 from mcu_deploy import resources
-from mcu_deploy.boards import load_board
+from mcu_deploy.boards import list_boards, load_board
 from mcu_deploy.errors import ToolError
 from mcu_deploy.toolchain.compiler import Toolchain, build_crt, compile_network, run_tool
 from mcu_deploy.toolchain.flags import gcc_command_line, network_flags, runtime_flags
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_host_gcc]
 
-BOARDS = ("mps2-an385", "mps2-an386", "mps3-an547", "host")
+BOARDS = ("stm32f103", "mps2-an386", "mps3-an547", "host")
 
 
 @pytest.mark.parametrize("debug", [False, True])
@@ -108,6 +108,16 @@ def test_a_network_is_compiled_without_contraction_and_for_the_core() -> None:
     assert "-frandom-seed=kws" in flags
     assert "-g" not in flags
     assert "-g" in network_flags(load_board("mps2-an386"), "kws", debug=True)
+
+
+def test_loops_that_no_cache_holds_begin_with_a_read_of_the_flash() -> None:
+    aligned = {
+        board.name: flag
+        for board in list_boards()
+        for flag in network_flags(board, "kws")
+        if flag.startswith("-falign")
+    }
+    assert aligned == {"nucleo_g0b1re": "-falign-loops=8", "stm32f103": "-falign-loops=8"}
 
 
 def test_a_missing_compiler_is_named_with_its_package(

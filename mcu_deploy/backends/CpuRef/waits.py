@@ -22,10 +22,13 @@ from mcu_deploy.memory_timing import Cache, MemoryTiming
 
 # Of a kernel's code what a run executes at most, and of short runs for each cycle.
 _CODE, _CODE_OF_A_CYCLE = 140, 0.5
-# The bytes of a loop that multiplies; a cache of less holds none, and then a kernel waits in each
-# of its cycles for so much of a wait state. On a NUCLEO-G0B1RE, whose cache has 16 bytes, that is
-# 25 % of the cycles mostly, and 2 to 39 %, by how a loop lies in the flash.
-_SHORT_LOOP, _OF_EACH_CYCLE = 32, 0.125
+# Where no cache holds a loop, a kernel waits in each of its cycles for so much of a wait state.
+_OF_EACH_CYCLE = 0.125
+# The innermost loop of a product, as gcc makes it for an M0+; it begins with a read of the flash
+# (toolchain/flags.py), so that a cache of so few bytes holds it. What is around it is waited for,
+# for each output so many wait states: without an FPU ONNX's arithmetic calls functions for floats,
+# TFLite's does not.
+_PRODUCT, _OF_AN_OUTPUT, _OF_TFLITES = 14, 50, 10
 # What the core executes while 8 bytes of the library's code are read, jumps and all; and how many
 # bytes ahead it asks for them (as in isa/waiting.py).
 _COVERED, _QUEUE = 1.6, 12
@@ -66,8 +69,8 @@ def waits(layer: Layer, cycles: float) -> float:
     if memory is None or memory.answers_at_once:
         return 0.0
     flash = _Flash(memory)
-    if _bytes(memory.instruction_cache) < _SHORT_LOOP:
-        code = _OF_EACH_CYCLE * memory.wait_states * cycles
+    if memory.waits_in_loops:
+        code = memory.wait_states * _in_loops(layer, cycles, memory.instruction_cache)
         return code + _for_constants(layer, flash)
     code = flash.for_code(min(_CODE, _CODE_OF_A_CYCLE * cycles), 1)
     return code + _for_constants(layer, flash) + _for_library(layer, flash)
@@ -119,6 +122,15 @@ class _Flash(NamedTuple):
 
     def _holds(self, kept: float) -> bool:
         return kept <= _bytes(self.memory.data_cache)
+
+
+def _in_loops(layer: Layer, cycles: float, cache: Cache | None) -> float:
+    """The wait states of a kernel whose loops, but for the shortest, are more than the cache."""
+    y, everywhere = layer.output.type, _OF_EACH_CYCLE * cycles
+    if not (layer.macs and y.is_quantized) or _bytes(cache) < _PRODUCT:
+        return everywhere
+    each = _OF_TFLITES if layer.domain == "tflite" else _OF_AN_OUTPUT
+    return min(everywhere, each * float(y.elements))
 
 
 def _for_library(layer: Layer, flash: _Flash) -> float:
