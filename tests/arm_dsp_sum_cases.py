@@ -1,4 +1,4 @@
-"""Sums, differences and products for ArmDsp: of two scales, at the ends of the range."""
+"""Sums, differences, products and maxima for ArmDsp: of two scales, at the ends of the range."""
 
 from __future__ import annotations
 
@@ -78,6 +78,14 @@ SHIFTED = Sum(shapes=((1, 64, 1, 1), _EXCITED))
 _SCALES = (0.0310177, 0.0770329, 0.0501713)
 _ROUND = (0.05, 0.05, 0.07)
 _BYTES = (0.0301241, 0.0401339, 0.0702713), (0, 255, 128)
+_ALIKE = {"scales": (0.05,) * 3, "zeros": (3,) * 3}
+EXTREMES = (
+    Sum(38, op="Max", **_ALIKE),
+    Sum(33, op="Min", dtype="uint8", **_ALIKE),
+    Sum(op="Min", shapes=((1, 9, 3, 7), (1, 9, 1, 1)), **_ALIKE),
+    Sum(op="Max", shapes=((2, 5, 1, 1), (2, 5, 3, 2)), dtype="uint8", **_ALIKE),
+    Sum(op="Max", shapes=((3, 17), (3, 17)), constant=1, **_ALIKE),
+)
 BROADCAST = (
     EXCITED,
     SHIFTED,
@@ -101,11 +109,13 @@ BROADCAST = (
     Sum(op="Mul", shapes=((2, 3, 3, 5), (2, 3, 1, 1)), scales=_ROUND, zeros=(3, -7, 5)),
     Sum(op="Mul", shapes=((2, 3, 3, 5), (2, 3, 1, 1)), scales=(0.015625, 0.03125, 0.0625)),
     Sum(op="Sub", shapes=((2, 5, 1, 1), (2, 5, 3, 4)), scales=(0.1, 0.3, 0.2)),
+    *EXTREMES,
 )
 REFUSED = {
     Sum(16, (9.0, 0.1, 0.001)): "neither integers nor float32 numbers round it",
     Sum(shapes=((2, 1, 3, 1, 2), (1, 2, 1, 2, 2))): "its operands are broadcast in many loops",
     Sum(16, (9.0, 0.1, 0.001), op="Mul"): "neither integers nor float32 numbers round it",
+    Sum(16, op="Max"): "it compares tensors of the output's scale and zero point",
     Sum(5): "there are less than 8 elements",
     Sum(shapes=((1,), (1, 1))): "there are less than 8 elements",
 }

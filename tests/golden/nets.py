@@ -207,6 +207,7 @@ NETS = (
     _of_arm_dsp("pools", arm_dsp_pool_cases, [arm_dsp_pool_cases.LARGEST, arm_dsp_pool_cases.EVEN]),
     _of_arm_dsp("softmax", arm_dsp_softmax_cases, [arm_dsp_softmax_cases.TAKEN[1]]),
     _of_arm_dsp("sum", arm_dsp_sum_cases, [arm_dsp_sum_cases.TAKEN[1]]),
+    _of_arm_dsp("maximum", arm_dsp_sum_cases, [arm_dsp_sum_cases.EXTREMES[0]]),
     _of_arm_dsp("difference_floats", arm_dsp_sum_cases, [arm_dsp_sum_cases.TAKEN[15]]),
     _of_arm_dsp("float_depthwise", float_cases, float_cases.GOLDEN["depthwise"]),
     _of_arm_dsp("float_pointwise", float_cases, [float_cases.CONVOLUTIONS[1]]),

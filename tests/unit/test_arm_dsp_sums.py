@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
-from arm_dsp_sum_cases import LARGE, POWERS, REFUSED, TIED_PRODUCT, Sum, model
+from arm_dsp_sum_cases import EXTREMES, LARGE, POWERS, REFUSED, TIED_PRODUCT, Sum, model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_runs import runs
@@ -100,6 +101,18 @@ def test_results_that_lie_halfway_are_rounded_as_in_float32(tmp_path: Path) -> N
     options = Options(backends=("ArmDsp", "CpuRef"))
     results = [(run.result(), run.output) for run in runs(path, [x], options=options)]
     assert len(results) == 2 and all(result == output for result, output in results)
+
+
+def test_the_larger_and_the_smaller_byte_are_the_oracles(tmp_path: Path) -> None:
+    path = model(EXTREMES, tmp_path / "extremes.onnx")
+    random = np.random.default_rng(2)
+    inputs = [
+        np.frombuffer(random.bytes(value.type.tensor_type.shape.dim[0].dim_value), value.name)
+        for value in onnx.load(path).graph.input
+    ]
+    options = Options(backends=("ArmDsp", "CpuRef"))
+    results = [(run.result(), run.output) for run in runs(path, inputs, options=options)]
+    assert len(results) == len(EXTREMES) and all(result == output for result, output in results)
 
 
 def test_layers_of_all_sizes_share_the_code(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What sums and products of two int8 tensors have in common, of which one may be constant.
+"""What sums, products and maxima of two int8 tensors have in common, of which one may be constant.
 
 Operands of other shapes are broadcast (quantized/walks.py).
 """
