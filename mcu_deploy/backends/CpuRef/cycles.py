@@ -174,10 +174,11 @@ def _padded(layer: Layer) -> float:
     found = lines_of(layer)
     if found is None:
         return layer.output.type.elements * 11.5
-    if found.bytes <= 64:
-        each = 8 if found.bytes <= 32 else 15
-    else:
-        each = 55 if found.copied % 4 or found.before % 4 else 30
+    is_of_words = not (found.copied % 4 or found.before % 4)
+    if found.bytes <= 32:
+        of_line = 8 + 0.48 * found.bytes if is_of_words else 14 + 0.6 * found.bytes
+        return of_line * found.count
+    each = 15 if found.bytes <= 64 else 30 if is_of_words else 55
     return _COPIED * layer.output.type.bytes + each * found.count
 
 

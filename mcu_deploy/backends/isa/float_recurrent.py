@@ -165,7 +165,8 @@ def _rows(layer: Layer, r: Recurrence, dense: DenseKernels) -> list[_Rows]:
 
 
 def _of(
-    dense: DenseKernels, layer: Layer, array: str, index: int, rows: slice, biases: Array, x: str, y: str
+    dense: DenseKernels, layer: Layer, array: str, index: int, rows: slice, biases: Array,
+    x: str, y: str,
 ) -> _Rows:  # fmt: skip
     """The product of some rows of W or of R. biases: [direction, row]."""
     operand = layer.input(index)
