@@ -169,8 +169,7 @@ def _expanded(layer: Layer) -> float:
 
 
 def _padded(layer: Layer) -> float:
-    """Lines by memcpy and memset, of which the compiler writes out short ones; or element by
-    element."""
+    """Lines by memcpy and memset, of which short ones are written out; or element by element."""
     found = lines_of(layer)
     if found is None:
         return layer.output.type.elements * 11.5
