@@ -15,7 +15,8 @@ from mcu_deploy.backends.floats.layers import Product, read
 from mcu_deploy.backends.floats.tiles import packed, said
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly
-from mcu_deploy.backends.isa.mve.float_tiles import LANES, Tiles, plan_of
+from mcu_deploy.backends.isa.mve.float_tiles import Tiles, plan_of
+from mcu_deploy.backends.isa.mve.float_weights import LANES
 from mcu_deploy.backends.isa.window_rows import LONGEST_SIDE, SCRATCH_BYTES, description
 from mcu_deploy.backends.isa.window_tiles import TilePlan
 from mcu_deploy.backends.kit import overlap

@@ -11,7 +11,8 @@ from mcu_deploy.backends.floats.layers import Product, read
 from mcu_deploy.backends.floats.tiles import packed_by_channels, said
 from mcu_deploy.backends.interface import Constant, Layer, LayoutRule, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly
-from mcu_deploy.backends.isa.mve.float_channels import LANES, Depthwise, sizes_of
+from mcu_deploy.backends.isa.mve.float_channels import Depthwise, sizes_of
+from mcu_deploy.backends.isa.mve.float_weights import LANES
 from mcu_deploy.backends.isa.window_rows import LONGEST_SIDE, SCRATCH_BYTES, description
 from mcu_deploy.backends.kit import overlap
 

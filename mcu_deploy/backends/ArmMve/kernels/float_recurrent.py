@@ -10,7 +10,8 @@ from mcu_deploy.backends.ArmMve.workloads import ID
 from mcu_deploy.backends.floats.layers import Product
 from mcu_deploy.backends.interface import Layer, Proposal, SubgraphView, Target
 from mcu_deploy.backends.isa import Assembly, float_recurrent
-from mcu_deploy.backends.isa.mve.float_tiles import LANES, plan_of
+from mcu_deploy.backends.isa.mve.float_tiles import plan_of
+from mcu_deploy.backends.isa.mve.float_weights import LANES
 from mcu_deploy.backends.isa.window_tiles import TilePlan
 from mcu_deploy.operators.recurrent import GATES
 

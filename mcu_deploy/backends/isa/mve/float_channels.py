@@ -15,7 +15,9 @@ from collections.abc import Mapping, Sequence
 from mcu_deploy.backends.floats.layers import BYTES
 from mcu_deploy.backends.floats.tiles import Tile, demand, divided, tiles
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.mve import float_weights
 from mcu_deploy.backends.isa.mve.float_clamp import clamp
+from mcu_deploy.backends.isa.mve.float_weights import LANES, VECTOR
 from mcu_deploy.backends.isa.window_rows import (
     BEHIND,
     INSIDE,
@@ -26,7 +28,6 @@ from mcu_deploy.backends.isa.window_rows import (
 )
 from mcu_deploy.operators.windows import Window
 
-LANES, VECTOR = 4, 16
 _REACH = 508  # bytes from a base
 _MOST_TAPS = 3
 _VECTORS = 8
@@ -234,30 +235,20 @@ class Depthwise(Channels):
 
     def begin(self, tile: Tile) -> None:
         code, (first, *others) = self.code, self.sums[: tile.pixels]
-        if self._has_bytes:
-            code.vmov_i32(first, 0)
-        else:
-            code.vldrw_u32(first, self.stream.after(VECTOR))
+        float_weights.begin(code, first, self.stream, has_bytes=self._has_bytes)
         for other in others:
             code.vmov(other, first)
 
     def end(self, tile: Tile) -> None:
-        code, vector = self.code, self._images[0]
-        for operation in (code.vmul_f32, code.vadd_f32) if self._has_bytes else ():
-            code.vldrw_u32(vector, self.stream.after(VECTOR))
-            for one in self.sums[: tile.pixels]:
-                operation(one, one, vector)
+        if self._has_bytes:
+            sums = self.sums[: tile.pixels]
+            float_weights.scale(self.code, sums, self.stream, self._images[0])
 
     def chunk(self, taps: Sequence[int]) -> None:
-        code = self.code
         self._of = dict(zip(taps, self._weights, strict=False))
         for tap, weights in self._of.items():
             self._skip(tap)
-            if self._has_bytes:
-                code.vldrb_s32(weights, self.stream.after(LANES))
-                code.vcvt_f32_s32(weights, weights)
-            else:
-                code.vldrw_u32(weights, self.stream.after(VECTOR))
+            float_weights.load(self.code, weights, self.stream, has_bytes=self._has_bytes)
             self._met = tap + 1
         if not taps:
             self._skip(self._window.kernel[1])

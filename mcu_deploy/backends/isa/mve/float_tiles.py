@@ -14,11 +14,12 @@ from collections.abc import Sequence
 from mcu_deploy.backends.floats.layers import BYTES, Product
 from mcu_deploy.backends.floats.tiles import TileRun, divided
 from mcu_deploy.backends.isa import Assembly, Kind, Register
+from mcu_deploy.backends.isa.mve import float_weights
 from mcu_deploy.backends.isa.mve.float_clamp import clamp
+from mcu_deploy.backends.isa.mve.float_weights import LANES, VECTOR
 from mcu_deploy.backends.isa.window_rows import FILTERS, OUTPUT
 from mcu_deploy.backends.isa.window_tiles import Sums, TilePlan, WindowTiles
 
-LANES, VECTOR = 4, 16
 MOST_PIXELS = 5  # whose sums, windows and words find registers
 _MOST_STRAIGHT = 16  # words of a run without a loop
 _TURNS = (12, 10, 8)  # words in a turn of a loop
@@ -56,10 +57,7 @@ class Tiles(WindowTiles):
 
     def _begin(self, sums: Sums) -> None:
         for first in sums[0]:
-            if self._has_bytes:
-                self._code.vmov_i32(first, 0)
-            else:
-                self._code.vldrw_u32(first, self._weights.after(VECTOR))
+            float_weights.begin(self._code, first, self._weights, has_bytes=self._has_bytes)
 
     def _run(self, run: TileRun, words: int, sums: Sums) -> None:
         if words <= _MOST_STRAIGHT:
@@ -96,31 +94,19 @@ class Tiles(WindowTiles):
         """The next filters' weights."""
         into = self._vectors[self._next % len(self._vectors)]
         self._next += 1
-        if self._has_bytes:
-            self._code.vldrb_s32(into, self._weights.after(LANES))
-            self._code.vcvt_f32_s32(into, into)
-        else:
-            self._code.vldrw_u32(into, self._weights.after(VECTOR))
+        float_weights.load(self._code, into, self._weights, has_bytes=self._has_bytes)
         return into
 
     def _pair(self) -> Sequence[Register]:
         self._next_pair += 1
         return self._words[self._next_pair % len(self._words)]
 
-    def _scale(self, sums: Sums) -> None:
-        """Sums of weights of int8 are multiplied by the scales, and get the biases."""
-        code, vector = self._code, self._vectors[0]
-        for of_filters in zip(*sums, strict=True):
-            for operation in (code.vmul_f32, code.vadd_f32):
-                code.vldrw_u32(vector, self._weights.after(VECTOR))
-                for one in of_filters:
-                    operation(one, one, vector)
-
     def _end(self, sums: Sums, filters: int, has_counter: bool) -> None:
         code, frame, product, free = self._code, self._frame, self._product, self._free
         all_ = [sum_ for of in sums for sum_ in of]
         if self._has_bytes:
-            self._scale(sums)
+            for of_filters in zip(*sums, strict=True):
+                float_weights.scale(code, of_filters, self._weights, self._vectors[0])
         clamp(code, product.clamp, all_, self._vectors[0], self._left)
         begin, out, left = self._words[0][0], self._words[0][1], self._words[1][0]
         rest = filters % LANES
