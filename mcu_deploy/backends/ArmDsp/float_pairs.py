@@ -36,9 +36,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     kind = "_".join(t.dtype.value for t in (*types, y)) + how
 
     def make(walk: Walk) -> tuple[str, Assembly, Constant]:
-        rest = walk.run % _AT_ONCE
-        few, more = "_few" * (walk.run < _AT_ONCE), f"_and_{rest}" if rest else ""
-        stem = f"{node.op.lower()}_{kind}_floats{walk.kind}{few}{more}_dsp"
+        stem = f"{node.op.lower()}_{kind}_floats{walk.kind_by(_AT_ONCE)}_dsp"
         code = assemble(node.op, types, y, found, walk)
         return stem, code, Constant("constants", constants_of(found, walk))
 

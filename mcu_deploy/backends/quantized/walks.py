@@ -41,6 +41,12 @@ class Walk:
         """For a name that functions of different code do not share."""
         return "_fixed" * self.is_fixed + "_swapped" * self.is_swapped + "_runs" * bool(self.turns)
 
+    def kind_by(self, at_once: int) -> str:
+        """The same, of functions whose loop takes so many elements at once: whether a run has that
+        many, and what is left of it."""
+        rest = self.run % at_once
+        return self.kind + "_few" * (self.run < at_once) + (f"_and_{rest}" if rest else "")
+
     @property
     def words(self) -> Sequence[int]:
         """The constants of the loops."""

@@ -31,8 +31,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 
     def make(walk: Walk) -> tuple[str, Assembly, Constant]:
         rest = walk.run % _AT_ONCE
-        few, more = "_few" * (walk.run < _AT_ONCE), f"_and_{rest}" if rest else ""
-        stem = f"{node.op.lower()}_{y.dtype.value}{walk.kind}{few}{more}_dsp"
+        stem = f"{node.op.lower()}_{y.dtype.value}{walk.kind_by(_AT_ONCE)}_dsp"
         words = np.array([walk.run - rest, *walk.words], np.int32)
         return stem, assemble(node.op, y.dtype, walk), Constant("constants", words)
 

@@ -64,13 +64,16 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 
     def make(walk: Walk) -> tuple[str, Assembly, Constant]:
         rest = walk.run % _AT_ONCE
-        few, more = "_few" * (walk.run < _AT_ONCE), f"_and_{rest}" if rest else ""
         words = [
             scaling.move, *walk.ordered(zeros), scaling.scale, walk.run - rest, scaling.addend,
             *walk.words,
         ]  # fmt: skip
         constants = Constant("constants", np.array(words, np.int64).astype(np.int32))
-        return f"mul_{kind}{walk.kind}{few}{more}_dsp", assemble(types, y, scaling, walk), constants
+        return (
+            f"mul_{kind}{walk.kind_by(_AT_ONCE)}_dsp",
+            assemble(types, y, scaling, walk),
+            constants,
+        )
 
     return pairs.proposals(view, node, make)
 
