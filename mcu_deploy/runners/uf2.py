@@ -63,9 +63,9 @@ def uf2(segments: tuple[tuple[int, bytes], ...], family: int) -> bytes:
     return b"".join(
         struct.pack(
             head, _START, _START_2, _HAS_FAMILY, page * _PAYLOAD, _PAYLOAD, number, len(pages),
-            family, bytes(pages[page]), _LAST,
+            family, bytes(content), _LAST,
         )
-        for number, page in enumerate(sorted(pages))
+        for number, (page, content) in enumerate(pages.items())
     )  # fmt: skip
 
 
