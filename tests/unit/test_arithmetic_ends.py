@@ -11,7 +11,13 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from mcu_deploy import formats, interpreter, passes
-from mcu_deploy.arithmetic import dequantize, gemmlowp, requantize, softmax_quantized
+from mcu_deploy.arithmetic import (
+    dequantize,
+    gemmlowp,
+    largest_sums,
+    requantize,
+    softmax_quantized,
+)
 from mcu_deploy.arithmetic.tflite import (
     NoMultiplier,
     activation_bounds,
@@ -163,8 +169,16 @@ def test_the_numbers_of_gemmlowp_are_those_of_its_functions() -> None:
     assert list(gemmlowp._POWERS) == powers
     assert round(math.exp(-1 / 8) * 2**31) == gemmlowp._EXP_MINUS_EIGHTH
     assert round(2**31 / 3) == gemmlowp._ONE_THIRD
+    assert round(2**31 * 0.5**0.5) == gemmlowp._ROOT_OF_HALF
     line = (gemmlowp.RECIPROCAL_AT_0, gemmlowp.RECIPROCAL_SLOPE)
     assert line == (round(48 / 17 * 2**29), round(-32 / 17 * 2**29))
+
+
+def test_a_slice_of_weights_in_groups_has_the_largest_of_their_biases() -> None:
+    """Of a ConvTranspose: its outputs are the slices of the first group, then of the second."""
+    weights, bias = np.array([[1, -2], [3, 4]]), np.array([10, -20, 40, 30])
+    assert largest_sums(weights, 1, 5, bias).tolist() == [20 + 40, 30 + 30]
+    assert largest_sums(weights, 1, 5, None).tolist() == [20, 30]
 
 
 def test_a_softmax_over_rows_is_that_of_the_columns_turned() -> None:
