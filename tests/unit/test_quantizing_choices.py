@@ -3,17 +3,20 @@ scales."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
 import pytest
 from onnx import helper
-from quantizing_nets import dense_net, depthwise_net, model_of, results, samples, trials
+from quantizing_nets import dense_net, depthwise_net, model_of, prepared, results, samples, trials
 
-from mcu_deploy.quantizing import choosing, equalizing, judging, ranges, rounding, scales
+from mcu_deploy.quantizing import biases, choosing, equalizing, judging, ranges, rounding, scales
 from mcu_deploy.quantizing.choosing import Recipe
+from mcu_deploy.quantizing.net import Net
 from mcu_deploy.quantizing.statistics import BINS, SampleShare, Summary, observe
 
 
@@ -29,6 +32,8 @@ def test_ranges_hold_zero_and_leave_out_what_is_rare() -> None:
     found = {method: of(summary(values)) for method, of in ranges.METHODS.items()}
     assert found["min-max"] == (0.0, 60.0)
     assert found.pop("min-max, widened")[1] == pytest.approx(60.06)
+    twice = replace(summary(values), low=-2.0, at_low=2, at_high=2)
+    assert ranges.METHODS["min-max, widened"](twice) == (-2.0, 60.0)
     for method, (low, high) in found.items():
         assert low == 0.0
         assert method == "min-max" or high < 55, method
@@ -40,6 +45,9 @@ def test_a_range_has_an_end_on_either_side_of_what_lies_there(method: str) -> No
     values = np.random.default_rng(5).normal(size=100_000)
     low, high = ranges.METHODS[method](summary(values))
     assert -6 < low < -2 < 2 < high < 6
+    if method.startswith("percentile"):
+        outside = np.mean((values < low) | (values > high))
+        assert outside == pytest.approx(1 - float(method.split()[1]) / 100, rel=0.2, abs=2e-5)
     counts = np.eye(1, BINS, dtype=np.int64)[0]
     constant = Summary(3.0, 3.0, *[np.array([3.0])] * 3, counts, 9, 9, 9)
     assert ranges.METHODS[method](constant) == (0.0, 3.0)
@@ -66,6 +74,7 @@ def test_statistics_are_those_of_all_samples(tmp_path: Path) -> None:
     np.testing.assert_allclose(found.means, some.mean(axis=(0, 1, 3, 4)), rtol=1e-5)
     np.testing.assert_array_equal(found.highs, some.max(axis=(0, 1, 3, 4)))
     assert found.counts.sum() == some.size
+    assert found.counts[0] and found.counts[-1]
     wanted, _ = np.histogram(some, BINS, (some.min(), some.max()))
     assert np.abs(np.cumsum(found.counts - wanted)).max() <= 2  # a value at an edge
 
@@ -74,13 +83,60 @@ def test_equalised_channels_compute_the_same_and_lose_less(tmp_path: Path) -> No
     tried = trials(depthwise_net(spread=200.0), samples(24), tmp_path)
     whole = SampleShare(tried.file, frozenset(range(24)))
     for kind in equalizing.KINDS:
-        net, _ = equalizing.equalised(tried.net, observe(tried.net, whole), kind)
+        net, factors = equalizing.equalised(tried.net, observe(tried.net, whole), kind)
+        assert all(factor.min() >= 1 / 32 for factor in factors.values()), kind
         x = samples(1)[0]
         found, wanted = results(net.model(), x)[0], results(tried.net.model(), x)[0]
         np.testing.assert_allclose(found, wanted, rtol=1e-4)
     plain = tried.score(Recipe())
     assert tried.score(Recipe(equalised="whole, depthwise")) > plain + 6
     assert choosing.choose(tried).equalised != equalizing.NONE
+
+
+def test_what_a_dense_layer_adds_is_not_equalised_with_it(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Gemm", ["x", "w"], ["a"], "first"),
+        helper.make_node("Gemm", ["x", "v", "a"], ["y"], "second"),
+    ]
+    weights = {name: np.random.default_rng(9).normal(size=(6, 6)) for name in "wv"}
+    model = model_of(nodes, weights, {"x": [1, 6]}, {"y": [1, 6]})
+    assert not equalizing.has_pairs(prepared(model, tmp_path))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"auto_pad": "SAME_LOWER"},
+        {"auto_pad": "SAME_UPPER", "strides": [2, 2]},
+        {"pads": [2, 1, 0, 3], "dilations": [2, 2]},
+    ],
+)
+def test_a_corrected_bias_knows_which_taps_are_in_the_padding(more: dict[str, Any]) -> None:
+    """Where the input is 1 everywhere it makes good all that the weights have lost."""
+    random = np.random.default_rng(8)
+    integers = random.integers(-128, 128, (3, 2, 2, 4)).astype(np.int8)
+    scale, zero = np.array(0.05, np.float32), np.array(3, np.int8)
+    rounded = (integers.astype(np.float32) - zero) * scale
+    weights = rounded + random.uniform(-1, 1, rounded.shape).astype(np.float32)
+    ones = np.ones((1, 2, 7, 9), np.float32)
+    node = helper.make_node("Conv", ["x", "w", "b"], ["y"], "conv", **more)
+
+    def outputs(weights: np.ndarray, bias: np.ndarray, *shape: int | str) -> np.ndarray:
+        return results(model(weights, bias, shape), ones)[0]
+
+    def model(weights: np.ndarray, bias: np.ndarray, shape: Sequence[Any]) -> onnx.ModelProto:
+        return model_of([node], {"w": weights, "b": bias}, {"x": ones.shape}, {"y": shape})
+
+    wanted = outputs(weights, np.zeros(3), 1, 3, "h", "v")
+    integer = [helper.make_node("DequantizeLinear", ["q", "s", "z"], ["w"]), node]
+    constants = {"q": integers, "s": scale, "z": zero, "b": np.zeros(3)}
+    quantized = model_of(integer, constants, {"x": ones.shape}, {"y": wanted.shape})
+    each = np.zeros(2), np.ones(2), np.ones(2)
+    seen = {"x": Summary(0.0, 1.0, *each, np.zeros(BINS))}
+    net = biases.corrected(Net(model(weights, np.zeros(3), wanted.shape)), quantized, seen)
+    bias = net.constants[net.nodes[0].input[2]]
+    found = outputs(rounded, bias, *wanted.shape)
+    np.testing.assert_allclose(found.mean((0, 2, 3)), wanted.mean((0, 2, 3)), atol=1e-4)
 
 
 def test_corrected_biases_leave_no_mean_error(tmp_path: Path) -> None:
