@@ -24,6 +24,9 @@ def pack(tmp_path_factory: pytest.TempPathFactory, sine: Path, quarter: Path) ->
     folder = tmp_path_factory.mktemp("pack")
     done = export(sine, "cmsis-pack", folder / f"McuDeploy.sine.{OURS}.pack", data=quarter)
     with zipfile.ZipFile(done.path) as archive:
+        assert {(m.external_attr >> 16, m.date_time[:3]) for m in archive.infolist()} == {
+            (0o644, (1980, 1, 1))
+        }
         archive.extractall(folder / "sine")
     return folder / "sine"
 

@@ -24,6 +24,7 @@ def test_the_metadata_are_what_tvm_reads(archive: Path) -> None:
     """By python/tvm/driver/tvmc/model.py, python/tvm/micro/testing/utils.py and
     tests/python/unittest/test_micro_model_library_format.py of TVM 0.14."""
     with tarfile.open(archive) as tar:
+        assert {(m.mode, m.mtime, m.uid) for m in tar} == {(0o644, 0, 0)}
         content = tar.extractfile("./metadata.json")
         assert content is not None
         metadata = json.load(content)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from pmx_cases import compiled, content_of, packed, small_network
 
 from mcu_deploy import pmx
 from mcu_deploy.errors import ModelError
-from mcu_deploy.pmx import file
+from mcu_deploy.pmx import constants, file
 from mcu_deploy.pmx.content import encode
+from mcu_deploy.schema import Misfit
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +123,14 @@ def test_a_bomb_is_not_inflated(raw: bytes, tmp_path: Path) -> None:
         if "Stored" in constant:
             constant["Stored"] = {"at": 0, "bytes": len(bomb), "inflated": 64}
     assert "is compressed from other than 64" in _sentence(file.wrap(tree, bomb), tmp_path)
+
+
+@pytest.mark.parametrize("change", [lambda raw: raw[:-1], lambda raw: raw + b"\0"])
+def test_what_is_compressed_ends_where_it_says(change: Callable[[bytes], bytes]) -> None:
+    content = bytes(range(100))
+    assert constants.inflate(memoryview(zlib.compress(content)), 100) == content
+    with pytest.raises(Misfit, match="is compressed from other than 100 bytes"):
+        constants.inflate(memoryview(change(zlib.compress(content))), 100)
 
 
 def test_a_text_that_is_a_bomb(raw: bytes, tmp_path: Path) -> None:
@@ -291,12 +301,12 @@ def test_an_alignment_that_would_fill_the_memory(alignment: int, tmp_path: Path)
     """The weights file is laid out by it."""
     network = small_network(tmp_path)
     first, *others = network.selection.choices
-    constants = [
+    aligned = [
         replace(constant, alignment=alignment)
         for choice in network.selection.choices
         for constant in choice.workload.constants
     ]
-    workload = replace(first.workload, constants=tuple(constants))
+    workload = replace(first.workload, constants=tuple(aligned))
     choices = (replace(first, workload=workload), *others)
     changed = replace(network, selection=replace(network.selection, choices=choices))
     text = _sentence(file.wrap(*encode(changed)), tmp_path)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from mcu_deploy.ir import DType
 from mcu_deploy.records import Codec, Reader, Writer
 from mcu_deploy.schema import Misfit
 
@@ -91,6 +92,14 @@ def test_what_it_looks_like() -> None:
     }  # fmt: skip
     assert blobs[0].tobytes() == bytes((0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0))
     assert "below" in written(record(), whole=True)[0]
+    array = record().array
+    writer = Writer()
+    assert [writer.blob(array), writer.blob(array), len(writer.blobs)] == [0, 0, 1]
+
+
+def test_a_byte_that_is_not_0_is_true() -> None:
+    found = Reader([bytes((0, 1, 2, 255))]).array(DType.BOOL, (4,), 0)
+    assert found.tolist() == [False, True, True, True]
 
 
 @pytest.mark.parametrize(
@@ -102,6 +111,7 @@ def test_what_it_looks_like() -> None:
         ("color", [], "is no Color"),
         ("maybe", True, "maybe must be a whole number, not True"),
         ("maybe", 1 << 63, "is no integer of 64 bits"),
+        ("many", [1, 1 << 63], "many[1] = 9223372036854775808 is no integer of 64 bits"),
         ("pair", ["a"], "pair must have 2 items, not ['a']"),
         ("many", [1, 2.0], "many[1] must be a whole number, not 2.0"),
         ("many", {}, "many must be a list, not {}"),
