@@ -16,6 +16,7 @@ from mcu_deploy.toolchain.firmware import Firmware
 from mcu_deploy.toolchain.link import link_firmware
 from mcu_deploy.toolchain.sizes import (
     NetworkSizes,
+    SectionSizes,
     link_network,
     measure_firmware,
     measure_network,
@@ -68,6 +69,11 @@ def test_the_parts_of_a_network_add_up(tmp_path: Path, board: str) -> None:
     assert own.ram == 0 and (ram == 0 or board != "host")  # the C library's is not of the network
     assert 0 <= parts["alignment"] < 128
     assert (parts["C library"] > 0) == (board != "host")
+
+
+def test_data_take_both_memories() -> None:
+    sizes = SectionSizes(code=1, constants=2, data=4, bss=8)
+    assert (sizes.flash, sizes.ram) == (7, 12)
 
 
 def test_weights_cost_their_bytes_and_no_more(tmp_path: Path) -> None:
