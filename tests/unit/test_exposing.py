@@ -139,6 +139,21 @@ def test_a_state_is_neither_input_nor_output(tmp_path: Path) -> None:
     assert not state.first(network.graph).any()
 
 
+def test_a_state_has_one_scale(tmp_path: Path) -> None:
+    constants = {"s": np.array(0.5, np.float32), "t": np.array(0.25, np.float32),
+                 "z": np.array(0, np.int8)}  # fmt: skip
+    nodes = [
+        helper.make_node("DequantizeLinear", ["x", "s", "z"], ["a"]),
+        helper.make_node("Neg", ["a"], ["b"]),
+        helper.make_node("QuantizeLinear", ["b", "t", "z"], ["y"]),
+    ]
+    shape = ("int8", (3,))
+    path = tmp_path / "s.onnx"
+    path.write_bytes(make_model(nodes, {"x": shape}, {"y": shape}, constants).SerializeToString())
+    with pytest.raises(UsageError, match="must be alike, quantization included"):
+        compiled(path, Requests(states=(StateRequest("x", "y"),)))
+
+
 def test_requests_survive_a_report() -> None:
     requests = Requests(
         ("a",), (PartitionRequest("p", ("i", "j"), ("o",)),), (StateRequest("s", "t"),)
