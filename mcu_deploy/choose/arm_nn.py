@@ -35,7 +35,7 @@ def optimize(backend: Backend, view: SubgraphView) -> OptimizationViews:
 
 def checked(backend: str, view: SubgraphView, answer: OptimizationViews) -> OptimizationViews:
     """The answer, if each node of the view is in exactly one of its parts; else BackendFault."""
-    with making_sense(backend, "answered"):
+    with making_sense(backend, "optimize_subgraph"):
         check_optimization(answer)
     parts = [s.substitutable for s in answer.substitutions]
     count = Counter[NodeId](
@@ -52,10 +52,8 @@ def checked(backend: str, view: SubgraphView, answer: OptimizationViews) -> Opti
     ):
         if nodes:
             listed = ", ".join(map(repr, nodes[:3]))
-            raise BackendFault(
-                backend,
-                f"The backend {backend} optimised {len(names)} nodes, and its answer {what}: "
-                f"{listed}. Leave the backend out, and report this to its vendor.",
+            raise BackendFault.of(
+                backend, f"optimised {len(names)} nodes, and its answer {what}: {listed}"
             )
     return answer
 
@@ -75,20 +73,15 @@ def proposed(backend: Backend, graph: Graph, substitution: Substitution, target:
             alone, node_id = lone_node(part, replacement)
             layers = [layer_of(alone, alone.node(node_id), target)]
     except SubstitutionError as error:
-        raise BackendFault(
-            backend.id,
-            f"The backend {backend.id} replaced nodes by something else: {error}. Leave the "
-            "backend out, and report this to its vendor.",
-        ) from error
+        raise BackendFault.of(backend.id, f"replaced nodes by something else: {error}") from error
     made = []
     for layer in layers:
         support = ask(backend, layer)
         if not support.supported:
-            raise BackendFault(
+            raise BackendFault.of(
                 backend.id,
-                f"The backend {backend.id} made a {layer.op} of what it was given, and does not "
-                f"compute it itself ({support.reason}). Leave the backend out, and report this to "
-                "its vendor.",
+                f"made a {layer.op} of what it was given, and does not compute it itself "
+                f"({support.reason})",
             )
         made.append(estimated(backend, layer, support))
     code = {key: size for c in made for key, size in c.code.items()}

@@ -45,22 +45,18 @@ def ask(backend: Backend, layer: Layer) -> Support:
     answer = backend.layer_support().is_layer_supported(
         layer, layer.inputs, layer.outputs, layer.attributes
     )
-    with making_sense(backend.id, "answered"):
+    with making_sense(backend.id, "is_layer_supported"):
         check_support(answer)
     return answer
 
 
 @contextmanager
-def making_sense(backend: str, did: str) -> Iterator[None]:
-    """Makes a fault of what a backend proposed, or answered, and makes no sense."""
+def making_sense(backend: str, what: str) -> Iterator[None]:
+    """Makes a fault of what a backend answered and cannot be used."""
     try:
         yield
     except Nonsense as nonsense:
-        raise BackendFault(
-            backend,
-            f"The backend {backend} {did} something that makes no sense: {nonsense}. Leave the "
-            "backend out, and report this to its vendor.",
-        ) from None
+        raise BackendFault.of(backend, f"answered nonsense to {what}: {nonsense}") from None
 
 
 def collect(
@@ -92,12 +88,8 @@ def collect(
             try:
                 answer = backend.propose(view(graph, wanted), target)
             except SystemExit as error:  # which would end the command without a word
-                raise BackendFault(
-                    backend.id,
-                    f"The backend {backend.id} ended in propose: {raised(error)}. Leave it out, or "
-                    "report this to its vendor.",
-                ) from error
-            with making_sense(backend.id, "proposed"):
+                raise BackendFault.of(backend.id, f"ended in propose: {raised(error)}") from error
+            with making_sense(backend.id, "propose"):
                 check_answer(answer, wanted)
                 for proposal in answer.proposals:
                     check_proposal(graph, proposal, wanted, tuple(GOALS))
@@ -143,7 +135,7 @@ def _other_ways(
         return []
     found = []
     for proposal in backend.other_ways(view(graph, [node]), layer):
-        with making_sense(backend.id, "proposed"):
+        with making_sense(backend.id, "propose"):
             check_proposal(graph, proposal, [node], tuple(GOALS))
         if not goal or proposal.only_for in ("", goal):
             found.append(_alone(backend.id, proposal))
@@ -154,7 +146,7 @@ def estimated(backend: Backend, layer: Layer, support: Support) -> Candidate:
     """A layer that a backend supports, with what it estimates of it. Raises BackendFault where
     that is nothing."""
     costs = backend.estimate(layer)
-    with making_sense(backend.id, "estimated"):
+    with making_sense(backend.id, "estimate"):
         check_costs(costs)
     if not costs.code:
         return Candidate(backend.id, support, costs)

@@ -212,12 +212,10 @@ def _place(flow: ControlLines, step: Step, item: Argument, ctype: str) -> str:
         return places.tensor(ctype, layer.outputs[item.index].edge, step.index)
     operand = layer.inputs[item.index]
     if operand is None or operand.constant is not None:
-        raise BackendFault(
+        raise BackendFault.of(
             workload.backend,
-            f"The backend {workload.backend} passes input {item.index} of the {layer.op} "
-            f"{layer.name!r} to its function, which is "
-            f"{'absent' if operand is None else 'a constant and has no place in RAM'}. "
-            "Leave the backend out, and report this to its vendor.",
+            f"passes input {item.index} of the {layer.op} {layer.name!r} to its function, which is "
+            f"{'absent' if operand is None else 'a constant and has no place in RAM'}",
         )
     return places.tensor(ctype, operand.edge, step.index)
 

@@ -179,10 +179,8 @@ class DynamicBackend(BackendBase):
         try:
             yield
         except Declined as declined:
-            raise BackendFault(
-                self.id,
-                f"The backend {self.id} failed in {what}: {one_line(declined.reason)}. "
-                "Leave it out, or report this to its author.",
+            raise BackendFault.of(
+                self.id, f"failed in {what}: {one_line(declined.reason)}"
             ) from None
 
     @contextmanager

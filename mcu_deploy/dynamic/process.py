@@ -188,10 +188,7 @@ class Worker:
         with self._pool.lock:
             self._end()
             if self._fault is None:
-                self._fault = BackendFault(
-                    self.id,
-                    f"The backend {self.id} {what}. Leave it out, or report this to its author.",
-                )
+                self._fault = BackendFault.of(self.id, what)
             return self._fault
 
     def close(self) -> None:

@@ -109,6 +109,13 @@ class BackendFault(McuDeployError):
         super().__init__(message)
         self.backend = backend
 
+    @classmethod
+    def of(cls, backend: str, what: str) -> BackendFault:
+        """The sentence for what a backend did, a clause."""
+        return cls(
+            backend, f"The backend {backend} {what}. Leave it out, or report this to its author."
+        )
+
 
 class FormatFault(McuDeployError):
     """The module of a model format broke its word: it raised, or gave no model."""

@@ -43,10 +43,8 @@ def gather_data(model: CompiledModel, session: Session) -> tuple[BackendData, ..
         if data is None:
             continue
         if not isinstance(data, bytes):
-            raise BackendFault(
-                backend_id,
-                f"The backend {backend_id} gives a {type(data).__name__} to be saved, and no "
-                "bytes. Leave the backend out, and report this to its vendor.",
+            raise BackendFault.of(
+                backend_id, f"gives a {type(data).__name__} to be saved, and no bytes"
             )
         found.append(BackendData(backend_id, _version(backend), data))
     return tuple(found)

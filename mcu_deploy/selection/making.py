@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Sequence
 from typing import Any
 
-from mcu_deploy.backends.c_rules import Nonsense, require
+from mcu_deploy.backends.c_rules import require
 from mcu_deploy.backends.cost import common_unit
 from mcu_deploy.backends.interface import (
     HOST,
@@ -25,8 +24,8 @@ from mcu_deploy.backends.interface import (
 from mcu_deploy.backends.measured import NOT_MEASURED, MeasuredCosts
 from mcu_deploy.backends.workload_check import check_call, check_workload
 from mcu_deploy.choose import Assignment
-from mcu_deploy.choose.offers import ask
-from mcu_deploy.errors import BackendFault, UnsupportedError, one_line
+from mcu_deploy.choose.offers import ask, making_sense
+from mcu_deploy.errors import UnsupportedError, one_line
 from mcu_deploy.ir import Graph, Node, NodeId
 from mcu_deploy.selection.choices import Choice, Chosen, Control, Selection
 
@@ -53,7 +52,7 @@ def select(
         tuple((name, m.release) for name, m in used if m.release is not None),
     )
     for backend, call in (*selection.acquire, *selection.release):
-        with _understanding(backend, "memory"):
+        with making_sense(backend, "memory"):
             check_call(call)
     return selection
 
@@ -106,7 +105,7 @@ def unmade(
 def _first_made(backend: Backend, layer: Layer) -> Workload:
     """A workload for its memory facts."""
     workloads = backend.create_workload_factory(None).create_workloads(layer.info, layer.descriptor)
-    with _understanding(backend.id, f"create_workload for {_title(layer)}"):
+    with making_sense(backend.id, f"create_workload for {_title(layer)}"):
         _require_several(workloads)
         require(len(workloads) > 0, "there is no workload")
         _check(workloads[0], layer, backend)
@@ -147,7 +146,7 @@ class _Workshop:
             backend = assignment.backends[nodes[0]]
             layers = [layer_of(graph, graph.node(node), self._target) for node in nodes]
             workloads = proposal.make(layers, self.manager(backend))
-            with _understanding(backend.id, f"make for {proposal.title or layers[0].name!r}"):
+            with making_sense(backend.id, f"make for {proposal.title or layers[0].name!r}"):
                 _require_several(workloads)
                 count = f"{len(workloads)} workloads for {len(layers)} layers"
                 require(len(workloads) == len(layers), f"there are {count}")
@@ -166,7 +165,7 @@ class _Workshop:
             )
         backend = assignment.backends.get(node.id) or _first_with(layer, self._preference)
         workloads = self.factory(backend).create_workloads(layer.info, layer.descriptor)
-        with _understanding(backend.id, f"create_workload for {_title(layer)}"):
+        with making_sense(backend.id, f"create_workload for {_title(layer)}"):
             _require_several(workloads)
             require(len(workloads) > 0, "there is no workload")
             for workload in workloads:
@@ -197,19 +196,6 @@ def _require_several(workloads: Any) -> None:
     """Raises Nonsense for what is no sequence of workloads, which are looked at one by one."""
     fits = isinstance(workloads, tuple | list)
     require(fits, f"its answer is a {type(workloads).__name__}, and no tuple")
-
-
-@contextmanager
-def _understanding(backend: str, what: str) -> Iterator[None]:
-    """Makes a fault of what a backend answered and cannot be used."""
-    try:
-        yield
-    except Nonsense as nonsense:
-        raise BackendFault(
-            backend,
-            f"The backend {backend} answered nonsense to {what}: {nonsense}. Leave it out, or "
-            "report this to its author.",
-        ) from None
 
 
 def _first_with(layer: Layer, preference: Sequence[Backend]) -> Backend:

@@ -149,7 +149,7 @@ def test_an_answer_that_makes_no_sense_is_the_backends_fault(break_it: str) -> N
 
         return OptimizationViews(failed=(view,), untouched=(view_of(elsewhere, [last]),))
 
-    with pytest.raises(BackendFault, match=r"The backend Only .* report this to its vendor"):
+    with pytest.raises(BackendFault, match=r"The backend Only .* report this to its author"):
         choose.assign(graph, (Only(ops=("Relu", "Neg"), optimizes=answer), CpuRef()))
 
 

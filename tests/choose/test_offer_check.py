@@ -166,7 +166,7 @@ HOSTILE: dict[str, tuple[Callable[[Proposals], Any], str]] = {
 def test_a_proposal_that_makes_no_sense_is_one_sentence(case: str, strategy: str) -> None:
     change, says = HOSTILE[case]
     backends = (Proposer(change), CpuRef())
-    begin = "The backend Proposer proposed something that makes no sense: .*"
+    begin = "The backend Proposer answered nonsense to propose: .*"
     with pytest.raises(BackendFault, match=begin + says) as fault:
         choose.assign(chain(), backends, HOST, Choosing(strategy=strategy))
     assert fault.value.backend == "Proposer"
