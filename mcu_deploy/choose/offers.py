@@ -135,7 +135,7 @@ def _other_ways(
         return []
     found = []
     for proposal in backend.other_ways(view(graph, [node]), layer):
-        with making_sense(backend.id, "propose"):
+        with making_sense(backend.id, "other_ways"):
             check_proposal(graph, proposal, [node], tuple(GOALS))
         if not goal or proposal.only_for in ("", goal):
             found.append(_alone(backend.id, proposal))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from mcu_deploy.backends.interface import (
     BackendBase,
     Costs,
     InPlace,
+    Layer,
     LayoutRule,
     OptimizationViews,
     Price,
@@ -171,6 +172,18 @@ def test_a_proposal_that_makes_no_sense_is_one_sentence(case: str, strategy: str
         choose.assign(chain(), backends, HOST, Choosing(strategy=strategy))
     assert fault.value.backend == "Proposer"
     assert "\n" not in str(fault.value)
+
+
+def test_another_way_that_makes_no_sense_names_what_was_asked() -> None:
+    class Odd(CpuRef):
+        id = "Odd"
+
+        def other_ways(self, view: SubgraphView, layer: Layer) -> Sequence[Proposal]:
+            return (Proposal(view, Price(Costs(cycles=-5)), lambda *_: ()),)
+
+    says = r"The backend Odd answered nonsense to other_ways: .*costs.cycles is -5"
+    with pytest.raises(BackendFault, match=says):
+        choose.assign(chain(), (Odd(),), HOST, Choosing(strategy="cost"))
 
 
 def test_numbers_of_numpy_and_lists_are_as_good() -> None:
