@@ -140,13 +140,15 @@ HOSTILE_C = {
     "no such input": "nonsense to propose: an in-place fact names input 7 of 1",
     "no such layout": "nonsense to propose: the layout 9 does not exist",
     "no layouts": "nonsense to propose: 0 layouts for 1 nodes",
-    "no such goal": "nonsense to propose: only_for is 'fame', and none of balanced, speed, size",
+    "no such goal": "nonsense to propose: only_for is 'fame', and none of balanced, speed, size, "
+    "ram",
     "title": "nonsense to propose: a title is not UTF-8",
     "nameless code": "nonsense to propose: the key of code is NULL",
     "endless code": "nonsense to propose: .*18446744073709551615 is no integer of 64 bits",
     "much scratch": "nonsense to propose: the price's scratch_bytes is 4294967295",
     "cycle": "nonsense to propose: .*",
-    "other type": "nonsense to propose: output 0 of the part, .* is .*, but that of its replace",
+    "other type": "nonsense to propose: output 0 of the part, .* is .*, but that of its "
+    "replacement is",
     "scale": "nonsense to propose: a scale of edge 1 is inf",
     "many": "nonsense to propose: 4294967295 proposals, 65536 at most",
     "at NULL": "nonsense to propose: 1 proposals at NULL",
