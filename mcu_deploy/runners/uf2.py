@@ -54,7 +54,10 @@ RUNNER = Uf2
 
 
 def uf2(segments: tuple[tuple[int, bytes], ...], family: int) -> bytes:
-    """The image in blocks of 512 bytes; what lies between segments in a page is 0xFF, as erased."""
+    """The image in blocks of 512 bytes; what lies between segments in a page is 0xFF, as erased.
+
+    segments: (address, bytes), in the order of addresses, which is that of the blocks.
+    """
     pages: dict[int, bytearray] = {}
     for start, data in segments:
         for at, value in enumerate(data, start):

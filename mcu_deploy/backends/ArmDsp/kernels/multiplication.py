@@ -64,16 +64,13 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 
     def make(walk: Walk) -> tuple[str, Assembly, Constant]:
         rest = walk.run % _AT_ONCE
+        stem = f"mul_{kind}{walk.kind_by(_AT_ONCE)}_dsp"
         words = [
             scaling.move, *walk.ordered(zeros), scaling.scale, walk.run - rest, scaling.addend,
             *walk.words,
         ]  # fmt: skip
         constants = Constant("constants", np.array(words, np.int64).astype(np.int32))
-        return (
-            f"mul_{kind}{walk.kind_by(_AT_ONCE)}_dsp",
-            assemble(types, y, scaling, walk),
-            constants,
-        )
+        return stem, assemble(types, y, scaling, walk), constants
 
     return pairs.proposals(view, node, make)
 
