@@ -274,7 +274,7 @@ def test_switches_are_what_python_reads(copy: Build, monkeypatch: pytest.MonkeyP
     assert configuration.backends_off() == {"CpuRef"}
     assert configuration.formats_off() == {"onnx"}
     assert configuration.dynamic_backend_paths() == ('/usr/lib/a "b" c', "/opt/x\\y")
-    assert set(copy.lists()) == {"crt", "kit", "ArmDsp", "ArmMve"}
+    assert set(copy.lists()) == {"crt", "kit", "ArmDsp", "ArmMul", "ArmMve"}
 
 
 def test_mistakes_are_told(copy: Build) -> None:

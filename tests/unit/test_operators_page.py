@@ -36,7 +36,7 @@ def test_each_operator_has_who_computes_it_and_how() -> None:
     assert {rows[name].quantized for name in ("Conv", "Add", "Reshape", "And", "tflite::Add")} == {
         NATIVE, REAL, MOVED, NOT, BY_TFLITE,
     }  # fmt: skip
-    assert rows["Conv"].backends == ("ArmDsp", "ArmMve", "CpuRef")
+    assert rows["Conv"].backends == ("ArmDsp", "ArmMul", "ArmMve", "CpuRef")
     assert [row.operator for row in found.rows if row.in_compiler] == ["If", "Loop", "Scan"]
     assert all(row.backends or row.in_compiler for row in found.rows)
     assert "CONV_2D" in found.tflite and "QLinearConv" in found.forms

@@ -1,0 +1,35 @@
+"""ArmMul: int8 and uint8 layers in portable C for cores without the DSP extension (Cortex-M0, M0+,
+M3), which multiply one pair of numbers at a time and compute floats in software.
+
+Its kernels are in `kernels/`, one file a family.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from mcu_deploy.backends.interface import Backend, BackendBase, Proposals, SubgraphView, Target
+from mcu_deploy.backends.kit import families
+
+_KERNELS = f"{__name__}.kernels"
+
+
+class ArmMul(BackendBase):
+    """Sums of products in int32, rounded by integers where CpuRef has float32 in software."""
+
+    id = "ArmMul"
+    rank = 300
+    cores = ("cortex-m0", "cortex-m0plus", "cortex-m3")
+
+    # Its kernels are loaded where somebody asks for them.
+    @functools.cached_property
+    def operators(self) -> tuple[str, ...]:  # type: ignore[override]
+        return families.operators(_KERNELS)
+
+    def propose(self, view: SubgraphView, target: Target) -> Proposals:
+        return families.propose(_KERNELS, view, target, "")
+
+
+def create() -> Backend:
+    """The factory that the registry holds."""
+    return ArmMul()

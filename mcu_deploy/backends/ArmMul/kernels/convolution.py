@@ -1,0 +1,186 @@
+"""Convolutions of 8 bits, of patches that have two pixels in a word.
+
+Layers of one window, stride and shape share nothing but what `pairs` has; those of one pixel are
+one function for all.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from mcu_deploy.backends.ArmMul import pairs
+from mcu_deploy.backends.ArmMul.pairs import PIXELS
+from mcu_deploy.backends.ArmMul.rounding import Rounding, round_sums
+from mcu_deploy.backends.ArmMul.workloads import KIT, proposal, waits
+from mcu_deploy.backends.interface import (
+    Constant,
+    InPlace,
+    Layer,
+    LayoutRule,
+    Parameter,
+    Proposal,
+    SubgraphView,
+)
+from mcu_deploy.backends.isa.clamps import opened
+from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit.arguments import Prototype, scalar, signature
+from mcu_deploy.backends.kit.requantization import requantization
+from mcu_deploy.backends.kit.stems import stem
+from mcu_deploy.backends.kit.strides import plane
+from mcu_deploy.backends.quantized import layers
+from mcu_deploy.backends.quantized.layers import Convolution
+from mcu_deploy.ir import DType
+
+OPERATORS = ("Conv", "tflite::Conv")
+
+
+class _Cycles(NamedTuple):
+    """steps: of six pixels by so many taps. Of a filter of six pixels; of an output, and of one
+    that is rounded in float32; of a word of a patch, and of where its window's tap lies; of six
+    pixels. Fitted to the convolutions of three MLPerf Tiny networks, counted in QEMU."""
+
+    steps: Mapping[int, float]
+    filter: float
+    output: float
+    in_float: float
+    word: float
+    window: float
+    group: float
+
+
+class _Code(NamedTuple):
+    """Bytes: of the sums, of the filters, with those in float32, of pixels and of windows."""
+
+    sums: int
+    filters: int
+    in_float: int
+    pixels: int
+    windows: int
+
+
+_M3 = _Cycles({2: 39, 3: 50, 4: 62, 8: 98}, 96, 19, 308, 12.6, 24, 24)
+_M0_PLUS = _Cycles({2: 64, 3: 66.5, 4: 86.5, 8: 147}, 121, 32, 410, 16.3, 45, 280)
+_M3_CODE = _Code(804, 130, 250, 160, 400)
+_M0_PLUS_CODE = _Code(760, 230, 300, 210, 490)
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A convolution of any window, not of groups, with its clamp."""
+    layer = layers.read(opened(node))
+    if isinstance(layer, str):
+        return layer
+    if layer.is_depthwise:
+        return ""
+    if layer.groups > 1:
+        return "it takes no groups"
+    reason = layers.image_refusal(layer) or layers.bytes_refusal(layer)
+    if reason:
+        return reason
+    rounding = round_sums(layer, layers.clamp(node))
+    return rounding if isinstance(rounding, str) else [_Kernel(node, layer, rounding).propose(view)]
+
+
+class _Kernel:
+    def __init__(self, node: Layer, layer: Convolution, rounding: Rounding) -> None:
+        self.node, self.layer, self.rounding = node, layer, rounding
+        self.filters, self.channels = layer.weights.shape[:2]
+        self.window = plane(layer.window)
+        self.weights = layer.weights.transpose(0, 2, 3, 1).reshape(self.filters, -1)
+        self.taps = self.weights.shape[1]
+        self.stream, self.sums, self.middles = pairs.pack(self.weights)
+        self.ending = None if rounding.is_solved else requantization(node, "f")
+        self.in_float = self.ending.constants if self.ending else ()
+        self.shared = pairs.functions(layer.y, rounding, self.ending)
+        self.border = self.channels if any(self.window.padded) else 0
+
+    def propose(self, view: SubgraphView) -> Proposal:
+        is_m3 = self.node.target.core == "cortex-m3"
+        code = _M3_CODE if is_m3 else _M0_PLUS_CODE
+        cycles = self._cycles(_M3 if is_m3 else _M0_PLUS)
+        sums, filters = self.shared
+        name, body = self._function
+        return proposal(
+            view, self.node, name, body, self._given, cycles=cycles,
+            flash=sum(c.value.nbytes for c in self._constants),
+            code={
+                body: code.pixels if self.layer.is_pixelwise else code.windows,
+                sums.body: code.sums, filters.body: code.in_float if self.ending else code.filters,
+            },
+            title="conv, two pixels a word", layout=LayoutRule.CHANNELS_LAST,
+            helpers=(*(self.ending.helpers if self.ending else ()), *self.shared),
+            headers=("string.h",) if self.border else (), in_place=self._in_place,
+            scratch_bytes=2 * PIXELS * pairs.room(self.taps) + -(-self.border // 4) * 4,
+        )  # fmt: skip
+
+    @functools.cached_property
+    def _numbers(self) -> Mapping[str, int]:
+        """What the filters' outputs are made by, beside their own words."""
+        bits = {} if self.rounding.is_wide else {"bits": self.rounding.bits}
+        low, high = layers.clamp(self.node)
+        return {**bits, "down": self.rounding.shift, "low": low, "high": high}
+
+    @functools.cached_property
+    def _function(self) -> tuple[str, str]:
+        """Its name and its body."""
+        layer, window, channels = self.layer, self.window, self.channels
+        values = {
+            "x_ctype": layer.x.dtype.c_type, "middle": 128 if layer.x.dtype is DType.UINT8 else 0,
+            "outputs": self.shared[1].stem,
+            "in_float": "".join(f"{constant.stem}, " for constant in self.in_float),
+        }  # fmt: skip
+        if layer.is_pixelwise:
+            body = KIT.render("pixels.c.j2", **values, numbers=self._numbers)
+            return f"conv1x1_pairs_{layer.y.dtype.value}", body
+        body = KIT.render(
+            "windows.c.j2", **values, numbers=self._numbers.values(), window=window,
+            padded=window.padded, channels=channels, filters=self.filters, pixels=layer.pixels,
+            taps=self.taps, room=pairs.room(self.taps), zero=layer.zero_points[0],
+        )  # fmt: skip
+        kind = layer.y.dtype.value
+        return stem("conv_pairs", kind, channels, self.filters, window=window), body
+
+    @functools.cached_property
+    def _constants(self) -> tuple[Constant, ...]:
+        """A filter's words: what its sums begin with, its scale and its addend. Bytes from 0 to 255
+        are less by 128 in a patch."""
+        moved = 128 * self.weights.sum(axis=1) if self.layer.x.dtype is DType.UINT8 else 0
+        starts = self.layer.bias + moved - self.middles + self.rounding.moves
+        words = np.column_stack([starts, self.rounding.words]).astype(np.int32)
+        return (Constant("weights", self.stream), Constant("rounding", words), *self.in_float)
+
+    def _given(self, layer: Layer) -> Prototype:
+        given = signature(layer, self._constants).scratch("uint32_t", "patch")
+        if self.layer.is_pixelwise:
+            sizes = {
+                "pixels": self.layer.pixels, "channels": self.channels, "filters": self.filters
+            }  # fmt: skip
+            for name, value in {**sizes, **self._numbers}.items():
+                given.add(Parameter("int32_t", name), scalar(value))
+        return given
+
+    @property
+    def _in_place(self) -> tuple[InPlace, ...]:
+        """Six pixels are read before they are written."""
+        lowest = overlap.window(1, self.channels, self.window, np.zeros(1, np.int64))
+        of_groups = np.minimum.reduceat(lowest, np.arange(0, lowest.size, PIXELS))
+        count = np.minimum(np.arange(1, of_groups.size + 1) * PIXELS, lowest.size)
+        return overlap.fact(self.node, 0, overlap.distance(count * self.filters, of_groups))
+
+    def _cycles(self, of: _Cycles) -> float:
+        groups, pixels = -(-self.layer.pixels // PIXELS), self.layer.pixels
+        unsolved = int((self.rounding.words[:, 1] == 0).sum())
+        taps = 0 if self.layer.is_pixelwise else math.prod(self.window.kernel)
+        a_group = (
+            sum(of.steps[step] * count for step, count in self.sums.items())
+            + self.filters * of.filter + 3 * self.taps * of.word + 3 * taps * of.window + of.group
+        )  # fmt: skip
+        cycles: float = groups * a_group + pixels * (
+            self.filters * of.output + unsolved * of.in_float
+        )
+        loads = groups * (self.stream.size + 3 * self.filters) + pixels * unsolved
+        return cycles + waits(self.node.target, cycles, loads)

@@ -1,0 +1,91 @@
+"""How a sum becomes an element by integers, where floats are computed in software.
+
+`((sum * scale >> bits) + addend) >> shift` is the floor of a straight line: the form that
+quantized/requantization.py finds scales and addends for, and proves for every sum that a channel
+can reach. Cores that multiply to 64 bits drop 32 of them. Those of Armv6-M multiply to 32 alone:
+there the product is `sum * high + (sum * low >> bits)`, with a scale of `high << bits | low`, which
+has fewer bits. A channel without such numbers is rounded as CpuRef does it, in float32 by
+the C library.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.quantized.layers import Linear
+from mcu_deploy.backends.quantized.requantization import Accumulation, accumulations, shift_of
+from mcu_deploy.backends.quantized.rounding_forms import UPPER_ADDED, RoundingForm
+from mcu_deploy.backends.quantized.staircases import Staircases
+
+# Of products of 32 bits: what is dropped of the second one, as much as leaves that a word, and the
+# shifts that leave all sums words.
+_BITS = range(12, 5, -1)
+_SHIFTS = range(24, 7, -1)
+_WORD = 1 << 31
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """bits, shift: of all channels. moves: what is added to each channel's sums. words: of each
+    channel its scale and its addend, int32 [channel, 2]; both 0 of those that are not solved, and
+    the addend of no others."""
+
+    bits: int
+    shift: int
+    moves: Array
+    words: Array
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether products have 64 bits."""
+        return self.bits == UPPER_ADDED.bits
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether all channels are."""
+        return bool(self.words[:, 1].all())
+
+
+def round_sums(linear: Linear, bounds: tuple[int, int]) -> Rounding | str:
+    """What rounds the sums of a layer; or why nothing does, a clause. bounds: the output's."""
+    is_wide = linear.target.core == "cortex-m3"
+    form = _wide(linear) if is_wide else _narrow(linear)
+    if form is None:
+        return "its sums are too large, or its scales too far apart"
+    bits, shift = form
+    channels = [replace(linear.channel(n), bounds=bounds) for n in range(len(linear.factors))]
+    found = accumulations(Staircases.of(channels), 1, shift, RoundingForm(bits, adds=True))
+    moves, words = np.zeros(len(channels), np.int64), np.zeros((len(channels), 2), np.int32)
+    for n, one in enumerate(found):
+        if one is not None and (is_wide or _fits(channels[n].reach, one, bits)):
+            moves[n] = one.move
+            words[n] = one.scale, one.addend
+    return Rounding(bits, shift, moves, words)
+
+
+def _wide(linear: Linear) -> tuple[int, int] | None:
+    shift = shift_of(linear.factors)
+    return None if shift < 0 else (UPPER_ADDED.bits, shift)
+
+
+def _narrow(linear: Linear) -> tuple[int, int] | None:
+    low, high = linear.reach
+    most = np.maximum(np.abs(low), np.abs(high))
+    bits = next((b for b in _BITS if most.max() < _WORD >> b), None)
+    reals = float((most * linear.factors.astype(np.float64)).max()) + abs(linear.zero_points[1]) + 2
+    shift = next((s for s in _SHIFTS if reals * 2.0**s < _WORD), None)
+    return None if bits is None or shift is None else (bits, shift)
+
+
+def _fits(reach: tuple[int, int], found: Accumulation, bits: int) -> bool:
+    """Whether all that is computed of the sums are words."""
+    high, low = found.scale >> bits, found.scale & ((1 << bits) - 1)
+    values = [found.addend]
+    for end in reach:
+        moved = end + found.move
+        product = moved * high + (moved * low >> bits)
+        values += [moved * low, moved * high, product, product + found.addend]
+    return min(values) >= -_WORD and max(values) < _WORD
