@@ -194,7 +194,11 @@ class Analysis:
         )  # fmt: skip
 
     def share_in_place(self) -> None:
-        """Lets outputs that need equally many bytes take over the memory of inputs."""
+        """Lets outputs that need equally many bytes take over the memory of inputs.
+
+        Where one may lie exactly there or apart, placement decides: what reads it may want it
+        farther ahead of its own output.
+        """
         lives = [self.lives(run) for run in self.runs]
         taken: set[EdgeId] = set()
         for found in self.sharings:
@@ -205,6 +209,7 @@ class Analysis:
             if (
                 ahead is None
                 or ahead > 0
+                or (found.exactly and isinstance(self.happenings[found.position], Choice))
                 or found.target in taken
                 or not self.storages.same_room(found.source, found.target)
                 or not self.may_overlap(found, lives)
