@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from operators.lab import Case, Compiled, run_on_host
 from quantized_layers import extremes
 from random_int8_nets import model
 from sampling import examples
 from sanitizers import SANITIZED
 
-from mcu_deploy.backends.ArmMul import ArmMul
+from mcu_deploy.backends.ArmMul import ArmMul, rounding
 from mcu_deploy.backends.interface import CreationOptions
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.boards import load_board
@@ -24,14 +25,20 @@ class _Anywhere(ArmMul):
     cores = ()
 
 
-def test_networks_give_the_oracles_bits_without_undefined_behaviour(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_armv6m", [False, True])
+def test_networks_give_the_oracles_bits_without_undefined_behaviour(
+    is_armv6m: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounding, "ARMV6_M", ("host",) if is_armv6m else ())
     registry = Registry.builtin().without("ArmMul").with_backend("ArmMul", _Anywhere)
     session = Session(registry, CreationOptions(dynamic_backends=False))
     path = model(range(100, 100 + examples(100, 12)), tmp_path / "networks.onnx")
     options = Options(weights="array")
     board = load_board("host")
     network = compile_model(path, board, name="n", session=session, options=options)
-    assert b"_pair_sums(" in b"".join(network.sources.files.values())
+    made = b"".join(network.sources.files.values())
+    cells = (b"int32_t",) if is_armv6m else (b"int8_t", b"uint8_t")
+    assert all(text in made for text in (b"_pair_sums(", *(cell + b" *plane)" for cell in cells)))
     for number, sample in enumerate(zip(*np.load(extremes(path)).values(), strict=True)):
         case = Case("networks", None, sample)
         compiled = Compiled(case, network)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
+from mcu_deploy.backends.interface import Target
 from mcu_deploy.backends.quantized.layers import Linear
 from mcu_deploy.backends.quantized.requantization import Accumulation, accumulations, shift_of
 from mcu_deploy.backends.quantized.rounding_forms import UPPER_ADDED, RoundingForm
@@ -25,6 +26,12 @@ from mcu_deploy.backends.quantized.staircases import Staircases
 _BITS = range(12, 5, -1)
 _SHIFTS = range(24, 7, -1)
 _WORD = 1 << 31
+# They multiply to 32 bits, and load a signed byte by two registers alone.
+ARMV6_M = ("cortex-m0", "cortex-m0plus")
+
+
+def is_armv6m(target: Target) -> bool:
+    return target.core in ARMV6_M
 
 
 @dataclass(frozen=True)
@@ -48,10 +55,18 @@ class Rounding:
         """Whether all channels are."""
         return bool(self.words[:, 1].all())
 
+    def element(self, sum_: str) -> str:
+        """C for the element of a sum, before the bounds; `scale`, or its `upper` and `lower`, and
+        `addend` are the channel's."""
+        product = f"{sum_} * upper + ({sum_} * lower >> {self.bits})"
+        if self.is_wide:
+            product = f"(int32_t)((int64_t){sum_} * scale >> 32)"
+        return f"({product} + addend) >> {self.shift}"
+
 
 def round_sums(linear: Linear, bounds: tuple[int, int]) -> Rounding | str:
     """What rounds the sums of a layer; or why nothing does, a clause. bounds: the output's."""
-    is_wide = linear.target.core == "cortex-m3"
+    is_wide = not is_armv6m(linear.target)
     form = _wide(linear) if is_wide else _narrow(linear)
     if form is None:
         return "its sums are too large, or its scales too far apart"

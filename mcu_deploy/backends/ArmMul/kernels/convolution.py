@@ -15,7 +15,7 @@ import numpy as np
 
 from mcu_deploy.backends.ArmMul import pairs
 from mcu_deploy.backends.ArmMul.pairs import PIXELS
-from mcu_deploy.backends.ArmMul.rounding import Rounding, round_sums
+from mcu_deploy.backends.ArmMul.rounding import Rounding, is_armv6m, round_sums
 from mcu_deploy.backends.ArmMul.workloads import KIT, proposal, waits
 from mcu_deploy.backends.interface import (
     Constant,
@@ -99,9 +99,9 @@ class _Kernel:
         self.border = self.channels if any(self.window.padded) else 0
 
     def propose(self, view: SubgraphView) -> Proposal:
-        is_m3 = self.node.target.core == "cortex-m3"
-        code = _M3_CODE if is_m3 else _M0_PLUS_CODE
-        cycles = self._cycles(_M3 if is_m3 else _M0_PLUS)
+        is_v6 = is_armv6m(self.node.target)
+        code = _M0_PLUS_CODE if is_v6 else _M3_CODE
+        cycles = self._cycles(_M0_PLUS if is_v6 else _M3)
         sums, filters = self.shared
         name, body = self._function
         return proposal(

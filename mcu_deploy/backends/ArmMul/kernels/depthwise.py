@@ -1,0 +1,253 @@
+"""Depthwise convolutions, channel after channel.
+
+A channel's plane is copied into the scratch, where its elements lie beside each other with the
+padding around them: so no tap asks where it is, and an output is read by fixed distances. A few
+outputs of a line are summed together, by which a weight is loaded once for all of them, and an
+element once for all of its taps. Large planes are copied band by band.
+
+Cores of Armv6-M load a signed byte only by two registers: there the plane and the taps are words.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from mcu_deploy.backends.ArmMul.rounding import Rounding, is_armv6m, round_sums
+from mcu_deploy.backends.ArmMul.workloads import KIT, proposal, waits
+from mcu_deploy.backends.interface import (
+    Constant,
+    InPlace,
+    Layer,
+    LayoutRule,
+    Proposal,
+    SubgraphView,
+)
+from mcu_deploy.backends.isa.clamps import opened
+from mcu_deploy.backends.kit.arguments import Prototype, signature
+from mcu_deploy.backends.kit.requantization import requantization
+from mcu_deploy.backends.kit.stems import stem
+from mcu_deploy.backends.kit.strides import Plane, plane
+from mcu_deploy.backends.quantized import layers
+from mcu_deploy.backends.quantized.layers import Convolution
+
+OPERATORS = ("Conv", "tflite::Conv")
+
+_MOST_SCRATCH = 2048  # bytes of a band, if that is enough for one row of outputs
+_MOST_TILE = 5
+
+
+class _Code(NamedTuple):
+    """Bytes of a function, and more for each product of a row of taps, for each output of a tile,
+    for rounding in float32, and for planes that come in bands."""
+
+    function: int
+    product: int
+    output: int
+    in_float: int
+    bands: int
+
+
+class _Model(NamedTuple):
+    """Cycles of a channel, a cell of its plane, a row of taps, an element of that, a product, an
+    output, and one that is rounded in float32. Fitted to layers of two MLPerf Tiny networks and of
+    some that were drawn, counted in QEMU."""
+
+    channel: float
+    cell: float
+    row: float
+    load: float
+    product: float
+    output: float
+    in_float: float
+    code: _Code
+
+
+_M3 = _Model(95, 6.8, 4.6, 3.7, 2.5, 12.2, 210, _Code(180, 8, 40, 140, 130))
+_M0_PLUS = _Model(94, 8, 0.8, 4.2, 6.3, 14.3, 490, _Code(230, 12, 60, 120, 160))
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A depthwise convolution by itself, with its clamp."""
+    found = layers.read(opened(node))
+    if isinstance(found, str):
+        return found
+    if not found.is_depthwise or found.weights.shape[0] != found.x.shape[1]:
+        return ""
+    if reason := layers.image_refusal(found) or layers.bytes_refusal(found):
+        return reason
+    rounding = round_sums(found, layers.clamp(node))
+    if isinstance(rounding, str):
+        return rounding
+    return [_Kernel(node, found, rounding).propose(view)]
+
+
+@dataclass(frozen=True)
+class Bands:
+    """How the planes of a layer lie in the scratch: so many rows of outputs at a time need so many
+    lines of so many cells."""
+
+    window: Plane
+    cell: int
+    taps: int = 0
+
+    @property
+    def pitch(self) -> int:
+        needed = (self.window.output[1] - 1) * self.window.stride[1] + self._reach(1)
+        return max(self.window.pad[1] + self.window.input[1], needed)
+
+    @functools.cached_property
+    def rows(self) -> int:
+        """Of outputs: all, or as many as the scratch has room for, in equal bands."""
+        height = self.window.output[0]
+        fits = [r for r in range(1, height + 1) if self._bytes(r) <= _MOST_SCRATCH]
+        # What a band takes over from the one before must not lie on it.
+        least = max(1, -(-self.kept // self.window.stride[0]))
+        most = max(least, *fits, 1)
+        return height if most >= height else -(-height // -(-height // most))
+
+    @property
+    def are_several(self) -> bool:
+        return self.rows < self.window.output[0]
+
+    @property
+    def kept(self) -> int:
+        """The lines that a band has in common with the next."""
+        return max(0, self._reach(0) - self.window.stride[0])
+
+    @property
+    def lines(self) -> int:
+        return self._lines(self.rows)
+
+    @property
+    def scratch_bytes(self) -> int:
+        return self._bytes(self.rows)
+
+    def _lines(self, rows: int) -> int:
+        lines = (rows - 1) * self.window.stride[0] + self._reach(0)
+        return max(lines, rows * self.window.stride[0] if rows < self.window.output[0] else 0)
+
+    def _bytes(self, rows: int) -> int:
+        return self.cell * (self._lines(rows) * self.pitch + self.taps)
+
+    def _reach(self, axis: int) -> int:
+        return (self.window.kernel[axis] - 1) * self.window.dilation[axis] + 1
+
+
+class _Kernel:
+    def __init__(self, node: Layer, layer: Convolution, rounding: Rounding) -> None:
+        self.node, self.layer, self.rounding = node, layer, rounding
+        self.window = plane(layer.window)
+        self.is_of_words = is_armv6m(node.target)
+        taps = math.prod(self.window.kernel)
+        self.bands = Bands(self.window, *((4, taps) if self.is_of_words else (1, 0)))
+        self.tile, self.tiles = _tile(self.window.output[1])
+        self.channels = layer.x.shape[1]
+        self.ending = None if rounding.is_solved else requantization(node, "c")
+        self.in_float = self.ending.constants if self.ending else ()
+
+    def propose(self, view: SubgraphView) -> Proposal:
+        body, kind = self._body(), self.layer.x.dtype.value
+        return proposal(
+            view, self.node, stem("depthwise", kind, self.channels, window=self.window), body,
+            self._given, cycles=self._cycles(),
+            flash=sum(c.value.nbytes for c in self._constants), code={body: self._code},
+            title=f"depthwise{'x'.join(map(str, self.window.kernel))}",
+            layout=LayoutRule.CHANNELS_LAST,
+            headers=("string.h",) if self.bands.are_several and self.bands.kept else (),
+            helpers=self.ending.helpers if self.ending else (),
+            scratch_bytes=self.bands.scratch_bytes, in_place=self._in_place,
+        )  # fmt: skip
+
+    @functools.cached_property
+    def _constants(self) -> tuple[Constant, ...]:
+        """A channel's words: what its sums begin with, its scale and its addend."""
+        weights, zero = self.layer.weights[:, 0], self.layer.zero_points[0]
+        starts = self.layer.bias - zero * weights.sum(axis=(1, 2)) + self.rounding.moves
+        words = np.column_stack([starts, self.rounding.words]).astype(np.int32)
+        return (
+            Constant("weights", weights.astype(np.int8)), Constant("rounding", words),
+            *self.in_float,
+        )  # fmt: skip
+
+    def _given(self, layer: Layer) -> Prototype:
+        ctype = "int32_t" if self.is_of_words else self.layer.x.dtype.c_type
+        return signature(layer, self._constants).scratch(ctype, "plane")
+
+    def _body(self) -> str:
+        bands, x, y = self.bands, self.layer.x, self.layer.y
+        low, high = layers.clamp(self.node)
+        return KIT.render(
+            "depthwise.c.j2", **vars(self.window), channels=self.channels,
+            x_ctype=x.dtype.c_type, y_ctype=y.dtype.c_type,
+            cell="int32_t" if self.is_of_words else x.dtype.c_type, is_of_words=self.is_of_words,
+            zero=self.layer.zero_points[0], lines=bands.lines, pitch=bands.pitch, rows=bands.rows,
+            kept=bands.kept, banded=bands.are_several,
+            copied_lines=min(self.window.input[0], bands.lines - self.window.pad[0]),
+            tile=self.tile, tiles=self.tiles, products=self._products(), rounding=self.rounding,
+            ending=self.ending, low=low, high=high, names=[f"sum{t}" for t in range(self.tile)],
+        )  # fmt: skip
+
+    def _products(self) -> list[str]:
+        """Of a row of taps: each element is loaded once."""
+        taps, stride, step = self.window.kernel[1], self.window.stride[1], self.window.dilation[1]
+        lines = [f"const int32_t w{k} = tap[{k}];" for k in range(taps)]
+        uses: dict[int, list[tuple[int, int]]] = {}
+        for t in range(self.tile):
+            for k in range(taps):
+                uses.setdefault(t * stride + k * step, []).append((t, k))
+        for at, of in sorted(uses.items()):
+            lines.append(f"const int32_t x{at} = at[{at}];")
+            lines += [f"sum{t} += x{at} * w{k};" for t, k in of]
+        return lines
+
+    @property
+    def _in_place(self) -> tuple[InPlace, ...]:
+        """Where no band reads a channel's pixels behind what the bands before have written."""
+        rows, window = self.bands.rows, self.window
+        for band in range(1, -(-window.output[0] // rows)):
+            written = band * rows * window.output[1]
+            read = (band - 1) * rows * window.stride[0] + self.bands.lines - window.pad[0]
+            if written > read * window.input[1]:
+                return ()
+        return (InPlace(0, 0, exactly=True),)
+
+    def _cycles(self) -> float:
+        of, window, taps = self._model, self.window, self.window.kernel[1]
+        elements = {
+            t * window.stride[1] + k * window.dilation[1]
+            for t in range(self.tile) for k in range(taps)
+        }  # fmt: skip
+        tiles = self.tiles * window.output[0]
+        unsolved = int((self.rounding.words[:, 1] == 0).sum())
+        a_row = of.row + len(elements) * of.load + self.tile * taps * of.product
+        a_tile = window.kernel[0] * a_row + self.tile * of.output
+        cycles = self.channels * (of.channel + math.prod(window.input) * of.cell + tiles * a_tile)
+        cycles += unsolved * tiles * self.tile * of.in_float
+        # A channel's taps and words, those of bytes anew for each row of taps.
+        reads = tiles * math.prod(window.kernel) if not self.is_of_words else self.bands.taps
+        return cycles + waits(self.node.target, cycles, self.channels * (reads + 3))
+
+    @property
+    def _code(self) -> int:
+        of = self._model.code
+        products = self.tile * self.window.kernel[1]
+        return (
+            of.function + products * of.product + self.tile * of.output
+            + (of.in_float if self.ending else 0) + (of.bands if self.bands.are_several else 0)
+        )  # fmt: skip
+
+    @property
+    def _model(self) -> _Model:
+        return _M0_PLUS if self.is_of_words else _M3
+
+
+def _tile(width: int) -> tuple[int, int]:
+    """How many outputs of a line are summed together, and how often."""
+    size = min(range(1, min(width, _MOST_TILE) + 1), key=lambda t: -(-width // t) * (t + 1.5))
+    return size, -(-width // size)
