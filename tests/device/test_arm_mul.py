@@ -1,12 +1,13 @@
-"""ArmMul's kernels in networks of int8 and uint8 that are drawn, on QEMU's Cortex-M3: the oracle's
-bits, for every goal."""
+"""ArmMul's kernels on QEMU's Cortex-M3 and M0, in networks of int8 and uint8 that are drawn, for
+every goal, and in dense layers: the oracle's bits."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
-from quantized_layers import extremes
+from quantized_layers import LayersModel, Quantized, extremes
 from random_int8_nets import model
 from sampling import examples, first
 
@@ -30,3 +31,40 @@ def test_networks_give_the_bits_of_the_oracle(batch: int, tmp_path: Path) -> Non
     assert batch % len(_GOALS) or any(
         layer.backend == "ArmMul" and layer.op == "Conv" for layer in built.report.layers
     )
+
+
+@pytest.mark.parametrize("board", ["mps2-an385", "microbit"])
+def test_dense_layers_give_the_bits_of_the_oracle(board: str, tmp_path: Path) -> None:
+    path = _dense(tmp_path / "dense.onnx")
+    built = build(path, board, tmp_path / "build", options=Options(optimize_for="speed"))
+    layers = [layer for layer in built.report.layers if layer.op in ("Gemm", "MatMul", "Conv")]
+    assert {layer.backend for layer in layers} == {"ArmMul"}
+    found = validate(built, extremes(path), onnxruntime=False)
+    assert found.passed, found
+
+
+def _dense(path: Path) -> Path:
+    """Layers of rows, taps and filters that leave a rest, with large weights and small ones, of one
+    scale and of one for each filter, as a product, a product with a bias and a convolution."""
+    made, random = LayersModel(), np.random.default_rng(3)
+    cases = [
+        ("MatMul", 1, 8, 4, 128), ("Gemm", 3, 9, 5, 30), ("MatMul", 2, 6, 9, 128),
+        ("Gemm", 1, 131, 7, 90), ("Conv", 1, 21, 6, 60), ("Gemm", 1, 64, 13, 20),
+    ]  # fmt: skip
+    for number, (op, rows, taps, filters, most) in enumerate(cases):
+        dtype = "uint8" if number % 2 else "int8"
+        how = Quantized(0.05, int(random.integers(100)), dtype)
+        shape = (filters, taps) if op == "Gemm" else (taps, filters)
+        if op == "Conv":
+            shape = (filters, taps, 1, 1)
+        x = made.input((1, taps, 1, 1) if op == "Conv" else (rows, taps), how)
+        is_per_filter = op != "MatMul"
+        scale = random.uniform(0.01, 0.02, filters if is_per_filter else None)
+        zero = np.zeros(np.shape(scale), np.int8)
+        weights = made.constant(random.integers(-most, most, shape).astype(np.int8))
+        axis = {"axis": 0} if is_per_filter else {}
+        operands = [x, made.dequantized(weights, scale, zero, "int8", **axis)]
+        y = made.node(op, operands, **({"transB": 1} if op == "Gemm" else {}))
+        out = Quantized(0.05 * 0.015 * most * np.sqrt(taps) / 2, 3, dtype)
+        made.output(made.quantized(y, out), out)
+    return made.save(path)

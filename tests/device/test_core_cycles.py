@@ -8,6 +8,7 @@ import pytest
 
 from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
+from mcu_deploy.options import Options
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
 
@@ -17,7 +18,8 @@ def test_a_network_takes_what_it_took_by_the_sum_of_arms_table(
 ) -> None:
     """3,864 cycles, each instruction by itself, before a model issued them."""
     model = models_dir / "tflm_hello_world_int8" / "model.tflite"
-    built = build(model, "mps2-an385", tmp_path / "build", name="hello")
+    options = Options(backends=("CpuRef",))
+    built = build(model, "mps2-an385", tmp_path / "build", name="hello", options=options)
     found = profile(built.directory)
     assert found.cycles == pytest.approx(3864, rel=0.01)
     assert found.timings == "cortex-m3"

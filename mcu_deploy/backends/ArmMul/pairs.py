@@ -33,7 +33,7 @@ def pack(weights: Array) -> tuple[Array, dict[int, int], Array]:
     sums = dict.fromkeys(STEPS, 0)
     middles = np.zeros(len(weights), np.int64)
     for n, taps in enumerate(weights):
-        step = next(step for step in reversed(STEPS) if _fits(taps, step))
+        step = next(step for step in reversed(STEPS) if fits(taps, step))
         of = _steps(taps, step)
         sums[step] += len(of)
         middles[n] = MIDDLE * len(of)
@@ -74,7 +74,7 @@ def _steps(taps: Array, step: int) -> Array:
     return np.pad(taps, (0, -len(taps) % step)).reshape(-1, step)
 
 
-def _fits(taps: Array, step: int) -> bool:
+def fits(taps: Array, step: int) -> bool:
     """Whether no inputs bring a half of a word out of its 16 bits."""
     ends = np.multiply.outer((-128, 127), _steps(taps, step).astype(np.int64))
     low, high = ends.min(axis=0).sum(axis=1), ends.max(axis=0).sum(axis=1)
