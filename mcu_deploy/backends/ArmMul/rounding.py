@@ -55,13 +55,13 @@ class Rounding:
         """Whether all channels are."""
         return bool(self.words[:, 1].all())
 
-    def element(self, sum_: str) -> str:
+    def element(self, sum_: str, bits: int | str = "bits", down: int | str = "down") -> str:
         """C for the element of a sum, before the bounds; `scale`, or its `upper` and `lower`, and
-        `addend` are the channel's."""
-        product = f"{sum_} * upper + ({sum_} * lower >> {self.bits})"
+        `addend` are the channel's. bits, down: by default parameters."""
+        product = f"{sum_} * upper + ({sum_} * lower >> {bits})"
         if self.is_wide:
             product = f"(int32_t)((int64_t){sum_} * scale >> 32)"
-        return f"({product} + addend) >> {self.shift}"
+        return f"({product} + addend) >> {down}"
 
 
 def round_sums(linear: Linear, bounds: tuple[int, int]) -> Rounding | str:
