@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import zlib
 from collections.abc import Callable
@@ -264,6 +265,32 @@ def test_a_plan_without_end(raw: bytes, tmp_path: Path) -> None:
     assert "more memory than any board" in _sentence(file.wrap(tree, data), tmp_path)
 
 
+@pytest.mark.parametrize("above", [False, True])
+def test_a_memory_manager_with_more_memory_than_any_board_has(
+    raw: bytes, tmp_path: Path, above: bool
+) -> None:
+    tree, model, data = _content(raw)
+    model["plan"]["managed"] = {
+        "strategy": "bestfit", "configuration": ["bestfit"], "bytes": (1 << 26) + above,
+        "peak": 0, "takes": [], "gives": [], "word": 4,
+    }  # fmt: skip
+    said = _sentence(file.wrap(tree, data), tmp_path)
+    assert ("gives a memory manager more memory than any board has" in said) == above
+
+
+def test_a_plan_of_partitions_without_end(raw: bytes, tmp_path: Path) -> None:
+    tree, model, data = _content(raw)
+    model["plan"]["parts"] = model["plan"]["parts"][:1] * 1001
+    assert "its plan has 1001 partitions" in _sentence(file.wrap(tree, data), tmp_path)
+
+
+def test_a_call_that_cannot_be_made(raw: bytes, tmp_path: Path) -> None:
+    tree, model, data = _content(raw)
+    model["selection"]["acquire"] = [["CpuRef", {"function": 0}]]
+    said = _sentence(file.wrap(tree, data), tmp_path)
+    assert re.search(r"what the backend CpuRef calls: .* but the call 0 regions", said)
+
+
 def test_an_argument_that_is_not_there(raw: bytes, tmp_path: Path) -> None:
     tree, _, data = _content(raw)
     tree["shared"]["Argument"][0]["index"] = 77
@@ -274,6 +301,8 @@ def test_a_node_that_reads_its_own_output(raw: bytes, tmp_path: Path) -> None:
     tree, model, data = _content(raw)
     model["graph"]["topology"]["nodes"].reverse()
     assert "GraphError" in _sentence(file.wrap(tree, data), tmp_path)
+    model["graph"]["topology"]["nodes"].append(model["graph"]["topology"]["nodes"][0])
+    assert "have two nodes of one id" in _sentence(file.wrap(tree, data), tmp_path)
 
 
 def test_a_tensor_of_less_than_nothing(raw: bytes, tmp_path: Path) -> None:
