@@ -273,6 +273,7 @@ def test_own_compiler_flags_replace_the_derived_ones(tmp_path: Path) -> None:
         ('name = "mine"', 'name = "My Board"', "a-z, 0-9"),
         ('name = "mine"', "name = 'a\"; rm'", "a-z, 0-9"),
         ('title = "A board of my own"', 'title = "a\\nb"', "control characters"),
+        ('title = "A board of my own"', 'title = "a\\u007fb"', "control characters"),
         ("[memories.sram]", "[memories.'a b']", "must be a-z, 0-9 and '_'"),
         (
             "[roles]",

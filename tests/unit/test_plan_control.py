@@ -106,6 +106,21 @@ def test_another_order_is_refused_or_right(name: str, data: st.DataObject) -> No
     assert_right(made, other, CASES[name])
 
 
+def test_a_condition_that_always_holds_is_there_for_a_body_that_reads_it() -> None:
+    body = models.graph_of(
+        [models.node("Cast", "go", "one", to=models.FLOAT), models.node("Add", "s one", "s1"),
+         models.node("Identity", "go", "more")],
+        {**models.CONTROL, "s": (models.FLOAT, [2])},
+        {"more": (models.BOOL, []), "s1": (models.FLOAT, [2])},
+    )  # fmt: skip
+    case = models.case(
+        "read", [models.loop(body, "three", "", "x", "y")], {"x": (models.FLOAT, [2])},
+        {"y": (models.FLOAT, [2])}, {"three": models.number(3)}, models.random(1, 2),
+    )  # fmt: skip
+    made = compiled(case)
+    assert_right(made, made.plan, case)
+
+
 def test_a_layer_of_a_branch_stands_nowhere_else() -> None:
     """In front of the If it would give the same values, and take its time whatever is chosen."""
     made = network("if_of_twins_1")

@@ -16,6 +16,7 @@ import pytest
 from mcu_deploy.ir import DType
 from mcu_deploy.records import Codec, Reader, Writer
 from mcu_deploy.schema import Misfit
+from mcu_deploy.schema.forms import UNBOUNDED
 
 
 class Color(enum.Enum):
@@ -145,6 +146,13 @@ def test_what_is_refused(field: str, value: Any, says: str) -> None:
         read({**tree, field: value}, blobs)
     assert says in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_a_whole_number_is_a_float_where_one_holds_it() -> None:
+    number = UNBOUNDED.form(float)
+    assert number.decode(None, -(2**1022)) == -(2.0**1022)
+    with pytest.raises(Misfit, match="must be a number, not 1797"):
+        number.decode(None, 2**1024)
 
 
 def test_what_has_no_form() -> None:

@@ -101,6 +101,22 @@ def test_an_image_is_the_same_from_another_folder(tmp_path: Path) -> None:
     assert images[1] == images[3]
 
 
+def test_a_board_is_full_to_the_byte_and_one_more_is_missing() -> None:
+    board = load_board("nucleo_f746zg")
+    memories = (board.memory_for("weights"), board.memory_for("data"))
+    full = [MemoryUse(m.name, m.kind, m.size, m.size) for m in memories]
+    check_fit(board, full, stack_bytes=board.stack_bytes)
+    for use in full:
+        more = replace(use, used_bytes=use.used_bytes + 1)
+        with pytest.raises(FitError, match="1 byte is missing"):
+            check_fit(board, [more])
+    with pytest.raises(FitError, match="1 byte is missing"):
+        check_fit(board, full, stack_bytes=board.stack_bytes + 1)
+    large = load_board("nucleo_h753zi").memory_for("weights").size
+    with pytest.raises(FitError, match=rf"such as .*nucleo_h753zi \({large:,}\)"):
+        check_fit(board, [replace(full[0], used_bytes=large)])
+
+
 def test_flash_that_overflows_is_counted_in_bytes(tmp_path: Path) -> None:
     board = load_board("netduinoplus2")
     flash = board.memory_for("weights")
