@@ -287,12 +287,8 @@ def test_a_function_that_is_there_costs_no_flash_again() -> None:
     assert "".join(cost.choose(two).values()) == "AA"  # 8,000 bytes
 
 
-def test_a_function_that_nobody_can_share_any_more_makes_no_state(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_function_that_nobody_can_share_any_more_makes_no_state() -> None:
     """Two ways at a time are enough for any number of functions that two neighbours share."""
-    monkeypatch.setattr(cost, "STEPS", 0)
-    monkeypatch.setattr(cost, "WIDTH", 8)  # for flash a quarter of it
     size = 24
     alone = replace(candidate("A"), costs=Costs(instructions=1, flash=60))
     candidates = {
@@ -300,7 +296,9 @@ def test_a_function_that_nobody_can_share_any_more_makes_no_state(
         for n in range(size)
     }
     problem = Problem(wired([[], *([n] for n in range(size - 1))]), candidates, goal="size")
-    assert cost.totals(problem, cost.choose(problem)).flash == 100 * size // 2
+    search = cost._search(problem, 2)
+    (path,) = search.run(lambda totals: ((totals.flash,),))
+    assert (path.totals.flash, search.cut) == (100 * size // 2, False)
 
 
 @pytest.mark.parametrize("seed", range(20))

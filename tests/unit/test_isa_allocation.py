@@ -15,6 +15,7 @@ from mcu_deploy.backends.isa import Assembly, Kind, Label, kernel
 from mcu_deploy.backends.isa.allocation import AllocationError
 from mcu_deploy.backends.isa.instruction import Instruction, printed
 from mcu_deploy.backends.isa.interpreter import CoreState, Data, Program
+from mcu_deploy.backends.isa.operands import physical
 from mcu_deploy.backends.layer import Target
 
 
@@ -68,6 +69,19 @@ def test_lists_are_in_their_order() -> None:
     code.stmia(y, [c, a, b])
     low, *rest = map(int, re.findall(r"r(\d+)", printed(code.items)[-1])[1:])
     assert [low, *rest] == sorted([low, *rest])
+
+
+def test_a_register_of_the_core_has_its_place_in_a_list() -> None:
+    code = Assembly()
+    x = code.register("x", "r0")
+    low, high = code.registers("low high")
+    code.movs(high, 1)
+    code.movs(low, 2)
+    code.stmia(x, [low, physical("r6"), high])
+    assert printed(code.items) == ["movs r7, #1", "movs r1, #2", "stmia r0, {r1, r6, r7}"]
+    code.stmia(x, [low, physical("r0")])
+    with pytest.raises(AllocationError, match=r"`stmia x, \{low, r0\}` finds no registers"):
+        code.items  # noqa: B018
 
 
 def test_a_double_register_and_its_halves_are_the_same_words() -> None:

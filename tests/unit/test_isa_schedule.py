@@ -12,12 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcu_deploy.backends.isa import schedule
 from mcu_deploy.backends.isa.instruction import Instruction, parsed, printed
 from mcu_deploy.backends.isa.interpreter import CoreState, Data, Program
 from mcu_deploy.backends.isa.lists import split
+from mcu_deploy.backends.isa.operands import Label, physical
 from mcu_deploy.backends.isa.pipeline import M7, cycles, issue_of
 from mcu_deploy.backends.isa.same import do_the_same
-from mcu_deploy.backends.isa.schedule import scheduled
+from mcu_deploy.backends.isa.schedule import pieces, scheduled
 
 _LAB = Path(__file__).parents[3] / "shared" / "lab" / "m7" / "m7.py"
 _DATA = 0x2000_0000
@@ -145,6 +147,34 @@ def test_products_are_issued_with_loads() -> None:
     assert before == 13
     assert after == 9, printed(ordered)
     assert not any(i.name == "ldmia" for i in ordered)
+
+
+def test_what_it_makes_conditional_stays_and_nothing_else() -> None:
+    block = ["ite ne", "addne r0, r0, #1", "subeq r0, r0, #1"]
+    lines = ["adds r3, r3, #1", *block, "add r4, r4, #1", "add r5, r5, #1", "add r6, r6, #1"]
+    ((_, _, parts),) = pieces([parsed(line) for line in lines], M7)
+    assert [[*map(str, part.items)] for part in parts if part.room is None] == [
+        lines[:1], *([line] for line in block),
+    ]  # fmt: skip
+
+
+def test_between_labels_whose_addresses_are_counted_nothing_grows() -> None:
+    before, first, last, behind = map(Label, range(4))
+    run = [parsed(line) for line in _PRODUCTS.split("\n") if line]
+    jump = Instruction("bx", (physical("r12"),), (first, last))
+    items = [before, *run, jump, first, *run, last, *run, behind, *run]
+    rooms = [part.room for *_, parts in pieces(items, M7) for part in parts]
+    assert [room.may_grow for room in rooms if room] == [True, False, False, True]
+
+
+def test_an_order_that_does_not_do_the_same_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(code: Sequence[Instruction]) -> list[Instruction]:
+        return [parsed(str(i).replace("smlad r8, r3, ", "smlad r8, r4, ")) for i in split(code)]
+
+    monkeypatch.setattr(schedule, "split", wrong)
+    code = [parsed(line.replace("r10", "r11")) for line in _PRODUCTS.split("\n") if line]
+    with pytest.raises(AssertionError, match="does not do the same"):
+        schedule.scheduled(tuple(code), M7, _ALL)
 
 
 _TAP = """
