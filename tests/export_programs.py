@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 CORE = ("-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard")
@@ -35,6 +37,17 @@ RUN_OTHER = """
     mcu_instance_run(&other, &in, 1, &out, 1);
     print_answer("other", 1, 1, "value", (long)((int8_t *)out.data)[0]);
 """
+
+
+def moved(text: str, begin: str, by: Sequence[float]) -> str:
+    """The text of a sample in which the first floats behind some words are so much larger."""
+    before, _, behind = text.partition(begin)
+    amounts = iter(by)
+
+    def more(number: re.Match[str]) -> str:
+        return f"{float(number[0]) + next(amounts):.9e}"
+
+    return before + begin + re.sub(r"-?\d+\.\d+e[-+]?\d+", more, behind, count=len(by))
 
 
 def board_files(folder: Path, repository: Path) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -41,9 +42,14 @@ def _samples(folder: Path, size: int) -> Path:
 def test_the_example_runs_its_sample(
     size: int | None, built: Path, tmp_path: Path, repository: Path
 ) -> None:
+    """Of the answers that are expected two are moved too far, and two as far as floats may be."""
     data = None if size is None else _samples(tmp_path, size)
     out = tmp_path / "exported"
     export(built, "cmake", out, data=data)
+    sample, example = out / "example/sample_sized.h", (out / "example/main.c").read_text()
+    limit = float(re.findall(r"apart <= (\S+)F", example)[1])  # of the second output
+    by = [share * limit for share in (0.5, -0.5, 1.5, -1.5)]
+    sample.write_text(programs.moved(sample.read_text(), "sample_sized_output1[", by))
     sources = programs.board_files(tmp_path / "board", repository)
     subprocess.run(
         ["arm-none-eabi-gcc", *programs.CORE, "-std=c99", "-O2", *WARNINGS, "-c",
@@ -59,7 +65,8 @@ def test_the_example_runs_its_sample(
         check=True,
     )  # fmt: skip
     status, text = programs.run(tmp_path / "program.elf")
-    assert status == 0 and "values as expected" in text, text
+    found = re.match(r"sized: (\d+) of (\d+) values as expected", text)
+    assert status == 1 and found and int(found[2]) - int(found[1]) == 2, text
     readme = (out / "README.md").read_text()
     assert "a size of 1 to 40 by the shape of its inputs; these are the shapes at 40" in readme
     assert f"whose sample has {size or 40}." in readme
