@@ -280,6 +280,8 @@ static void the_arguments_of_run_func_are_checked(void) {
     CHECK_INT(run_direct(values, types, 4, &mini), MCU_ERROR_WRONG_INSTANCE);
     mcu_instance_deinit(&mini);
     CHECK_INT(run_direct(values, types, 4, &mini), MCU_ERROR_WRONG_INSTANCE);
+    mini.model = mcu_network_mix;
+    CHECK_INT(run_direct(values, types, 4, &mini), MCU_ERROR_WRONG_INSTANCE);
     CHECK(memcmp(&saved, &memory, sizeof memory) == 0);
 
     CHECK_INT(run_direct(values, types, 4, &instance), MCU_OK);

@@ -58,7 +58,7 @@ class Program:
 MINI = NETWORKS / "network_mini.c"
 PROGRAMS = {
     "contract": Program((HERE / "test_contract.c", MINI), 9),
-    "instance": Program((HERE / "test_instance.c", MINI), 11),
+    "instance": Program((HERE / "test_instance.c", MINI), 12),
     "exposed": Program((HERE / "test_exposed.c", MINI, NETWORKS / "network_parts.c"), 7),
     "resize": Program((HERE / "test_resize.c",), 3),
     "memory": Program((HERE / "test_memory.c",), 11),

@@ -98,6 +98,8 @@ static void a_partition_checks_its_arguments(void) {
                   MCU_ERROR_ARGUMENT_COUNT);
     CHECK_REFUSED(mcu_instance_run_partition(&instance, 0, &x, 1, &mid, 0),
                   MCU_ERROR_ARGUMENT_COUNT);
+    CHECK_REFUSED(mcu_instance_run_partition(&instance, 0, &x, 2, &mid, 0),
+                  MCU_ERROR_ARGUMENT_COUNT);
     CHECK_REFUSED(mcu_instance_run_partition(&instance, 0, NULL, 1, &mid, 1),
                   MCU_ERROR_NULL_POINTER);
     CHECK_REFUSED(mcu_instance_run_partition(&instance, 0, &x, 1, NULL, 1), MCU_ERROR_NULL_POINTER);

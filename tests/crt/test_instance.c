@@ -101,6 +101,44 @@ static void deinit_ends_an_instance(void) {
     CHECK_INT(mcu_instance_deinit(&instance), MCU_OK);
 }
 
+static int32_t count_arguments(void *args, void *arg_type_ids, int32_t num_args,
+                               void *out_ret_value, void *out_ret_tcode, void *resource_handle) {
+    (void)args, (void)arg_type_ids, (void)out_ret_value, (void)out_ret_tcode, (void)resource_handle;
+    return num_args;
+}
+
+static uint8_t *released; /* the workspace at that time */
+
+static void release(mcu_instance_t *instance) {
+    released = instance->workspace;
+}
+
+static void a_model_may_have_no_tensors_all_pools_and_an_end_of_its_own(void) {
+    MCU_ALIGNED(16) static uint8_t memory[16];
+    static const mcu_pool_info_t infos[MCU_MAX_POOLS] = {
+        {"", 16, 16}, {"", 16, 16}, {"", 16, 16}, {"", 16, 16}};
+    mcu_pool_t pools[MCU_MAX_POOLS + 1U];
+    for (uint32_t i = 0; i <= MCU_MAX_POOLS; ++i) {
+        pools[i] = (mcu_pool_t){memory, sizeof memory};
+    }
+    mcu_model_t model = {.run_func = count_arguments,
+                         .abi_version = MCU_MODEL_ABI_VERSION,
+                         .workspace_size = sizeof memory,
+                         .workspace_alignment = 16,
+                         .extra_pools = infos,
+                         .num_extra_pools = MCU_MAX_POOLS - 1U,
+                         .release_func = release};
+    mcu_instance_t instance;
+    CHECK_INT(mcu_instance_init_pools(&instance, &model, pools, MCU_MAX_POOLS), MCU_OK);
+    CHECK(instance.extra_pools[MCU_MAX_POOLS - 2U] == memory);
+    CHECK_INT(mcu_instance_run(&instance, NULL, 0, NULL, 0), 0);
+    CHECK_INT(mcu_instance_deinit(&instance), MCU_OK);
+    CHECK(released == memory);
+    model.num_extra_pools = MCU_MAX_POOLS;
+    CHECK_INT(mcu_instance_init_pools(&instance, &model, pools, MCU_MAX_POOLS + 1U),
+              MCU_ERROR_POOL_COUNT);
+}
+
 static void tensors_of_an_instance_are_described(void) {
     mcu_instance_t instance;
     DLTensor tensor;
@@ -336,6 +374,7 @@ int main(void) {
     RUN_TEST(init_checks_its_arguments);
     RUN_TEST(init_fills_what_lies_in_the_workspace);
     RUN_TEST(deinit_ends_an_instance);
+    RUN_TEST(a_model_may_have_no_tensors_all_pools_and_an_end_of_its_own);
     RUN_TEST(tensors_of_an_instance_are_described);
     RUN_TEST(tensor_bytes_do_not_overflow);
     RUN_TEST(in_place_and_copied_tensors_mix);
