@@ -25,11 +25,12 @@ from mcu_deploy.runners.choosing import Chosen, choose
 from mcu_deploy.runners.images import binary, intel_hex
 from mcu_deploy.runners.interface import FlashJob, Trouble, runners
 
-SEGMENTS = ((0x0800_FFF8, bytes(range(1, 41))), (0x0801_0100, b"abc"))
+SEGMENTS = ((0x0800_FFF8, bytes(range(1, 41))), (0x0801_0100, b"abc"), (0x2000_0000, b""))
 
 
 def _elf(path: Path) -> Path:
-    """An image with two segments, the first of which crosses a border of 64 KiB."""
+    """An image with two segments, the first of which crosses a border of 64 KiB, and an empty
+    one."""
     rows, data, at = b"", b"", 52 + 32 * len(SEGMENTS)
     for address, content in SEGMENTS:
         size = len(content)
@@ -176,9 +177,10 @@ def test_uf2(job: FlashJob, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     memory: dict[int, int] = {}
     blocks = [data[at : at + 512] for at in range(0, len(data), 512)]
     for number, block in enumerate(blocks):
-        start, second, flags, address, size, index, count, _ = struct.unpack_from("<8I", block)
+        start, second, flags, address, size, index, count, family = struct.unpack_from("<8I", block)
         assert (start, second, block[-4:]) == (0x0A324655, 0x9E5D5157, b"\x30\x6f\xb1\x0a")
         assert (flags, size, index, count, address % 256) == (0x2000, 256, number, len(blocks), 0)
+        assert family == 1
         memory |= dict(enumerate(block[32 : 32 + size], address))
     for address, content in SEGMENTS:
         assert bytes(memory[address + i] for i in range(len(content))) == content
@@ -194,7 +196,7 @@ def test_intel_hex_is_what_objcopy_reads(job: FlashJob, tmp_path: Path) -> None:
     assert max(ends) <= 1 << 16
     command = ["arm-none-eabi-objcopy", "-O", "binary", "--gap-fill", "0xff"]
     subprocess.run([*command, "-I", "ihex", tmp_path / "a.hex", tmp_path / "a.bin"], check=True)
-    (first, data), (second, more) = SEGMENTS
+    (first, data), (second, more), _ = SEGMENTS
     gap = b"\xff" * (second - first - len(data))
     assert (tmp_path / "a.bin").read_bytes() == binary(job.elf) == data + gap + more
 
@@ -260,7 +262,7 @@ def test_an_answer_becomes_a_sentence(
 
 
 def _run(program: Path, name: str) -> None:
-    running.run(Chosen(runners()[name], str(program), {}, ""), ((str(program),),))
+    running.run(Chosen(runners()[name], str(program), {}, ""), (("true",), (str(program),)))
 
 
 def test_what_is_not_known_is_quoted_and_how_to_see_all_of_it(tmp_path: Path) -> None:
@@ -275,12 +277,25 @@ def test_what_is_not_known_is_quoted_and_how_to_see_all_of_it(tmp_path: Path) ->
     )
 
 
+def test_a_tool_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "_SECONDS", 0.1)
+    program = tmp_path / "tool"
+    program.write_text("#!/bin/sh\nexec sleep 60\n")
+    program.chmod(0o755)
+    with pytest.raises(ToolError, match=r"^OpenOCD took longer than .* the chip hangs; plug"):
+        _run(program, "openocd")
+
+
 def test_a_tool_that_fails_with_exit_code_0_is_not_believed(tmp_path: Path) -> None:
     program = tmp_path / "tool"
-    program.write_text("#!/bin/sh\necho 'Cannot connect to target.'\necho 'Error: open failed'\n")
+    program.write_text(
+        "#!/bin/sh\necho 'Cannot connect to target.'\necho 'Error: open failed: MIS-MATCHED!'\n"
+    )
     program.chmod(0o755)
     with pytest.raises(ToolError, match="does not answer"):
         _run(program, "jlink")
+    with pytest.raises(ToolError, match="read something else"):
+        _run(program, "gdb")
     _run(program, "openocd")  # whose exit code is to be believed, whatever it tried before
 
 
