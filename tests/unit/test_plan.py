@@ -209,7 +209,9 @@ def test_an_output_lies_exactly_on_its_input_or_apart(read: int, written: int) -
     assert sorted(conflicts) == either_side
     both = net.finish(y, x)
     assert make(both, [choice]).bytes == 4 * (read + written)
-    assert make(graph, [choice], Planning(io="caller")).slots == 2
+    for size in (4, 8):
+        made = make(graph, [choice], Planning(io="caller", pointer_bytes=size))
+        assert (made.slots, made.buffers[-1].bytes) == (2, 2 * size)
 
 
 def test_an_output_lies_apart_from_its_input_where_what_reads_it_wants_room_ahead() -> None:
