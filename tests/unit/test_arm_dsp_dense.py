@@ -106,6 +106,14 @@ def test_what_is_packed_gives_the_bits_of_the_float_product(
         assert given_ == wanted[output]
 
 
+@pytest.mark.parametrize(("taps", "fits"), [(513, True), (517, False)])
+def test_sums_of_more_than_24_bits_are_not_beside_others(taps: int, fits: bool) -> None:
+    layer = a_layer(np.random.default_rng(1), 4, taps, np.full(4, 0.01))
+    weights, bias = np.full((4, taps), 127), np.zeros(4, np.int64)
+    most = replace(layer, weights=weights, bias=bias, reach=reach(weights, bias, -128, 127))
+    assert (most.parts == 1) == fits
+
+
 @pytest.mark.parametrize("common", [None, dense.Rounding((1, 2, 3, 4))])
 def test_the_jump_into_the_unrolled_blocks_finds_each_at_its_distance(
     common: dense.Rounding | None,

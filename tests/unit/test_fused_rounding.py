@@ -33,8 +33,10 @@ def test_what_it_finds_rounds_every_sum_as_the_contract_does(
 
 
 def test_it_refuses_sums_that_are_no_floats() -> None:
-    reach = np.array([0]), np.array([1 << 24])
-    assert fused_factors(np.float32([0.001]), reach, 0, (-128, 127)) is None
+    factor = np.float32([2.0**-10])
+    for end, fits in (((1 << 24) - 1, True), (1 << 24, False)):
+        fused = fused_factors(factor, (np.array([0]), np.array([end])), 0, (-128, 127))
+        assert (fused is not None) == fits
 
 
 def test_it_refuses_a_factor_without_a_neighbour_that_fits() -> None:

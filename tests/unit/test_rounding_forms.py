@@ -9,7 +9,12 @@ from isa_statements import written
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.interpreter import CoreState, Data, Program
 from mcu_deploy.backends.isa.models import MODELS
-from mcu_deploy.backends.quantized.requantization import accumulations, reach, shift_of
+from mcu_deploy.backends.quantized.requantization import (
+    accumulate,
+    accumulations,
+    reach,
+    shift_of,
+)
 from mcu_deploy.backends.quantized.rounding_forms import DOUBLED, LOWER, UPPER, UPPER_ADDED
 from mcu_deploy.backends.quantized.staircases import Channel, Staircases
 
@@ -44,11 +49,21 @@ def test_the_doubled_form_is_vqrdmulh_vadd_vrshl() -> None:
     """By the Armv8-M Architecture Reference Manual: RoundShiftRight(2 * a * b, 32) half up, then
     a rounding shift by a negative number."""
     random = np.random.default_rng(9)
-    for acc, scale in random.integers(-(1 << 31), 1 << 31, (200, 2)).tolist():
+    pairs = random.integers(-(1 << 31), 1 << 31, (200, 2)).tolist()
+    for acc, scale in [*pairs, (1, 1 << 30), (-1, 1 << 30)]:
         product = (2 * acc * scale + (1 << 31)) >> 32
         for shift in (0, 1, 7):
             wanted = (product + 1234 + (1 << shift >> 1)) >> shift
             assert int(DOUBLED.rounded(np.array(acc), scale, 1234, shift)) == wanted
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_sums_that_leave_a_word_are_not_rounded_by_integers(sign: int) -> None:
+    factor = np.float32(2.2260067e-5)
+    for end, fits in (((1 << 23) - (1 << 8), True), (1 << 23, False)):
+        channel = Channel(factor, 0, (-128, 127), (min(0, sign * end), max(0, sign * end)))
+        found = accumulate(channel, 256, shift_of(np.array([factor]), 256, step=1))
+        assert (found is not None) == fits
 
 
 @pytest.mark.parametrize(
