@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import call
@@ -54,7 +57,8 @@ def test_a_firmware_keeps_a_tensor_of_one_model(tmp_path: Path) -> None:
     words = ("build", model, model, "--board", "host", *names, "-o", tmp_path / "b")
     done = call(*words, "--keep", "two::pool", "--partition", "one::half=x:pool", "--json")
     assert done.returncode == 0, done.stderr
-    one, two = json.loads(done.stdout)["networks"]
+    report = json.loads(done.stdout)
+    one, two = networks = report["networks"]
     assert ([k["name"] for k in one["kept"]], [p["name"] for p in one["partitions"]]) == (
         [], ["half"],
     )  # fmt: skip
@@ -69,3 +73,34 @@ def test_a_firmware_keeps_a_tensor_of_one_model(tmp_path: Path) -> None:
         network = "two" if "::" in wrong else "one"
         assert f"Network {network}: --keep pol names 'pol'" in said
         assert f"as in --keep {network}::TENSOR" in said
+    _assert_figures(report, networks, tmp_path / "b")
+
+
+def _assert_figures(report: Any, networks: Sequence[Any], folder: Path) -> None:
+    """Those of the networks are what was linked, and those of all their sums."""
+    for network in networks:
+        flash, data = _linked(folder / "obj" / f"network_{network['name']}.elf")
+        parts = network["ram_parts"]
+        assert (network["flash_bytes"], parts["data"]) == (flash, data)
+        assert sum(network["flash_parts"].values()) == flash
+        # On this machine a DLTensor has 48 bytes, of which there are an input and an output.
+        assert (parts["tensors"], parts["instance"]) == (2 * 48, 7 * 8)
+        assert parts["stack"] == network["stack_bytes"] > 0
+        assert parts["arena"] == network["arena_bytes"] > 0
+        assert sum(parts.values()) == network["ram_bytes"]
+        of_least = network["arena_bytes"] / network["arena_lower_bound_bytes"]
+        assert network["arena_ratio"] == pytest.approx(of_least) != 1
+        weights = folder / f"network_{network['name']}.weights.bin"
+        assert network["weights_bytes"] == weights.stat().st_size
+    for key in ("flash_bytes", "ram_bytes", "arena_bytes", "arena_lower_bound_bytes", "macs"):
+        assert report[key] == sum(network[key] for network in networks) > 0
+    assert report["stack_bytes"] == max(network["stack_bytes"] for network in networks)
+    whole = (report["firmware_flash_bytes"], report["firmware_ram_bytes"])
+    assert whole == _linked(folder / "firmware.elf")
+
+
+def _linked(image: Path) -> tuple[int, int]:
+    """The bytes of flash and of RAM without stacks, as binutils count them."""
+    said = subprocess.run(["size", image], capture_output=True, text=True, check=True).stdout
+    text, data, bss = map(int, said.splitlines()[1].split()[:3])
+    return text + data, data + bss
