@@ -12,9 +12,17 @@ from kernel_runs import runs
 from sampling import first, part
 
 from mcu_deploy.backends.isa.interpreter import Fault
+from mcu_deploy.backends.quantized import conversions
 from mcu_deploy.options import Options
 
 _OPTIONS = Options(backends=("ArmMve", "CpuRef"), optimize_for="speed")
+
+
+def test_a_fused_product_is_rounded_once() -> None:
+    """Just below the middle of two float32, which is what a float64 makes of it."""
+    odd, below = np.float32([1 + 2**-23]), np.float32([1 - 2**-23])
+    fused = conversions._fused(below, np.float32((1 + 2**-23) * 2**-24), odd)
+    assert fused == odd
 
 
 @pytest.mark.parametrize("name", first([*MODELS], 2))
