@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,9 @@ def test_an_image_for_a_microcontroller(tmp_path: Path) -> None:
     assert require_whole(path) == path
     for length in (53, 84, len(image) // 2, len(image) - 1):
         assert _refusal(path, image[:length]) == " is cut off; build again."
+    longer, (table,) = bytearray(image), struct.unpack_from("<I", image, 28)
+    struct.pack_into("<I", longer, table + 16, len(image))  # what the first segment has of the file
+    assert _refusal(path, bytes(longer)) == " is cut off; build again."
     assert _refusal(path, first) == " is an object and no linked image; build again."
 
 

@@ -62,6 +62,11 @@ BAD = {
         {"writable-data"},
         ".tdata",
     ),
+    "writable_code": (
+        network(extra='__asm__(".pushsection .x, \\"awx\\", %progbits\\nnop\\n.popsection");'),
+        {"writable-data"},
+        ".x",
+    ),
     "constructor": (
         network(
             extra="__attribute__((constructor)) static void _mcu_kws_init(void) { _mcu_run_end("
@@ -113,6 +118,12 @@ BAD = {
     "writable_descriptor": (
         network(const=""),
         {"descriptor-not-constant", "writable-data"},
+        "_mcu_network_kws",
+    ),
+    "descriptor_without_bytes": (
+        '__asm__(".section .x, \\"a\\", %nobits\\n.global _mcu_network_kws\\n"'
+        '"_mcu_network_kws: .space 96\\n.size _mcu_network_kws, 96");',
+        {"descriptor-not-constant", "abi-version"},
         "_mcu_network_kws",
     ),
     "two": (network("kws") + network("vww"), {"extra-descriptor"}, "_mcu_network_vww"),
