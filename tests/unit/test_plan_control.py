@@ -23,6 +23,7 @@ from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import ModelError, UnsupportedError, UsageError
 from mcu_deploy.options import Options, Requests
 from mcu_deploy.plan import InPool, PlanError, control
+from mcu_deploy.report.build import optimized_report
 
 CASES = {
     case.name: case
@@ -104,6 +105,14 @@ def test_another_order_is_refused_or_right(name: str, data: st.DataObject) -> No
     except (PlanError, KeyError):
         return
     assert_right(made, other, CASES[name])
+
+
+def test_a_layer_in_a_loop_counts_in_every_round() -> None:
+    found = optimized_report(Path("m.pmx"), 0, compiled(models.lstm_by_loop()), ())
+    inside = (models.WIDTH + models.HIDDEN) * 4 * models.HIDDEN
+    products = [layer.macs for layer in found.layers if layer.op in ("MatMul", "Gemm")]
+    assert sum(products) == models.STEPS * inside
+    assert sum(layer.macs for layer in found.layers) == found.macs
 
 
 def test_a_condition_that_always_holds_is_there_for_a_body_that_reads_it() -> None:
