@@ -24,10 +24,12 @@ def _require_in_ram(built: Build) -> None:
     """All hot kernels, and they alone, lie in the memory for them; what is linked is clean."""
     (network,) = built.report.networks
     memory = built.board.memory(built.board.roles.hot_code)
-    places = {s.name: s.value & ~1 for s in load_elf(built.firmware).symbols}
-    assert network.hot_code_bytes > 0
+    linked = {s.name: s for s in load_elf(built.firmware).symbols}
+    assert network.hot_code_bytes == sum(c.bytes for c in network.waiting_code if c.in_ram) > 0
     for code in network.waiting_code:
-        assert (memory.origin <= places[code.function] < memory.end) == code.in_ram
+        symbol = linked[code.function]
+        assert (memory.origin <= symbol.value & ~1 < memory.end) == code.in_ram
+        assert symbol.size == pytest.approx(code.bytes, abs=24), code
     built_object = built.directory / f"network_{network.name}.o"
     assert check_files([built_object, built.firmware], built.board).findings == ()
     assert 0 < network.stack_bytes < built.board.stack_bytes

@@ -95,13 +95,18 @@ def test_fixed_places_call_no_manager_and_move_nothing(models_dir: Path) -> None
 
 
 @pytest.mark.needs_host_gcc
-@pytest.mark.parametrize("memory", ["offline", "mru"])
-def test_the_report_names_strategy_and_peak(memory: str, models_dir: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("memory", ["offline", "mru", "compact"])
+def test_the_report_names_strategy_and_peak(
+    memory: str, models_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    move_all_the_time(monkeypatch)
     model = models_dir / "tflm_hello_world_int8" / "model.onnx"
     report = build(model, "host", tmp_path, name="net", options=Options(memory=memory)).report
     (network,) = report.networks
     assert network.memory == memory
-    assert network.memory_moved_bytes == 0
+    source = (tmp_path / "network_net.c").read_text()
+    moved = sum(map(int, re.findall(r"memmove\(ws \+ \d+, ws \+ \d+, (\d+)\);", source)))
+    assert network.memory_moved_bytes == moved and (moved > 0) == (memory == "compact")
     assert 0 < network.memory_peak_bytes <= network.arena_bytes
     header = (tmp_path / "include" / "network_net.h").read_text()
     counted = re.findall(r"MEMORY_PEAK (\d+)U", header)
