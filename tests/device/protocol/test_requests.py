@@ -13,9 +13,12 @@ import pytest
 from mcu_deploy.device import ProtocolError, connect
 from mcu_deploy.device.line.codes import REPLY, Code, RunFlag, TensorKind, Type
 from mcu_deploy.device.line.framing import (
+    CRC,
+    HEADER,
     PROTOCOL_VERSION,
     Frame,
     FrameReader,
+    cobs_encode,
     encode_frame,
     unpack_frame,
 )
@@ -75,6 +78,7 @@ ERRORS = [
     (Type.HELLO, b"x", Code.BAD_LENGTH, 1),
     (Type.PING, b"x", Code.BAD_LENGTH, 1),
     (Type.DESCRIBE, b"\0", Code.BAD_LENGTH, 1),
+    (Type.DESCRIBE, b"\0\0x", Code.BAD_LENGTH, 3),
     (Type.DESCRIBE, b"\6\0", Code.NO_SUCH_MODEL, 6),
     (Type.DESCRIBE_TENSOR, X_REF + b"x", Code.BAD_LENGTH, 9),
     (Type.DESCRIBE_TENSOR, pack_tensor(0, TensorKind.OUTPUT, 2), Code.NO_SUCH_TENSOR, 2),
@@ -113,7 +117,9 @@ ERRORS = [
     (Type.DESCRIBE_PARTITION, pack_partition(0, 0), Code.NO_SUCH_PARTITION, 0),
     (Type.DESCRIBE_PARTITION, pack_partition(6, 0), Code.NO_SUCH_MODEL, 6),
     (Type.DESCRIBE_PARTITION, b"\4\0", Code.BAD_LENGTH, 2),
+    (Type.DESCRIBE_PARTITION, b"\4\0\0\0x", Code.BAD_LENGTH, 5),
     (Type.RESET_STATE, b"\4", Code.BAD_LENGTH, 1),
+    (Type.RESET_STATE, b"\4\0x", Code.BAD_LENGTH, 3),
     (Type.READ_REPLY, bytes(5), Code.BAD_LENGTH, 5),
     (Type.READ_REPLY, bytes(7), Code.BAD_LENGTH, 7),
     (Type.RESET_STATE, b"\6\0", Code.NO_SUCH_MODEL, 6),
@@ -129,6 +135,7 @@ ERRORS = [
         0,
     ),
     (Type.RESIZE, bytes(5), Code.BAD_LENGTH, 5),
+    (Type.RESIZE, bytes(7), Code.BAD_LENGTH, 7),
     (Type.RESIZE, pack_resize(6, 4), Code.NO_SUCH_MODEL, 6),
     (Type.RESIZE, pack_resize(0, 1), Code.BAD_SIZE, 0),
     (Type.RESIZE, pack_resize(5, 1), Code.BAD_SIZE, 9),
@@ -205,6 +212,8 @@ def test_who_has_not_said_hello_since_the_start_is_told_so(url: str) -> None:
     wire = Wire(url)
     (refused,) = wire.ask(Type.TENSOR_CRC, X_REF)
     assert refused.type == Type.ERROR and refused.payload[0] == Code.NOT_GREETED
+    (part,) = wire.ask(Type.READ_REPLY, pack_read_reply(1, 0, 16), seq=2)
+    assert unpack_read_reply(part.payload) == (0, b"")
     assert [frame.type for frame in wire.ask(Type.PING, seq=2)] == [Type.PING + 0x80]
     wire.ask(Type.HELLO, seq=3)
     assert [frame.type for frame in wire.ask(Type.TENSOR_CRC, X_REF)] == [Type.TENSOR_CRC + 0x80]
@@ -216,6 +225,8 @@ def test_what_is_no_request_gets_no_answer(wire: Wire) -> None:
     assert wire.ask(Type.LOG, b"hello") == []
     good = encode_frame(Frame(Type.PING, 5))
     wire.send(good[:-6] + bytes([good[-6] ^ 1]) + good[-5:])  # a wrong CRC
+    body = HEADER.pack(PROTOCOL_VERSION, Type.ECHO, 5, 0) + b"x"  # more than the header says
+    wire.send(b"\0" + cobs_encode(body + CRC.pack(zlib.crc32(body))) + b"\0")
     wire.send(b"\x05" * 3000 + b"\0")  # longer than its buffer
     wire.send(encode_frame(Frame(Type.ECHO, 6, b"half"))[:9])  # half a frame, then a whole one
     assert [(frame.type, frame.seq) for frame in wire.ask(Type.PING, seq=7)] == [(0x82, 7)]
