@@ -19,9 +19,9 @@ from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.running import Connection
 from mcu_deploy.device.counting import count_instructions
 from mcu_deploy.device.emulators import open_emulator
-from mcu_deploy.device.modelling import model_cycles
+from mcu_deploy.device.modelling import BoardTime, model_cycles
 from mcu_deploy.options import Options
-from mcu_deploy.report.profile import LayerCost
+from mcu_deploy.report.profile import LayerCost, Profile
 
 pytestmark = [pytest.mark.needs_arm_gcc]
 
@@ -129,3 +129,28 @@ def test_what_lies_above_the_floor_is_counted_from_a_boards_own_cycles() -> None
     layer = LayerCost(0, "conv_1", "conv", "Conv", 1500, 2000, 1.0, cycles=1300, floor=1000)
     assert layer.above_floor == 300
     assert replace(layer, is_measured=True).above_floor == 500
+
+
+def test_a_table_has_each_figure_under_its_title() -> None:
+    """Of two cores, the second of which does what is left of the work."""
+    time = BoardTime(2000, 500, 200, 10**6)
+    layers = [
+        LayerCost(n, f"conv_{n}", "c", "Conv", 1000, 4000, 0.5, 1300, 800, time=time)
+        for n in range(2)
+    ]
+    made = Profile(
+        "net", "instructions", "qemu", 1400, 8000, tuple(layers), 0, {}, (1400, 1100), 2600,
+        time=replace(time, cycles=4000),
+    )  # fmt: skip
+    assert (made.work, made.outside, made.overhead) == (2500, 500, 0.2)
+    assert made.speed_up == 2000 / 1400
+    table = made.table(wide=True)
+    assert dict(zip(table.columns, table.rows[1], strict=True)) == {
+        "": "1", "layer": "conv_1", "operator": "Conv", "instructions": "1,000", "cycles": "1,300",
+        "on board": "2,000", "ms": "2.000", "code": "25.0%", "data": "10.0%", "share": "50.0%",
+        "MACs": "4,000", "floor": "800", "above it": "500", "in the model": "c",
+    }  # fmt: skip
+    assert table.notes[0] == "total 1,400 instructions for 8,000 MACs, 0.17 per MAC"
+    assert table.notes[2].endswith(
+        "4,000 cycles on board, of which 12.5% wait for code and 5.0% for data"
+    )

@@ -6,12 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import report_values
 from arm_dsp_cases import Case, model
 
 from mcu_deploy.boards import load_board, load_core
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.options import Options
-from mcu_deploy.report.prices import is_kept, of_layer, of_network
+from mcu_deploy.report.model import PricedTime
+from mcu_deploy.report.prices import is_kept, joint, of_layer, of_network
 
 
 def test_it_is_the_sum_of_the_layers_at_the_rated_clock(tmp_path: Path) -> None:
@@ -45,6 +47,11 @@ def test_what_caches_hold_whole_is_not_waited_for(tmp_path: Path) -> None:
     assert is_kept(memory, {"code": 3000, "runtime": 1096, "constants": 4096})
     assert not is_kept(memory, {"code": 3000, "runtime": 1097, "constants": 4096})
     assert not is_kept(memory, {"code": 3000, "runtime": 1096, "constants": 4097})
+    assert memory is not None and memory.data_cache is not None
+    smaller = replace(memory.data_cache, lines=memory.data_cache.lines // 2)
+    for constants in (2048, 2049):
+        flash = {"code": 4096, "runtime": 0, "constants": constants}
+        assert is_kept(replace(memory, data_cache=smaller), flash) == (constants == 2048)
     unified = load_board("nucleo_u575zi").memory("flash").rated_timing  # 8 KB
     assert is_kept(unified, {"code": 8000, "runtime": 0, "constants": 192})
     assert not is_kept(unified, {"code": 8000, "runtime": 0, "constants": 193})
@@ -75,6 +82,14 @@ def test_where_there_is_none_a_clause_says_why(name: str, reason: str, models_di
     network = compile_model(models_dir / "tflm_hello_world_int8" / "model.onnx", board)
     time, why = of_network(board, network)
     assert time is None and why.startswith(reason)
+
+
+def test_networks_of_a_firmware_run_one_after_the_other() -> None:
+    (network,) = report_values.report().networks
+    timed = replace(network, priced_time=PricedTime(1000, 1.0, 10**6))
+    assert joint([timed, timed]) == (PricedTime(2000, 2.0, 10**6), "")
+    untimed = replace(network, priced_time=None, no_priced_time="nobody knows")
+    assert joint([timed, untimed]) == (None, "nobody knows")
 
 
 def test_a_core_alone_has_no_clock(models_dir: Path) -> None:
