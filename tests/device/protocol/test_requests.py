@@ -227,7 +227,11 @@ def test_what_is_no_request_gets_no_answer(wire: Wire) -> None:
     wire.send(good[:-6] + bytes([good[-6] ^ 1]) + good[-5:])  # a wrong CRC
     body = HEADER.pack(PROTOCOL_VERSION, Type.ECHO, 5, 0) + b"x"  # more than the header says
     wire.send(b"\0" + cobs_encode(body + CRC.pack(zlib.crc32(body))) + b"\0")
-    wire.send(b"\x05" * 3000 + b"\0")  # longer than its buffer
+    (hello,) = wire.ask(Type.HELLO, seq=101)
+    (mtu,) = struct.unpack_from("<H", hello.payload, 2)
+    body = HEADER.pack(PROTOCOL_VERSION, Type.ECHO, 5, mtu) + bytes(mtu)
+    wire.send(b"\0" + cobs_encode(body + CRC.pack(zlib.crc32(body)) + b"x") + b"\0")
+    wire.send(b"\x05" * 3000 + b"\0")  # longer than its buffer, as that is by a byte
     wire.send(encode_frame(Frame(Type.ECHO, 6, b"half"))[:9])  # half a frame, then a whole one
     assert [(frame.type, frame.seq) for frame in wire.ask(Type.PING, seq=7)] == [(0x82, 7)]
 
