@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcu_deploy.device.line.framing import (
+    MAX_PAYLOAD,
     OVERHEAD,
     Frame,
     FrameReader,
@@ -122,6 +123,8 @@ def test_lost_bytes_cost_only_their_own_frames() -> None:
 
 def test_an_endless_line_is_bounded() -> None:
     reader = FrameReader()
+    largest = Frame(2, 8, b"\x55" * MAX_PAYLOAD)
+    assert reader.feed(encode_frame(largest)) == [largest]
     for _ in range(100):
         assert reader.feed(b"\x55" * 10_000) == []
     assert len(reader._line) < 100_000
