@@ -16,6 +16,8 @@ A Network Runs And Faults
     Output Should Match    oracle
     Provoke Fault    undefined instruction    layer=0
     Infer    [0]
+    Run Keyword And Expect Error    It was expected in layer 1.*
+    ...    Fault Should Be    undefined instruction    layer=1
     Fault Should Be    undefined instruction    layer=0
     Run Keyword And Expect Error    Nothing counts instructions on the host*
     ...    Instructions Should Be At Most    1
