@@ -36,6 +36,12 @@ def test_what_a_caller_wants_back_is_saved(used: str, begin: list[str], end: lis
     assert printed(items) == [*begin, "/* r4 is lr's */", used, *labels, *end]
 
 
+def test_a_call_takes_what_it_saves_and_ten_cycles() -> None:
+    code = Assembly()
+    written(code, "mov r4, lr")  # PUSH {r4, lr}, and POP {r4, pc}
+    assert code.time(Target("cortex-m4", dsp=True)) == 10 + (1 + 2) + 1 + (1 + 2 + 2)
+
+
 def test_a_kernel_is_one_asm_that_returns() -> None:
     code = Assembly()
     written(code, "ldrb r2, [r0]", "strb r2, [r1]")
