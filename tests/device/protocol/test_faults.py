@@ -73,6 +73,23 @@ def test_a_run_that_does_not_end_is_stopped_and_its_layer_named(url: str) -> Non
             device.provoke(Provoke.ENDLESS)  # outside of a layer nothing would stop it
 
 
+def test_who_interrupts_a_run_ends_it_on_the_device(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with connect(url, latency=0.5, run_timeout=0.5) as device:
+        device.provoke(Provoke.ENDLESS, model=0, layer=1)
+        device.write_inputs("mini", [X, Y])
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(device._link.wire, "next_frame", interrupted)
+            device.run("mini")
+        with pytest.raises(DeviceFault, match="in layer 1 of model 0") as fault:
+            device.echo(b"is it there?")
+        assert fault.value.report.cause == FaultCause.STOPPED
+
+
 def test_a_fault_on_the_way_to_the_stop_is_told_as_it_is(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
