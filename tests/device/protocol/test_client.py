@@ -11,6 +11,7 @@ import pytest
 from device.protocol_lab import LONG_NAME, MODELS, X, Y, mini_layers, noisy_line
 
 from mcu_deploy.device import Device, ExpectedModel, ProtocolError, connect
+from mcu_deploy.device.line import link
 from mcu_deploy.device.line import wire as wire_module
 from mcu_deploy.device.line.codes import Capability, Code, Provoke, TensorKind
 from mcu_deploy.device.line.messages import pack_tensor
@@ -167,6 +168,24 @@ def test_what_the_device_computes_is_no_time_on_the_line(
     assert noted == []
     device.echo(b"quick")
     assert len(noted) == 1
+
+
+def test_no_more_is_on_the_way_than_the_device_can_keep(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wait, most = link._Exchange._wait, 0
+
+    def bounded(exchange: link._Exchange) -> None:
+        nonlocal most
+        sizes = [len(piece.line) for piece in exchange._on_way]
+        assert len(sizes) == 1 or sum(sizes) <= exchange._link.window
+        most = max(most, sum(sizes[1:]))
+        wait(exchange)
+
+    monkeypatch.setattr(link._Exchange, "_wait", bounded)
+    device._link.piece_bytes, device._link.window = 128, 1000
+    write_tensor(device._link, pack_tensor(0, TensorKind.INPUT, 0), bytes(3000))
+    assert most > 500  # and no less than it can
 
 
 def test_reset_forgets_what_was_written(device: Device) -> None:
