@@ -20,6 +20,8 @@ from mcu_deploy.compiler import compile_model
 from mcu_deploy.options import Options
 from mcu_deploy.session import Session
 
+_NAMES = (b"_pair_sums(", b"_row_sums(", b"_add_mul_int8(", b"_avg_pool_mul")
+
 
 class _Anywhere(ArmMul):
     cores = ()
@@ -38,10 +40,7 @@ def test_networks_give_the_oracles_bits_without_undefined_behaviour(
     network = compile_model(path, board, name="n", session=session, options=options)
     made = b"".join(network.sources.files.values())
     cells = (b"int32_t",) if is_armv6m else (b"int8_t", b"uint8_t")
-    assert all(
-        text in made
-        for text in (b"_pair_sums(", b"_row_sums(", *(cell + b" *plane)" for cell in cells))
-    )
+    assert all(text in made for text in (*_NAMES, *(cell + b" *plane)" for cell in cells)))
     for number, sample in enumerate(zip(*np.load(extremes(path)).values(), strict=True)):
         case = Case("networks", None, sample)
         compiled = Compiled(case, network)
