@@ -4,8 +4,8 @@
 quantized/requantization.py finds scales and addends for, and proves for every sum that a channel
 can reach. Cores that multiply to 64 bits drop 32 of them. Those of Armv6-M multiply to 32 alone:
 there the product is `sum * high + (sum * low >> bits)`, with a scale of `high << bits | low`, which
-has fewer bits. A channel without such numbers is rounded as CpuRef does it, in float32 by
-the C library.
+has fewer bits; where these are too few for many channels, a layer has 64 bits there too, by the C
+library. A channel without such numbers is rounded as CpuRef does it, in float32 by the C library.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from mcu_deploy.backends.quantized.staircases import Staircases
 _BITS = range(12, 5, -1)
 _SHIFTS = range(24, 7, -1)
 _WORD = 1 << 31
+# What 64 bits take longer on these cores, as a part of float32.
+_OF_FLOAT = 0.15
 # They multiply to 32 bits, and load a signed byte by two registers alone.
 ARMV6_M = ("cortex-m0", "cortex-m0plus")
 
@@ -53,7 +55,12 @@ class Rounding:
     @property
     def is_solved(self) -> bool:
         """Whether all channels are."""
-        return bool(self.words[:, 1].all())
+        return not self.unsolved
+
+    @property
+    def unsolved(self) -> int:
+        """How many channels are rounded in float32."""
+        return int((self.words[:, 1] == 0).sum())
 
     def element(self, sum_: str, bits: int | str = "bits", down: int | str = "down") -> str:
         """C for the element of a sum, before the bounds; `scale`, or its `upper` and `lower`, and
@@ -66,16 +73,29 @@ class Rounding:
 
 def round_sums(linear: Linear, bounds: tuple[int, int]) -> Rounding | str:
     """What rounds the sums of a layer; or why nothing does, a clause. bounds: the output's."""
-    is_wide = not is_armv6m(linear.target)
-    form = _wide(linear) if is_wide else _narrow(linear)
-    if form is None:
+    is_v6 = is_armv6m(linear.target)
+    narrow = _solve(linear, bounds, _narrow(linear)) if is_v6 else None
+    if narrow is not None and narrow.unsolved <= _OF_FLOAT * len(linear.factors):
+        return narrow
+    found = [one for one in (narrow, _solve(linear, bounds, _wide(linear))) if one is not None]
+    if not found:
         return "its sums are too large, or its scales too far apart"
+    return min(found, key=lambda one: one.unsolved)
+
+
+def _solve(
+    linear: Linear, bounds: tuple[int, int], form: tuple[int, int] | None
+) -> Rounding | None:
+    """What rounds in a form, that of bits and shift, if it is one."""
+    if form is None:
+        return None
     bits, shift = form
     channels = [replace(linear.channel(n), bounds=bounds) for n in range(len(linear.factors))]
     found = accumulations(Staircases.of(channels), 1, shift, RoundingForm(bits, adds=True))
     moves, words = np.zeros(len(channels), np.int64), np.zeros((len(channels), 2), np.int32)
     for n, one in enumerate(found):
-        if one is not None and (is_wide or _fits(channels[n].reach, one, bits)):
+        is_word = bits == UPPER_ADDED.bits or (one and _fits(channels[n].reach, one, bits))
+        if one is not None and is_word:
             moves[n] = one.move
             words[n] = one.scale, one.addend
     return Rounding(bits, shift, moves, words)

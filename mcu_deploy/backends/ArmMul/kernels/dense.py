@@ -48,12 +48,13 @@ _ORDER = (1, 3, 0, 2)  # the taps of a word, from its lowest byte on
 
 class _Cycles(NamedTuple):
     """Of four filters by four taps that are summed at once, or two by two; of four filters; of an
-    output, and of one that is rounded in float32; of a tap of a row; of a row."""
+    output, what 64 bits add to it, and what float32 does; of a tap of a row; of a row."""
 
     four: float
     two: float
     group: float
     output: float
+    wide: float
     in_float: float
     tap: float
     row: float
@@ -67,8 +68,8 @@ class _Code(NamedTuple):
     in_float: int
 
 
-_M3 = _Cycles(52, 65, 68, 30, 290, 5, 85)
-_M0_PLUS = _Cycles(62, 96, 120, 48, 400, 8, 110)
+_M3 = _Cycles(52, 65, 68, 30, 0, 290, 5, 85)
+_M0_PLUS = _Cycles(62, 96, 120, 48, 35, 400, 8, 110)
 _M3_CODE = _Code(426, 220, 290)
 _M0_PLUS_CODE = _Code(448, 290, 320)
 
@@ -179,10 +180,11 @@ class _Kernel:
 
     def _cycles(self, of: _Cycles) -> float:
         fours = int((self.at_once == _TAPS).sum())
-        unsolved = int((self.rounding.words[:, 1] == 0).sum())
+        unsolved = self.rounding.unsolved
+        output = of.output + (of.wide if self.rounding.is_wide else 0)
         cycles: float = self.layer.rows * (
             self.blocks * (fours * of.four + (self.at_once.size - fours) * of.two)
-            + self.at_once.size * of.group + self.filters * of.output + unsolved * of.in_float
+            + self.at_once.size * of.group + self.filters * output + unsolved * of.in_float
             + self.taps * of.tap + of.row
         )  # fmt: skip
         loads = self.layer.rows * sum(c.value.size for c in self._constants)
