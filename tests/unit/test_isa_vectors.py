@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcu_deploy.backends.isa import Assembly, Kind
+from mcu_deploy.backends.isa import Assembly, Kind, lanes
 from mcu_deploy.backends.isa.function import framed
 from mcu_deploy.backends.isa.instruction import Instruction, parsed
 from mcu_deploy.backends.isa.interpreter import CoreState, Data, Fault, Program, call
@@ -75,6 +75,13 @@ def _after(code: Sequence[Instruction], seed: int) -> tuple[CoreState, bytes]:
     registers |= {f"s{n}": (0x85EB_CA6B * (seed + 3 * n)) & 0xFFFF_FFFF for n in range(32)}
     registers |= {"r8": _DATA + 400, "r9": _DATA + 404}
     return Program(code).run(CoreState(registers, {"p0": seed & 0xFFFF}), memory), bytes(held)
+
+
+def test_a_fused_sum_of_elements_is_rounded_once() -> None:
+    """It is a little below the middle of two float32, and float64 has only the middle."""
+    odd, zeros = 0x3F80_0001, (0, 0, 0)  # 1 + 2**-23
+    more, less = 0x3380_0001, 0x3F7F_FFFE  # 2**-24 * (1 + 2**-23), 1 - 2**-23
+    assert lanes.floats("fma", (odd, *zeros), (more, *zeros), less) == (odd, *zeros)
 
 
 @given(_code, st.integers(0, 1 << 16))

@@ -14,6 +14,7 @@ _DEFAULT_NAN, _INFINITY, _QUIET, _SIGN = 0x7FC0_0000, 0x7F80_0000, 0x0040_0000, 
 
 
 _WORD, _SINGLE, _DOUBLE = struct.Struct("<I"), struct.Struct("<f"), struct.Struct("<d")
+_WORDS, _SINGLES = struct.Struct("<3I"), struct.Struct("<3f")
 
 
 def number(bits: int) -> float:
@@ -49,19 +50,24 @@ def _nan(*words: int) -> int | None:
     return None
 
 
+def _rounded(value: float, *words: int) -> int:
+    """What an operation on these gives."""
+    if value == value:
+        return bits(value)
+    found = _nan(*words)
+    return _DEFAULT_NAN if found is None else found
+
+
 def add(a: int, b: int) -> int:
-    found = _nan(a, b)
-    return bits(number(a) + number(b)) if found is None else found
+    return _rounded(number(a) + number(b), a, b)
 
 
 def subtract(a: int, b: int) -> int:
-    found = _nan(a, b)
-    return bits(number(a) - number(b)) if found is None else found
+    return _rounded(number(a) - number(b), a, b)
 
 
 def multiply(a: int, b: int) -> int:
-    found = _nan(a, b)
-    return bits(number(a) * number(b)) if found is None else found
+    return _rounded(number(a) * number(b), a, b)
 
 
 def divide(a: int, b: int) -> int:
@@ -88,7 +94,7 @@ def root(a: int) -> int:
 
 def fused(addend: int, a: int, b: int) -> int:
     """addend + a * b, rounded once."""
-    x, y, z = number(a), number(b), number(addend)
+    x, y, z = _SINGLES.unpack(_WORDS.pack(a, b, addend))
     product = x * y  # exact: 48 bits
     near = product + z
     if near - near != 0.0:  # something is no finite number
