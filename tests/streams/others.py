@@ -108,7 +108,10 @@ def dense(head: str, words: Words, outputs: int, taps: int) -> Iterator[Filter]:
     starts = said(r"a, b, c and d: (.*?); of each eight taps", head)[1].split("; ")
     halves = said(r"in halves (256 w.*?), four words, taps", head)[1].split(", four words, ")
     own = re.search(r"((?:(?:scale|addend)\[[a-d]\](?:, )?){8})", head)
-    has_others = "The last group has two outputs more, e and f" in head
+    six = re.search(
+        r"last group has two outputs more, e and f, and each (\w+) taps of all six", head
+    )
+    has_others = six is not None
     fours = (outputs + 3) // 4 - 2 * has_others
     counted = 4 * fours if has_others else outputs
     if numbers["count of outputs" + " without the last group's" * has_others] != counted:
@@ -134,8 +137,9 @@ def dense(head: str, words: Words, outputs: int, taps: int) -> Iterator[Filter]:
 
     for number in range(fours):
         yield from group(4 * number, blocks, order, False)
-    if has_others:
-        yield from group(4 * fours, 2 * blocks, order[:4], True)
+    if six is not None:
+        at_once = {"four": 4, "eight": 8}[six[1]]
+        yield from group(4 * fours, 8 * blocks // at_once, order[:at_once], True)
     words.end()
 
 
