@@ -167,6 +167,19 @@ def test_a_loop_leaves_out_what_is_too_many(count: int) -> None:
     assert [*out] == [2 * n & 0xFF for n in range(count)]
 
 
+def test_a_counted_loop_takes_its_rounds_what_begins_it_and_three_cycles() -> None:
+    def cycles_of(rounds: int) -> float:
+        code = Assembly(_M55)
+        x, y = code.arguments("x y")
+        vector = code.register("vector", kind=Kind.VECTOR)
+        with code.counted(rounds, rounds):  # MOVW and DLS
+            code.vldrw_u32(vector, x.after(16))
+            code.vstrw_32(vector, y.after(16))
+        return code.cycles
+
+    assert 2 * cycles_of(10) - cycles_of(20) == 2 + 3
+
+
 def test_a_vector_at_no_multiple_of_its_elements_is_a_fault() -> None:
     memory = Data()
     memory.lay(_DATA, bytes(64))
