@@ -200,7 +200,6 @@ class Analysis:
         farther ahead of its own output.
         """
         lives = [self.lives(run) for run in self.runs]
-        taken: set[EdgeId] = set()
         for found in self.sharings:
             if found.target is None:
                 continue  # scratch has a size of its own
@@ -210,12 +209,10 @@ class Analysis:
                 ahead is None
                 or ahead > 0
                 or (found.exactly and isinstance(self.happenings[found.position], Choice))
-                or found.target in taken
                 or not self.storages.same_room(found.source, found.target)
                 or not self.may_overlap(found, lives)
             ):
                 continue
-            taken.add(found.target)
             kept, gone = id(source), id(target)
             self.storages.join(found.source, found.target)
             for life in lives:
