@@ -15,7 +15,7 @@ from mcu_deploy.api.building import build
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiled import Network
 from mcu_deploy.compiler import compile_model
-from mcu_deploy.options import Options, PartitionRequest, Requests
+from mcu_deploy.options import Options, PartitionRequest, PoolRequests, Requests
 
 MEMORY = ("compact", "plain", "mru", "bestfit")
 # Two partitions of a network with a branch.
@@ -101,11 +101,14 @@ def test_the_report_names_strategy_and_peak(
 ) -> None:
     move_all_the_time(monkeypatch)
     model = models_dir / "tflm_hello_world_int8" / "model.onnx"
-    report = build(model, "host", tmp_path, name="net", options=Options(memory=memory)).report
+    options = Options(memory=memory, pools=PoolRequests(hot_weights=300))
+    report = build(model, "host", tmp_path, name="net", options=options).report
     (network,) = report.networks
     assert network.memory == memory
     source = (tmp_path / "network_net.c").read_text()
     moved = sum(map(int, re.findall(r"memmove\(ws \+ \d+, ws \+ \d+, (\d+)\);", source)))
+    hot = map(int, re.findall(r"\{_mcu_net_\w+, +\{\d+, +\d+, (\d+)\}\}", source))
+    assert network.hot_weights_bytes == sum(hot) > 0
     assert network.memory_moved_bytes == moved and (moved > 0) == (memory == "compact")
     assert 0 < network.memory_peak_bytes <= network.arena_bytes
     header = (tmp_path / "include" / "network_net.h").read_text()
