@@ -14,6 +14,9 @@ from mcu_deploy.memory_timing import MemoryTiming
 from mcu_deploy.plan import hot_code
 from mcu_deploy.report.model import NetworkReport, PricedTime
 
+# Of a network's price, where no FPU computes floats: above that it is 1.2 to 1.6 times the count.
+_MOST_FLOATS = 0.1
+
 
 def is_kept(memory: MemoryTiming | None, flash: Mapping[str, int]) -> bool:
     """Whether a network lies whole in the caches, so that only its first run waits. flash: its
@@ -63,6 +66,18 @@ def joint(networks: Sequence[NetworkReport]) -> tuple[PricedTime | None, str]:
     return _at(times[0].clock_hz, sum(time.cycles for time in times)), ""
 
 
+def _float_share(network: Network) -> float:
+    """How much of the price is of layers that read or write float32."""
+    floats = total = 0.0
+    for step in network.plan.steps:
+        layer, cycles = step.choice.layer, step.choice.workload.costs.cycles or 0
+        operands = (*layer.inputs, *layer.outputs)
+        total += cycles
+        if any(o is not None and o.type.dtype.is_float for o in operands):
+            floats += cycles
+    return floats / total if total else 0.0
+
+
 def _at(clock_hz: int, cycles: int) -> PricedTime:
     return PricedTime(cycles, 1000 * cycles / clock_hz, clock_hz)
 
@@ -75,10 +90,10 @@ def _unpriced(board: Processor, network: Network) -> str:
         return "nothing is modelled of the host"
     if board.core not in MODELS:
         return f"there are no timings of the {board.core}"
-    if not board.dsp or board.fpu == "none":
-        # CpuRef's are of a Cortex-M4F, and give no more than the order of layers elsewhere.
+    if board.fpu == "none" and _float_share(network) > _MOST_FLOATS:
         return (
-            f"prices are of cores with an FPU and DSP instructions, which this {board.core} is not"
+            f"much of it is float32, which this {board.core} has no FPU for: the functions of the C "
+            "library take what the values make them take"
         )
     if network.target.memory is None:
         roles = (board.memory_for("code"), board.memory_for("weights"))

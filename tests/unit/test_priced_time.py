@@ -70,10 +70,6 @@ def test_what_caches_hold_whole_is_not_waited_for(tmp_path: Path) -> None:
     ("name", "reason"),
     [
         ("host", "nothing is modelled of the host"),
-        (
-            "rpi_pico",
-            "prices are of cores with an FPU and DSP instructions, which this cort",
-        ),
         ("microbit", "there are no timings of the cortex-m0"),
     ],
 )
@@ -82,6 +78,18 @@ def test_where_there_is_none_a_clause_says_why(name: str, reason: str, models_di
     network = compile_model(models_dir / "tflm_hello_world_int8" / "model.onnx", board)
     time, why = of_network(board, network)
     assert time is None and why.startswith(reason)
+
+
+def test_floats_have_none_without_an_fpu(models_dir: Path) -> None:
+    board = load_board("mps2-an385")
+    network = compile_model(models_dir / "tflm_hello_world_f32" / "model.onnx", board)
+    time, why = of_network(board, network)
+    assert time is None and why.startswith("much of it is float32, which this cortex-m3 has no FPU")
+    time, why = of_network(
+        board, compile_model(models_dir / "mlperf_ad_int8" / "model.onnx", board)
+    )
+    assert time is not None and why == ""
+    assert time.cycles == pytest.approx(953_690, rel=0.05)  # as `profile` counts it
 
 
 def test_networks_of_a_firmware_run_one_after_the_other() -> None:
