@@ -9,6 +9,7 @@ from dynamic.worker_cases import SECONDS, SHORT, relu_message
 
 from mcu_deploy.dynamic.process import Worker
 
+_SPINNING = 0.25  # for what takes the processor meanwhile
 _LATE = f"did not return from .* within {SHORT:g} seconds"
 # deed: what is reported of it
 DEEDS = {
@@ -18,7 +19,7 @@ DEEDS = {
     "_exit": "ended its process in .* with exit(0)",
     "term": "crashed in .* (SIGTERM)",
     "hang": _LATE,
-    "spin": _LATE,
+    "spin": f"did not return from .* within {_SPINNING:g} seconds",
     "stop": _LATE,
     "throw": "crashed in .* (SIGABRT) and said: .*runtime_error.*the mock is out of paper",
     "stack": "crashed in .* (SIGABRT) and said: .*stack smashing detected",
@@ -56,6 +57,8 @@ def pattern(deed: str) -> str:
 
 def seconds(deed: str) -> float:
     """The time-out of a call: short only where it is waited for."""
+    if deed == "spin":
+        return _SPINNING
     return SHORT if deed in SLOW or deed == "stop parent" else SECONDS
 
 

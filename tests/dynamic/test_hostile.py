@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from dynamic.worker_cases import (
 )
 from sampling import chosen, first
 
-from mcu_deploy.dynamic.process import LoadError, WorkerPool
+from mcu_deploy.dynamic.process import LoadError, Worker, WorkerPool
 from mcu_deploy.errors import BackendFault
 
 pytestmark = pytest.mark.needs_host_gcc
@@ -52,26 +52,29 @@ def compiled_first() -> None:
     mock_objects.throwing()
 
 
+@pytest.fixture(scope="module")
+def good(compiled_first: None) -> Iterator[Worker]:
+    """A neighbour, to whom nothing of it matters."""
+    with created(mock_objects.named("Good")) as worker:
+        yield worker
+
+
 @pytest.mark.parametrize(
     ("place", "deed"),
     first([("load", deed) for deed in (*_LOADING, *_LATER)], len(_LOADING))
     + first([("describe", deed) for deed in DEEDS if deed not in SLOW]),
 )
-def test_at_load_it_is_one_reason_and_the_next_is_loaded(
-    place: str, deed: str, monkeypatch: pytest.MonkeyPatch
+def test_at_load_it_is_one_reason_and_the_others_are_well(
+    place: str, deed: str, good: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order(monkeypatch, place, deed)
-    with WorkerPool(SECONDS) as pool:
-        good = pool.open(mock_objects.named("Good"))
-        pool.timeout = seconds(deed)
+    with WorkerPool(seconds(deed)) as pool:
         with pytest.raises(LoadError, match=pattern(deed)) as refused:
             pool.open(mock(deed)).create()
-        pool.timeout = SECONDS
         assert refused.value.reason.startswith("it ")
         if deed != "heap":  # who stumbles over that, and when, depends on what lies there
             assert ("dlopen" if place == "load" else place) in refused.value.reason
         assert "\n" not in refused.value.reason
-        good.create()
         assert is_well(good)
 
 
@@ -83,20 +86,20 @@ def test_every_exported_function_may_fail(
     place: str, deed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order(monkeypatch, place, deed)
-    with WorkerPool(SECONDS) as pool, pytest.raises(LoadError, match=pattern(deed)) as refused:
-        pool.open(mock_objects.named("Good")).create()
-        pool.timeout = seconds(deed)
+    with (
+        WorkerPool(seconds(deed)) as pool,
+        pytest.raises(LoadError, match=pattern(deed)) as refused,
+    ):
         pool.open(mock(deed)).create()
     assert place in refused.value.reason
 
 
 @pytest.mark.parametrize("deed", chosen(DEEDS, _LATER))
 def test_later_it_is_one_fault_and_the_others_are_well(
-    deed: str, monkeypatch: pytest.MonkeyPatch
+    deed: str, good: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order(monkeypatch, "create_workload", deed)
-    path = mock_objects.named("Good")
-    with created(path) as good, created(mock(deed), seconds(deed)) as worker:
+    with created(mock(deed), seconds(deed)) as worker:
         with pytest.raises(BackendFault, match=pattern(deed)) as fault:
             worker.call("create_workload", relu_message(), about="the Relu 'r'")
         text = str(fault.value)
@@ -228,12 +231,10 @@ def test_the_end_of_a_warden_is_that_of_its_worker_alone() -> None:
 
 @pytest.mark.parametrize("place", ["load", "describe", "create_workload"])
 def test_who_kills_its_warden_is_found_and_the_others_go_on(
-    place: str, monkeypatch: pytest.MonkeyPatch
+    place: str, good: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order(monkeypatch, place, "kill parent")
     with WorkerPool(SECONDS) as pool:
-        good = pool.open(mock_objects.named("Good"))
-        good.create()
         with pytest.raises((LoadError, BackendFault), match="ended the process that watches it"):
             bad = pool.open(mock_objects.compiled())
             bad.create()
@@ -241,11 +242,10 @@ def test_who_kills_its_warden_is_found_and_the_others_go_on(
         assert is_well(good)
 
 
-def test_a_stopped_warden_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_warden_is_ended(good: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     order(monkeypatch, "create_workload", "stop parent")
     with WorkerPool(SECONDS) as pool:
-        good, bad = pool.open(mock_objects.named("Good")), pool.open(mock_objects.compiled())
-        good.create()
+        bad = pool.open(mock_objects.compiled())
         bad.create()
         stopped = bad.pid
         pool.timeout = seconds("stop parent")
