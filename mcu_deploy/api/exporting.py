@@ -14,7 +14,7 @@ from mcu_deploy.api.sized import at_sizes, samples_in
 from mcu_deploy.errors import RequestError
 from mcu_deploy.exports.formats import Format, format_named
 from mcu_deploy.exports.model import Exported, ExportedNetwork
-from mcu_deploy.exports.package import Package, package
+from mcu_deploy.exports.package import About, Package
 from mcu_deploy.exports.packing import pack
 from mcu_deploy.exports.values import origin_of, sample_of, sample_values
 from mcu_deploy.output import locked, require_writable, write_file
@@ -63,7 +63,7 @@ def export(
     """
     chosen = format_named(format)
     folder = open_objects(source)
-    about = package(name, folder.networks[0].name, version, author, url)
+    about = About(name, version, author, url).package(folder.networks[0].name)
     exported = collect(folder, about, data=data, session=session)
     files = dict(sorted(chosen.files(exported).items()))
     path = _place(chosen, about, None if output is None else Path(output))

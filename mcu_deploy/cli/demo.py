@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import tempfile
+from typing import Annotated
 
 import typer
 
 from mcu_deploy.cli.console import err, out, print_json, say, table
-from mcu_deploy.cli.options import EmulatorOption, JsonOption
+from mcu_deploy.cli.options import EmulatorOption, JsonOption, complete_boards
 from mcu_deploy.cli.progress import working
 
 
 def demo(
-    board: str | None = typer.Option(None, "--board", help="Another board than the demo's own."),
+    board: Annotated[
+        str | None,
+        typer.Option(help="Another board than the demo's own.", autocompletion=complete_boards),
+    ] = None,
     emulator: EmulatorOption = None,
     as_json: JsonOption = False,
 ) -> None:

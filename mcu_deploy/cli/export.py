@@ -10,11 +10,13 @@ from typing import Annotated
 import typer
 
 from mcu_deploy.cli.console import print_json, say
-from mcu_deploy.cli.options import JsonOption, completing, named_by
+from mcu_deploy.cli.options import JsonOption, completing, named_by, with_about
 from mcu_deploy.cli.progress import working
 from mcu_deploy.errors import UsageError
+from mcu_deploy.exports.package import About
 
 
+@with_about
 def export(
     source: Annotated[Path, typer.Argument(help="A build folder, of a board or of --core.")],
     format: Annotated[
@@ -30,21 +32,8 @@ def export(
             "--output", "-o", help="The folder or the archive.", show_default="build/FORMAT/NAME"
         ),
     ] = None,
-    name: Annotated[
-        str | None,
-        typer.Option("--name", help="Of the library or package; the first network's by default."),
-    ] = None,
-    version: Annotated[
-        str | None,
-        typer.Option("--version", help="Of the library or package; mcu-deploy's by default."),
-    ] = None,
-    author: Annotated[
-        str | None,
-        typer.Option("--author", metavar="'NAME <EMAIL>'", help="Who it is from."),
-    ] = None,
-    url: Annotated[
-        str | None, typer.Option("--url", help="A page about it; of a CMSIS-Pack, its folder.")
-    ] = None,
+    *,
+    about: About,
     data: Annotated[
         list[str] | None,
         typer.Option(
@@ -60,10 +49,7 @@ def export(
     if output == "":
         raise UsageError("The name of the output is empty; give one with -o.")
     with working(f"exporting {source}"):
-        done = exporting.export(
-            source, format, output, name=name, version=version, author=author, url=url,
-            data=_data(data or []),
-        )  # fmt: skip
+        done = exporting.export(source, format, output, data=_data(data or []), **vars(about))
     if as_json:
         print_json(asdict(done) | {"path": str(done.path)})
         return

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from mcu_deploy.cli.console import say
-from mcu_deploy.cli.options import BaudOption, OptionalBoard
+from mcu_deploy.cli.options import BaudOption, OptionalBoard, PortOption
 
 
 def monitor(
@@ -17,10 +17,7 @@ def monitor(
         Path | None,
         typer.Argument(help="A build folder: its board, and the names in fault reports."),
     ] = None,
-    port: Annotated[
-        str,
-        typer.Option(help="A serial port or pyserial URL; auto: the one with the board's USB id."),
-    ] = "auto",
+    port: PortOption = "auto",
     board: OptionalBoard = None,
     baud: BaudOption = None,
     listen: Annotated[

@@ -13,7 +13,8 @@ from typing import Annotated, Any
 import typer
 
 from mcu_deploy.errors import UsageError
-from mcu_deploy.options import Options
+from mcu_deploy.exports.package import About
+from mcu_deploy.options import LAYERS, Options
 from mcu_deploy.options.flags import Flag, Flagged, flagged_fields, made_of
 from mcu_deploy.options.means import Connection, CreationOptions, Flasher, Workers
 from mcu_deploy.options.quantizing import Quantizing
@@ -33,19 +34,19 @@ def named_by(module: str, function: str) -> Callable[[], Iterable[str]]:
     return lambda: getattr(import_module(f"mcu_deploy.{module}"), function)()
 
 
-_boards = named_by("boards.document", "shipped_boards")
+complete_boards = completing(named_by("boards.document", "shipped_boards"))
 _cores = named_by("boards.cores", "core_names")
 
 _BOARD = typer.Option(
     "--board", "-b", help="A board's name, or the path of a board.toml.",
-    autocompletion=completing(_boards),
+    autocompletion=complete_boards,
 )  # fmt: skip
 BoardOption = Annotated[str, _BOARD]
 OptionalBoard = Annotated[
     str | None,
     typer.Option(
         "--board", "-b", help="A board's name; a build folder knows its own and needs none.",
-        autocompletion=completing(_boards),
+        autocompletion=complete_boards,
     ),
 ]  # fmt: skip
 SourceArgument = Annotated[Path, typer.Argument(help="A build folder, or a model file.")]
@@ -62,7 +63,7 @@ WideOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 
 # Options that may stand without a value: the values they take, the default first.
-OPTIONAL_VALUES = {"--layers": ("built", "all")}
+OPTIONAL_VALUES = {"--layers": LAYERS}
 
 Command = Callable[..., None]
 
@@ -129,6 +130,7 @@ def _option_of(cls: type[Any], name: str) -> Any:
 
 
 EmulatorOption = _option_of(Connection, "emulator")
+PortOption = _option_of(Connection, "port")
 BaudOption = _option_of(Connection, "baud")
 
 
@@ -180,7 +182,9 @@ with_connection = _with_value("connection", Connection)
 with_flasher = _with_value("flasher", Flasher)
 with_workers = _with_value("workers", Workers)
 
-# A command's `quantizing`: how int8 is made. Its `shapes`: options that say no more than these.
+# A command's `about`: what an export is called, and who it is from. Its `quantizing`: how int8 is
+# made. Its `shapes`: options that say no more than these.
+with_about = _with_value("about", About)
 with_quantizing = _with_value("quantizing", Quantizing)
 with_shapes = _with_value("shapes", Options, lambda flag: flag.name == "--shape")
 

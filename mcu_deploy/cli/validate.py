@@ -91,7 +91,8 @@ def validate(
     from mcu_deploy.api.folder import folder_for
     from mcu_deploy.api.sized import made_up, samples_in
     from mcu_deploy.errors import RequestError, UsageError
-    from mcu_deploy.options import Options
+    from mcu_deploy.options import LAYERS, Options
+    from mcu_deploy.options.checked import require_word
 
     if against is not None:
         if layers is not None:
@@ -103,8 +104,8 @@ def validate(
         return
     if limit is not None:
         raise UsageError("--limit says more of --against, and there is none; give one.")
-    if layers not in (None, "built", "all"):
-        raise UsageError(f"--layers={layers} is not known; it is built or all.")
+    if layers is not None:
+        require_word("--layers", layers, LAYERS)
     with folder_for(source, board, options=Options(layers_all=layers == "all")) as folder:
         if layers == "all" and not folder.report.options.layers_all:
             raise RequestError(

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from mcu_deploy.errors import RequestError, UsageError, shorten
+from mcu_deploy.options.checked import Checked
+from mcu_deploy.options.flags import option
 from mcu_deploy.version import VERSION
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -65,15 +67,34 @@ class Package:
         return f"{self.author} <{self.email}>" if self.email else self.author
 
 
-def package(
-    name: str | None,
-    network: str,
-    version: str | None = None,
-    author: str | None = None,
-    url: str | None = None,
-) -> Package:
-    """The package that a user asked for, each value checked. network: the first one's name, of
-    which the package's is made where `name` is None. Raises UsageError."""
+@dataclass(frozen=True)
+class About(Checked):
+    """What a user says of an export, as it was typed; None where nothing was said."""
+
+    name: str | None = option(
+        None, "--name", "Of the library or package; the first network's by default."
+    )
+    version: str | None = option(
+        None, "--version", "Of the library or package; mcu-deploy's by default."
+    )
+    author: str | None = option(None, "--author", "Who it is from.", metavar="'NAME <EMAIL>'")
+    url: str | None = option(None, "--url", "A page about it; of a CMSIS-Pack, its folder.")
+
+    def package(self, network: str) -> Package:
+        """The package that is asked for, each value checked. network: the first one's name, of
+        which the package's is made where none is given. Raises UsageError, and RequestError for a
+        name that no package can have."""
+        contact = None if self.author is None else _author(self.author)
+        return Package(
+            _name(self.name, network),
+            VERSION if self.version is None else _version(self.version),
+            contact["name"] if contact else "",
+            (contact["email"] or "") if contact else "",
+            "" if self.url is None else _url(self.url),
+        )
+
+
+def _name(name: str | None, network: str) -> str:
     if name is not None and not _NAME.fullmatch(name):
         raise UsageError(
             f"The name {shorten(name)!r} cannot be a library's in every ecosystem: give --name a "
@@ -90,14 +111,7 @@ def package(
             f"Windows has a device called {called!r}, and no file or folder of that name: give "
             "another with --name."
         )
-    contact = None if author is None else _author(author)
-    return Package(
-        called,
-        VERSION if version is None else _version(version),
-        contact["name"] if contact else "",
-        (contact["email"] or "") if contact else "",
-        "" if url is None else _url(url),
-    )
+    return called
 
 
 def _library(network: str) -> str:

@@ -22,6 +22,7 @@ from mcu_deploy.options.flags import Flag, Flagged, flagged_fields, made_of, opt
 from mcu_deploy.schema import Whole
 
 HEAD, TAIL = "head", "tail"
+LAYERS = ("built", "all")
 # Negative: the bound of a size that each run decides.
 Dimension = Annotated[int, Whole(-(1 << 24), 1 << 32)]
 AUTO = "auto"
@@ -226,7 +227,7 @@ class Options(Checked):
     )  # fmt: skip
     layers_all: bool = option(
         False, "--layers", "all: no fusion and no memory reuse, for `validate --layers`.",
-        words=lambda: ("built", "all"),
+        words=lambda: LAYERS,
     )  # fmt: skip
     no_float: bool = option(
         False, "--no-float", "Fail where a layer computes real numbers, and name these.", anew=True

@@ -16,7 +16,7 @@ from command_line import call
 from mcu_deploy.api.exporting import export
 from mcu_deploy.errors import RequestError, UsageError
 from mcu_deploy.exports.formats import formats
-from mcu_deploy.exports.package import package
+from mcu_deploy.exports.package import About
 from mcu_deploy.version import VERSION as OURS
 
 VERSION, AUTHOR, URL = "1.4.0-rc.1+b7", "Acme <nn@acme.com>", "https://acme.com/nn?a=1&b=2"
@@ -111,18 +111,18 @@ def test_without_them_the_placeholders_of_arduino_are_named(tmp_path: Path, sine
 )
 def test_a_value_that_is_none_is_a_sentence(given: dict[str, str], said: str) -> None:
     with pytest.raises(UsageError, match=re.escape(said)) as error:
-        package(given.pop("name", None), "sine", **given)
+        About(**given).package("sine")
     assert "\n" not in str(error.value)
 
 
 def test_a_network_s_name_becomes_one_of_a_library() -> None:
-    assert [package(None, n).name for n in ("kws", "2nd", "_3")] == [
+    assert [About().package(n).name for n in ("kws", "2nd", "_3")] == [
         "kws",
         "network_2nd",
         "network_3",
     ]
     with pytest.raises(RequestError, match="Windows has a device"):
-        package(None, "nul")
+        About().package("nul")
 
 
 @pytest.mark.needs_arm_gcc
