@@ -92,8 +92,8 @@ def _unpriced(board: Processor, network: Network) -> str:
         return f"there are no timings of the {board.core}"
     if board.fpu == "none" and _float_share(network) > _MOST_FLOATS:
         return (
-            f"much of it is float32, which this {board.core} has no FPU for: the functions of the C "
-            "library take what the values make them take"
+            f"much of it is float32, which this {board.core} has no FPU for: the functions of the "
+            "C library take what the values make them take"
         )
     if network.target.memory is None:
         roles = (board.memory_for("code"), board.memory_for("weights"))
