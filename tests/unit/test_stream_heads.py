@@ -141,10 +141,10 @@ def test_a_layer_is_what_the_head_says_of_the_object(name: str, tmp_path: Path) 
     # rest of four channels, say, is nobody's fault.
     seen: dict[str, bool] = {}
     for of in found:
-        for said, head in _wrong(of.head):
-            seen[said] = seen.get(said, False) or not _holds(graph, of, head)
-    missed = [said for said, is_seen in seen.items() if not is_seen]
-    assert len(seen) > 1 and not [said for said in missed if not net.unseen.search(said)]
+        for what, head in _wrong(of.head):
+            seen[what] = seen.get(what, False) or not _holds(graph, of, head)
+    missed = [what for what, is_seen in seen.items() if not is_seen]
+    assert len(seen) > 1 and not [what for what in missed if not net.unseen.search(what)]
     assert all(any(part in of.kernel for of in found) for part in net.kernels)
 
 
