@@ -84,13 +84,13 @@ def _microtvm() -> dict[str, int]:
 # ---- Blocks: the lines that stand between the two comments ----
 
 
-def _int8(table: Table) -> Iterator[str]:
-    """The int8 models on the Cortex-M4."""
+def _int8(table: Table, core: str = "cortex-m4") -> Iterator[str]:
+    """The int8 models on a core, by default the Cortex-M4."""
     yield "| model | MACs | instructions | for a MAC | cycles | for a MAC | flash | RAM |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|"
     for line in table.lines.values():
-        if line.key[1:] == ("cortex-m4", "balanced") and not line.model.endswith("_f32"):
-            cycles = table.cycles(line.model)
+        if line.key[1:] == (core, "balanced") and not line.model.endswith("_f32"):
+            cycles = table.cycles(line.model, core)
             yield (
                 f"| {line.model} | {line.macs:,} | {line.instructions:,} | "
                 f"{line.instructions / line.macs:.2f} | {cycles:,} | "
@@ -270,6 +270,7 @@ BLOCKS: Mapping[str, Callable[[Table], Iterator[str]]] = {
     "f746": _f746,
     "m55": _m55,
     "no fpu": _no_fpu,
+    "no dsp": lambda table: _int8(table, "cortex-m3"),
     "demo": _demo,
 }
 
