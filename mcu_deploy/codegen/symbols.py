@@ -170,7 +170,8 @@ def _definition(function: CFunction, symbol: str, body: str) -> str:
     qualifier = "static inline" if function.inline else kind
     if function.attributes:
         qualifier += f" __attribute__(({', '.join(function.attributes)}))"
-    head = f"{qualifier} {function.result} {symbol}("
+    gap = "" if function.result.endswith("*") else " "
+    head = f"{qualifier} {function.result}{gap}{symbol}("
     unused = " MCU_UNUSED" if function.naked else ""  # as far as a compiler can see
     parameters = [f"{p}{unused}" for p in function.parameters] or ["void"]
     opened = wrap(head, parameters, ") {", declaration=True)
