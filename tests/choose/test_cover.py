@@ -422,4 +422,4 @@ def test_parts_are_replaced_with_work_that_grows_with_their_number() -> None:
         return count
 
     work(10)  # what is imported and made at first use
-    assert work(200) < 6 * work(50)
+    assert work(100) < 6 * work(25)

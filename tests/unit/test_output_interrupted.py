@@ -91,7 +91,7 @@ def _no_exchange(_: Path, __: Path) -> bool:
 VARIANTS = ("exchanged", "file by file", "working directory", "new")
 # The last number: at each how manieth step the build is stopped. File by file there are many, and
 # the working directory, which cannot be exchanged, is replaced so, too.
-SAMPLE = [(_kill, "exchanged", 1), (_interrupt, "new", 2), (_fail, "file by file", 5)]
+SAMPLE = [(_kill, "exchanged", 2), (_interrupt, "new", 2), (_fail, "file by file", 5)]
 EVERY = [(stop, variant, 1) for variant in VARIANTS for stop in (_kill, _fail, _interrupt)]
 
 

@@ -145,10 +145,11 @@ def test_all_that_is_printed_arrives_whatever_the_disk(
     assert (ended.returncode, len(ended.output), len(ended.errors)) == (0, 3_000_000, 300_000)
 
 
-def test_a_program_that_prints_for_ever_is_ended() -> None:
+def test_a_program_that_prints_for_ever_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "_MOST_OUTPUT", 8 << 20)
     ended = programs.run(["yes"], seconds=60)
     assert ended.returncode == -signal.SIGKILL
-    assert ended.exhausted == "printed more than 256 MB"
+    assert ended.exhausted == "printed more than 8 MB"
 
 
 def test_what_holds_a_pipe_open_is_not_waited_for() -> None:

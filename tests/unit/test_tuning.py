@@ -147,7 +147,7 @@ def test_instructions_and_counts_do_not_stand_for_measured_cycles(
 
 @pytest.mark.parametrize("unit", ["cycles", "ticks"])
 def test_each_firmware_is_loaded_onto_the_board(
-    path: Path, monkeypatch: pytest.MonkeyPatch, unit: str
+    small: Path, monkeypatch: pytest.MonkeyPatch, unit: str
 ) -> None:
     """With a fake of building, and of a board that says 7 of whatever it counts for each layer."""
     loaded: list[Path] = []
@@ -177,7 +177,7 @@ def test_each_firmware_is_loaded_onto_the_board(
 
     def measure() -> Tuned:
         load = loaded.append if unit == "ticks" else None  # None: as `flash` does
-        return tune(path, board, options=SPEED, connection=Connection(port="p"), load=load)
+        return tune(small, board, options=SPEED, connection=Connection(port="p"), load=load)
 
     if unit == "ticks":
         with pytest.raises(DeviceError, match="the counter of b says ticks"):
@@ -186,7 +186,7 @@ def test_each_firmware_is_loaded_onto_the_board(
     found = measure()
     assert loaded == [folder.firmware] * len(asked)
     assert chosen == [(BOARD, board.runners)]
-    assert found.measured and {c["known"] for c in _costs(path).values()} == {"measured"}
+    assert found.measured and {c["known"] for c in _costs(small).values()} == {"measured"}
 
 
 @pytest.mark.parametrize(
@@ -239,14 +239,14 @@ def _value(name: str, type_: int = TensorProto.FLOAT) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, type_, [4] if type_ == TensorProto.FLOAT else [])
 
 
-def test_the_command(emulator: Emulator, path: Path) -> None:
-    words = ("tune", path.name, "--board", BOARD, "--optimize-for", "speed")
-    done = call(*words, cwd=path.parent)
+def test_the_command(emulator: Emulator, small: Path) -> None:
+    words = ("tune", small.name, "--board", BOARD, "--optimize-for", "speed")
+    done = call(*words, cwd=small.parent)
     assert done.returncode == 0, done.stderr
     assert "net.costs.json: " in done.stdout and "A build changes: " in done.stdout
-    shown = json.loads(call(*words, "--json", cwd=path.parent).stdout)
+    shown = json.loads(call(*words, "--json", cwd=small.parent).stdout)
     assert (shown["core"], shown["unit"], shown["known"]) == ("cortex-m4", "cycles", "counted")
-    assert shown["measured"] == 0 and shown["kept"] == len(_costs(path))
+    assert shown["measured"] == 0 and shown["kept"] == len(_costs(small))
     assert {row["backend"] for row in shown["replaced_by"]} == {"CpuRef"}
-    wrong = call(*words, "--port", "/dev/x", "--load", "load it", cwd=path.parent)
+    wrong = call(*words, "--port", "/dev/x", "--load", "load it", cwd=small.parent)
     assert wrong.returncode == 2 and "does not say where the firmware belongs" in wrong.stderr
