@@ -22,6 +22,7 @@ from mcu_deploy.backends.interface import (
     Role,
     layer_of,
 )
+from mcu_deploy.dynamic.loading import LoadedBackend
 from mcu_deploy.dynamic.packages import installed
 from mcu_deploy.ir import DType, Graph, TensorType, view_of_all
 
@@ -33,15 +34,20 @@ def installs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Instal
 
 
 @pytest.fixture(scope="module")
-def relu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backend]:
-    """The backend of packages/mcu_relu, in one process for all tests."""
+def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoadedBackend]:
+    """What is loaded of packages/mcu_relu, in one process for all tests."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         installs = Installs(tmp_path_factory.mktemp("relu"), monkeypatch)
         installs.add_to_path(HERE / "mcu_relu")
         (loaded,) = installs.load().backends
         assert installs.lines == []
     with installs:
-        yield loaded.factory()
+        yield loaded
+
+
+@pytest.fixture(scope="module")
+def relu(found: LoadedBackend) -> Backend:
+    return found.factory()
 
 
 def chain(*names: str) -> Graph:
@@ -55,12 +61,9 @@ def chain(*names: str) -> Graph:
     return net.finish(edge)
 
 
-def test_an_installed_package_is_a_backend(installs: Installs) -> None:
-    installs.add_to_path(HERE / "mcu_relu")
-    (loaded,) = installs.load().backends
-    assert (loaded.id, loaded.origin, loaded.version) == ("PyRelu", "package mcu-relu 1.0", (1, 0))
-    backend = loaded.factory()
-    assert (backend.id, backend.rank, backend.operators) == ("PyRelu", 50, ("Relu",))
+def test_an_installed_package_is_a_backend(found: LoadedBackend, relu: Backend) -> None:
+    assert (found.id, found.origin, found.version) == ("PyRelu", "package mcu-relu 1.0", (1, 0))
+    assert (relu.id, relu.rank, relu.operators) == ("PyRelu", 50, ("Relu",))
     assert "mcu_relu" not in sys.modules
 
 
@@ -176,13 +179,12 @@ def test_numbers_may_be_those_of_numpy(installs: Installs) -> None:
 def test_entry_points_are_found_by_package_then_by_name(installs: Installs) -> None:
     source = "from mcu_relu import Relu\ndef made(n):\n r = Relu()\n r.id = n\n return r\n"
     source += "".join(f"def {n}(): return made('{n}')\n" for n in ("B1", "B2", "A"))
-    installs.add_to_path(HERE / "mcu_relu")
+    installs.add_to_path(HERE / "mcu_relu", modules_only=True)
     installs.package("zeta", source, ("two", "zeta:B2"), ("one", "zeta:B1"))
     installs.package("alpha", source, ("entry", "alpha:A"))
     loaded = installs.load()
     assert [(b.id, b.origin) for b in loaded.backends] == [
         ("A", "package alpha 2.5"),
-        ("PyRelu", "package mcu-relu 1.0"),
         ("B1", "package zeta 2.5 (one)"),
         ("B2", "package zeta 2.5 (two)"),
     ]
@@ -218,7 +220,7 @@ def test_a_package_that_is_there_twice_is_taken_from_where_it_is_imported(
 def test_the_worker_sees_the_path_of_the_session_and_nothing_else(
     installs: Installs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    installs.add_to_path(HERE / "mcu_relu")
+    installs.add_to_path(HERE / "mcu_relu", modules_only=True)
     source = "import json, sys\nfrom mcu_relu import Relu\n"
     source += f"open({str(tmp_path / 'path.json')!r}, 'w').write(json.dumps(sys.path))\n"
     installs.package("paths", source, ("entry", "paths:Relu"))
