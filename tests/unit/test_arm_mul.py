@@ -3,33 +3,56 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmMul.kernels import dense
-from mcu_deploy.backends.ArmMul.pairs import MIDDLE, STEPS, pack
+from mcu_deploy.backends.ArmMul.pairs import MIDDLE, fits, pack
 
 
-def test_no_step_leaves_its_half_of_a_word() -> None:
+@pytest.mark.parametrize("run", [20, None])
+def test_no_sum_leaves_its_half_of_a_word(run: float | None) -> None:
     random = np.random.default_rng(0)
-    weights = random.integers(-128, 128, (5, 301))
+    weights = random.integers(-128, 128, (5, 1301))
     weights[1] = -128
     weights[2] = 0
-    weights[3] = random.integers(-31, 32, 301)
-    stream, sums, middles = pack(weights)
-    steps, at = [], 0
-    for taps, count in zip(weights, middles // MIDDLE, strict=True):
-        step = int(stream[at])
-        of = stream[at + 1 : at + 1 + step * count].astype(int)
-        at += 1 + of.size
-        steps.append(step)
-        assert of[: taps.size].tolist() == taps.tolist()
-        assert not of[taps.size :].any() and of.size - taps.size < step
-        for low, high in ((-128, 127), (127, -128)):
-            extreme = MIDDLE + np.where(of < 0, of * low, of * high).reshape(-1, step).sum(axis=1)
-            assert extreme.min() >= 0 and extreme.max() < 1 << 16
-        sums[step] -= int(count)
-    assert at == stream.size and not any(sums.values())
-    assert steps[1:4] == [2, 8, 8] and set(steps) < set(STEPS)
+    weights[3] = random.integers(-31, 32, 1301)
+    weights[4] = np.repeat([1, 100, 1], [600, 101, 600])
+    stream = pack(weights, {2: 30, 3: 40, 4: 50, 8: 90}, run)
+    values, sums, runs, at = stream.values.astype(int), dict(stream.sums), 0, 0
+    for taps, count in zip(weights, stream.middles // MIDDLE, strict=True):
+        found: list[int] = []
+        while count:
+            step, times = values[at], count if run is None else values[at + 1]
+            at += 1 if run is None else 2
+            of = values[at : at + step * times]
+            for low, high in ((-128, 127), (127, -128)):
+                ends = np.where(of < 0, of * low, of * high).reshape(-1, step).sum(axis=1)
+                assert (ends >= -MIDDLE).all() and (ends + MIDDLE < 1 << 16).all()
+            sums[step] -= times
+            count, runs, at, found = count - times, runs + 1, at + of.size, [*found, *of]
+        assert found[: taps.size] == taps.tolist() and not any(found[taps.size :])
+        assert taps.size <= len(found) <= stream.taps < taps.size + 8
+    assert at == values.size and not any(sums.values()) and runs == stream.runs
+
+
+def test_a_filter_is_summed_in_as_few_cycles_as_its_weights_let() -> None:
+    cycles, run = {2: 30, 3: 40, 4: 50, 8: 90}, 12
+    for weights in np.random.default_rng(0).choice([0, 20, -127], (20, 1, 11)):
+        stream = pack(weights, cycles, run)
+        taken = sum(cycles[step] * n for step, n in stream.sums.items()) + run * stream.runs
+        assert taken == _least(weights[0], cycles, run) + run
+
+
+def _least(taps: Array, cycles: dict[int, float], run: float, before: int | None = None) -> float:
+    """By trying all there are, without the first run."""
+    if not taps.size:
+        return 0
+    return min(
+        of + run * (before not in (None, step)) + _least(taps[step:], cycles, run, step)
+        for step, of in cycles.items()
+        if fits(taps[:step], step)
+    )
 
 
 def test_words_of_a_row_give_its_sums_whatever_it_is() -> None:

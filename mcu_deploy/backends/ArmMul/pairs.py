@@ -2,10 +2,16 @@
 
 A word is `first + (second << 16)`. Six pixels, three words a tap, meet each weight. Words of a few
 taps are summed, as many as leave each half within its 16 bits whatever the input is: two at least,
-and eight where weights are small. All is computed modulo 2**32.
+and eight where weights are small. How many changes along a filter, in runs, where these are worth
+what another one takes. All is computed modulo 2**32.
 """
 
 from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,37 +26,53 @@ from mcu_deploy.ir import TensorType
 PIXELS = 6
 # How many taps are summed at a time.
 STEPS = (2, 3, 4, 8)
+_MOST_SUMS = 127  # of a run
 # What halves begin with, so that they stay positive: both together are an immediate operand of the
 # M3, and any two products with inputs from -128 to 127 have room.
 MIDDLE = 0x7F00
 
 
-def pack(weights: Array) -> tuple[Array, dict[int, int], Array]:
-    """Weights [filter, tap] as the stream of int8: of each filter how many taps are summed at a
-    time, and its weights, with zeros up to a whole number of these. Also how many sums there are of
-    each size, and what the middles of each filter's add up to."""
-    stream: list[Array] = []
-    sums = dict.fromkeys(STEPS, 0)
-    middles = np.zeros(len(weights), np.int64)
-    for n, taps in enumerate(weights):
-        step = next(step for step in reversed(STEPS) if fits(taps, step))
-        of = _steps(taps, step)
-        sums[step] += len(of)
-        middles[n] = MIDDLE * len(of)
-        stream += [np.array([step]), of.reshape(-1)]
-    return np.concatenate(stream).astype(np.int8), sums, middles
+class Stream(NamedTuple):
+    """Weights as the sums read them, int8: of each filter its runs. A run says how many taps are
+    summed at a time, how often, and has their weights; behind the last one there may be zeros. A
+    filter of one run alone does not say how often. taps: those of a patch, with what is read beside
+    zeros; sums: how many there are of each size; runs: how many of these; middles: what those of
+    each filter add up to."""
+
+    values: Array
+    taps: int
+    sums: Mapping[int, int]
+    runs: int
+    middles: Array
 
 
-def room(taps: int) -> int:
-    """The taps of a patch, with those that are read beside weights of 0."""
-    return max(taps + -taps % step for step in STEPS)
+def pack(weights: Array, cycles: Mapping[int, float], run: float | None) -> Stream:
+    """The quickest stream of weights [filter, tap]. cycles: of so many taps at a time; run: what
+    another run takes, or None where a filter is one run."""
+    most = len(weights[0]) if run is None else _MOST_SUMS
+    values: list[Array] = []
+    sums, runs, middles = dict.fromkeys(STEPS, 0), 0, np.zeros(len(weights), np.int64)
+    longest = 0
+    for n, steps in enumerate(_steps(weights, cycles, math.inf if run is None else run)):
+        padded = np.pad(weights[n], (0, sum(steps) - len(weights[n])))
+        middles[n] = MIDDLE * len(steps)
+        longest = max(longest, sum(steps))
+        for step, of_step in itertools.groupby(steps):
+            left = len([*of_step])
+            sums[step] += left
+            while left:
+                count = min(left, most)
+                taps, padded = np.split(padded, [step * count])
+                values += [np.array([step] if run is None else [step, count]), taps]
+                left, runs = left - count, runs + 1
+    return Stream(np.concatenate(values).astype(np.int8), longest, sums, runs, middles)
 
 
 def functions(
-    y: TensorType, rounding: Rounding, ending: Requantization | None
+    y: TensorType, rounding: Rounding, ending: Requantization | None, *, has_runs: bool
 ) -> tuple[CFunction, CFunction]:
     """What layers share: the sums of a filter over six pixels, and the outputs of all filters.
-    ending: of filters that no integers round."""
+    ending: of filters that no integers round. has_runs: whether a filter may have several."""
     patch, weights = Parameter("const uint32_t *", "patch"), Parameter("const int8_t *", "weights")
     end, sums = Parameter("const uint32_t *", "end"), Parameter("uint32_t *", "sums")
     bits = () if rounding.is_wide else ("bits",)
@@ -63,19 +85,43 @@ def functions(
     body = KIT.render("pair_filters.c.j2", y_ctype=y.dtype.c_type, rounding=rounding, ending=ending)
     return (
         CFunction(
-            "pair_sums", (patch, end, weights, sums), KIT.render("pair_sums.c.j2", steps=STEPS),
-            "const int8_t *",
+            "pair_sums", (patch, end, weights, sums),
+            KIT.render("pair_sums.c.j2", steps=STEPS, has_runs=has_runs), "const int8_t *",
         ),
         CFunction(stem("pair_filters", y.dtype.value), parameters, body),
     )  # fmt: skip
 
 
-def _steps(taps: Array, step: int) -> Array:
-    return np.pad(taps, (0, -len(taps) % step)).reshape(-1, step)
+def _steps(weights: Array, cycles: Mapping[int, float], run: float) -> Iterator[list[int]]:
+    """Of each filter how many taps are summed at a time, from the first to the last: the least
+    cycles to each tap by each step are those to where it begins, by the same or any."""
+    filters, taps = weights.shape
+    size = taps + max(STEPS)
+    padded = np.pad(weights, ((0, 0), (1, max(STEPS)))).astype(np.int64)
+    low = np.minimum(-128 * padded, 127 * padded).cumsum(axis=1)
+    least = np.full((size, len(STEPS), filters), np.inf)
+    before = np.zeros(least.shape, np.int8)
+    least[0] = 0
+    for tap in range(taps):
+        best = least[tap].argmin(axis=0)
+        other = least[tap].min(axis=0) + run
+        for n, step in enumerate(STEPS):
+            is_same = least[tap, n] <= other
+            to = np.where(is_same, least[tap, n], other) + cycles[step]
+            is_in = low[:, tap + step] - low[:, tap] >= -MIDDLE
+            least[tap + step, n] = np.where(is_in, to, np.inf)
+            before[tap + step, n] = np.where(is_same, n, best)
+    ends = least[taps:].reshape(-1, filters).argmin(axis=0)
+    for filter_, (end, n) in enumerate(zip(*np.divmod(ends, len(STEPS)), strict=True)):
+        at, steps = taps + int(end), list[int]()
+        while at:
+            steps.append(STEPS[n])
+            at, n = at - STEPS[n], before[at, n, filter_]
+        yield steps[::-1]
 
 
 def fits(taps: Array, step: int) -> bool:
-    """Whether no inputs bring a half of a word out of its 16 bits."""
-    ends = np.multiply.outer((-128, 127), _steps(taps, step).astype(np.int64))
-    low, high = ends.min(axis=0).sum(axis=1), ends.max(axis=0).sum(axis=1)
-    return bool((low >= -MIDDLE).all() and (high + MIDDLE < 1 << 16).all())
+    """Whether no inputs bring a half of a word out of its 16 bits. Where the least sum stays in
+    them the greatest does: it is at most 128 / 127 times as far away."""
+    parts = np.pad(taps, (0, -len(taps) % step)).reshape(-1, step).astype(np.int64)
+    return bool((np.minimum(-128 * parts, 127 * parts).sum(axis=1) >= -MIDDLE).all())

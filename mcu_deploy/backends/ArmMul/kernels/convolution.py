@@ -40,11 +40,13 @@ OPERATORS = ("Conv", "tflite::Conv")
 
 
 class _Cycles(NamedTuple):
-    """steps: of six pixels by so many taps. Of a filter of six pixels; of an output, what 64 bits
-    add to it, and what float32 does; of a word of a patch, and of where its window's tap lies; of
-    six pixels. Fitted to the convolutions of three MLPerf Tiny networks, counted in QEMU."""
+    """steps: of six pixels by so many taps. Of a run of these, if a filter may have several, with
+    what its two bytes are worth; of a filter of six pixels; of an output, what 64 bits add to it,
+    and what float32 does; of a word of a patch, and of where its window's tap lies; of six pixels.
+    Fitted to the convolutions of three MLPerf Tiny networks, counted in QEMU."""
 
     steps: Mapping[int, float]
+    run: float | None
     filter: float
     output: float
     wide: float
@@ -64,8 +66,8 @@ class _Code(NamedTuple):
     windows: int
 
 
-_M3 = _Cycles({2: 39, 3: 50, 4: 62, 8: 98}, 96, 19, 0, 308, 12.6, 24, 24)
-_M0_PLUS = _Cycles({2: 64, 3: 66.5, 4: 86.5, 8: 147}, 121, 32, 35, 410, 16.3, 45, 280)
+_M3 = _Cycles({2: 39, 3: 50, 4: 62, 8: 98}, None, 96, 19, 0, 308, 12.6, 24, 24)
+_M0_PLUS = _Cycles({2: 64, 3: 70, 4: 85, 8: 145}, 60, 60, 32, 35, 410, 16.3, 45, 280)
 _M3_CODE = _Code(804, 130, 250, 160, 400)
 _M0_PLUS_CODE = _Code(760, 230, 300, 210, 490)
 
@@ -93,20 +95,20 @@ class _Kernel:
         self.window = plane(layer.window)
         self.weights = layer.weights.transpose(0, 2, 3, 1).reshape(self.filters, -1)
         self.taps = self.weights.shape[1]
-        self.stream, self.sums, self.middles = pairs.pack(self.weights)
+        self.model = _M0_PLUS if is_armv6m(node.target) else _M3
+        self.stream = pairs.pack(self.weights, self.model.steps, self.model.run)
         self.ending = None if rounding.is_solved else requantization(node, "f")
         self.in_float = self.ending.constants if self.ending else ()
-        self.shared = pairs.functions(layer.y, rounding, self.ending)
+        has_runs = self.model.run is not None
+        self.shared = pairs.functions(layer.y, rounding, self.ending, has_runs=has_runs)
         self.border = self.channels if any(self.window.padded) else 0
 
     def propose(self, view: SubgraphView) -> Proposal:
-        is_v6 = is_armv6m(self.node.target)
-        code = _M0_PLUS_CODE if is_v6 else _M3_CODE
-        cycles = self._cycles(_M0_PLUS if is_v6 else _M3)
+        code = _M0_PLUS_CODE if is_armv6m(self.node.target) else _M3_CODE
         sums, filters = self.shared
         name, body = self._function
         return proposal(
-            view, self.node, name, body, self._given, cycles=cycles,
+            view, self.node, name, body, self._given, cycles=self._cycles,
             flash=sum(c.value.nbytes for c in self._constants),
             code={
                 body: code.pixels if self.layer.is_pixelwise else code.windows,
@@ -115,7 +117,7 @@ class _Kernel:
             title="conv, two pixels a word", layout=LayoutRule.CHANNELS_LAST,
             helpers=(*(self.ending.helpers if self.ending else ()), *self.shared),
             headers=("string.h",) if self.border else (), in_place=self._in_place,
-            scratch_bytes=2 * PIXELS * pairs.room(self.taps) + -(-self.border // 4) * 4,
+            scratch_bytes=2 * PIXELS * self.stream.taps + -(-self.border // 4) * 4,
         )  # fmt: skip
 
     @functools.cached_property
@@ -140,7 +142,7 @@ class _Kernel:
         body = KIT.render(
             "windows.c.j2", **values, numbers=self._numbers.values(), window=window,
             padded=window.padded, channels=channels, filters=self.filters, pixels=layer.pixels,
-            taps=self.taps, room=pairs.room(self.taps), zero=layer.zero_points[0],
+            taps=self.taps, room=self.stream.taps, zero=layer.zero_points[0],
         )  # fmt: skip
         kind = layer.y.dtype.value
         return stem("conv_pairs", kind, channels, self.filters, window=window), body
@@ -150,9 +152,13 @@ class _Kernel:
         """A filter's words: what its sums begin with, its scale and its addend. Bytes from 0 to 255
         are less by 128 in a patch."""
         moved = 128 * self.weights.sum(axis=1) if self.layer.x.dtype is DType.UINT8 else 0
-        starts = self.layer.bias + moved - self.middles + self.rounding.moves
+        starts = self.layer.bias + moved - self.stream.middles + self.rounding.moves
         words = np.column_stack([starts, self.rounding.words]).astype(np.int32)
-        return (Constant("weights", self.stream), Constant("rounding", words), *self.in_float)
+        return (
+            Constant("weights", self.stream.values),
+            Constant("rounding", words),
+            *self.in_float,
+        )
 
     def _given(self, layer: Layer) -> Prototype:
         given = signature(layer, self._constants).scratch("uint32_t", "patch")
@@ -172,15 +178,19 @@ class _Kernel:
         count = np.minimum(np.arange(1, of_groups.size + 1) * PIXELS, lowest.size)
         return overlap.fact(self.node, 0, overlap.distance(count * self.filters, of_groups))
 
-    def _cycles(self, of: _Cycles) -> float:
+    @property
+    def _cycles(self) -> float:
+        of, stream = self.model, self.stream
         groups, pixels = -(-self.layer.pixels // PIXELS), self.layer.pixels
         unsolved = self.rounding.unsolved
         output = of.output + (of.wide if self.rounding.is_wide else 0)
         taps = 0 if self.layer.is_pixelwise else math.prod(self.window.kernel)
         a_group = (
-            sum(of.steps[step] * count for step, count in self.sums.items())
-            + self.filters * of.filter + 3 * self.taps * of.word + 3 * taps * of.window + of.group
+            sum(of.steps[step] * count for step, count in stream.sums.items())
+            + stream.runs * (of.run or 0) + self.filters * of.filter
+            + 3 * self.taps * of.word + 3 * taps * of.window + of.group
         )  # fmt: skip
-        cycles: float = groups * a_group + pixels * (self.filters * output + unsolved * of.in_float)
-        loads = groups * (self.stream.size + 3 * self.filters) + pixels * unsolved
+        outputs = self.filters * output + unsolved * of.in_float
+        cycles: float = groups * a_group + pixels * outputs
+        loads = groups * (stream.values.size + 3 * self.filters) + pixels * unsolved
         return cycles + waits(self.node.target, cycles, loads)
