@@ -20,6 +20,11 @@ class Quantized(NamedTuple):
     dtype: str = "int8"
 
 
+# Bytes over an emulator's line are what takes long: layers behind so many of an input read it from
+# its first again.
+_INPUTS = 8_000
+
+
 class LayersModel:
     """A model in QDQ form: of each type one input and one output, which all layers share."""
 
@@ -27,6 +32,7 @@ class LayersModel:
         self._nodes: list[onnx.NodeProto] = []
         self._constants: list[onnx.TensorProto] = []
         self._taken = {"int8": 0, "uint8": 0}
+        self._inputs = dict(self._taken)
         self._ends: dict[str, list[str]] = {"int8": [], "uint8": []}
 
     def _name(self, word: str) -> str:
@@ -52,6 +58,7 @@ class LayersModel:
         """The next elements of the model's input, as a real tensor."""
         begin = self._taken[how.dtype]
         self._taken[how.dtype] = end = begin + int(np.prod(shape))
+        self._inputs[how.dtype] = max(self._inputs[how.dtype], end)
         part = self.node("Slice", [how.dtype, self.constant([begin]), self.constant([end])])
         part = self.node("Reshape", [part, self.constant(np.array(shape))])
         return self.dequantized(part, how.scale, how.zero, how.dtype)
@@ -63,18 +70,19 @@ class LayersModel:
         return self.dequantized(self.node("QuantizeLinear", operands), *how)
 
     def output(self, value: str, how: Quantized) -> None:
-        """Makes a real tensor a part of the model's output."""
+        """Makes a real tensor a part of the model's output, with which a layer is whole."""
         kind = np.dtype(how.dtype).type
         operands = [value, self.constant(np.float32(how.scale)), self.constant(kind(how.zero))]
         part = self.node("QuantizeLinear", operands)
         self._ends[how.dtype].append(self.node("Reshape", [part, self.constant([-1])]))
+        self._taken = {dtype: n if n <= _INPUTS else 0 for dtype, n in self._taken.items()}
 
     def save(self, path: Path) -> Path:
         inputs, outputs = [], []
         for dtype, ends in self._ends.items():
             element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-            if self._taken[dtype]:
-                shape = (self._taken[dtype],)
+            if self._inputs[dtype]:
+                shape = (self._inputs[dtype],)
                 inputs.append(helper.make_tensor_value_info(dtype, element, shape))
             if ends:
                 self._nodes.append(helper.make_node("Concat", ends, [f"{dtype}_y"], axis=0))
@@ -89,8 +97,7 @@ def extremes(path: Path) -> Path:
     """Samples of such a model beside it: random, the end of the range that is farther from zero
     (where sums are largest), the other end, and either of both.
 
-    In the sample one, of which the second half is at that end: bytes over an emulator's line are
-    what takes long."""
+    In the sample one, of which the second half is at that end, as bytes take long."""
     model = onnx.load(path)
     arrays: dict[str, np.ndarray] = {}
     random = np.random.default_rng(7)
