@@ -84,11 +84,13 @@ def _bound(items: Sequence[Item], names: tuple[Register, ...], is_narrow: bool) 
 @functools.lru_cache(1 << 16)
 def _placed(instruction: Instruction, places: tuple[int, ...]) -> Instruction:
     """An instruction whose registers are there."""
-    new = {
-        r: r if r.is_physical else replace(r, place=place)
-        for r, place in zip(instruction.registers, places, strict=True)
-    }
+    new = dict(zip(instruction.registers, map(_at, instruction.registers, places), strict=True))
     return instruction.renamed(new.__getitem__)
+
+
+@functools.lru_cache(1 << 14)
+def _at(register: Register, place: int) -> Register:
+    return register if register.is_physical else replace(register, place=place)
 
 
 def _first_without(lives: Lives) -> int:
@@ -128,6 +130,12 @@ def _overlap(one: Register, other: Register) -> bool:
 
 
 @functools.cache
+def _free(kind: Kind, taken: int) -> int:
+    """The places of a kind that need none of the words that are taken, as bits."""
+    return sum(1 << p for p in _PLACES[kind] if not bits_of(kind, p) & taken)
+
+
+@functools.cache
 def _barred(other: Kind, kind: Kind, place: int) -> int:
     """The places of one kind that a register of another takes, as bits."""
     units = bits_of(kind, place)
@@ -161,8 +169,7 @@ def _search(
     of the core is below which; rows: which is right below which."""
     count = len(kinds)
     domains = [
-        1 << pin if pin is not None else
-        sum(1 << p for p in _PLACES[kind] if not bits_of(kind, p) & units)
+        _free(kind, units) if pin is None else 1 << pin
         for kind, pin, units in zip(kinds, pins, taken, strict=True)
     ]  # fmt: skip
     below: list[list[int]] = [[] for _ in kinds]
@@ -175,7 +182,7 @@ def _search(
             domains[low] &= (1 << (high.place or 0)) - 1
         elif isinstance(high, int) and isinstance(low, Register):
             domains[high] &= -2 << (low.place or 0)
-    others = [[o for o in range(count) if meets[n] >> o & 1] for n in range(count)]
+    others = [[o for o, is_one in enumerate(f"{m:b}"[::-1]) if is_one == "1"] for m in meets]
     # How often a name was in the way: what is hardest to place is placed first (dom/wdeg of
     # Boussemart et al., Boosting systematic search by weighting constraints, 2004).
     weights = [1] * count
