@@ -1,4 +1,5 @@
-"""The work of compiling is of the order of the layers: three times as many take three times as much.
+"""The work of compiling is of the order of the layers: for three times as many it is three times as
+much.
 
 What grows with their square would take 9 times as much.
 """
