@@ -51,9 +51,11 @@ def backend_of(pool: WorkerPool, path: Path) -> DynamicBackend:
     return DynamicBackend(worker)
 
 
-@pytest.fixture
-def mock(pool: WorkerPool) -> DynamicBackend:
-    return backend_of(pool, mock_objects.compiled())
+@pytest.fixture(scope="module")
+def mock() -> Iterator[DynamicBackend]:
+    """In one process for all tests that want nothing wrong of it."""
+    with WorkerPool(SECONDS) as pool:
+        yield backend_of(pool, mock_objects.compiled())
 
 
 def relus(count: int = 3) -> Graph:
