@@ -105,7 +105,7 @@ def test_the_host_links(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("core", first(list(UNSHIPPED)))
 def test_a_new_board_is_one_file(core: str, tmp_path: Path) -> None:
-    board = _own(tmp_path, core, UNSHIPPED[core])
+    board = _own(tmp_path, core, UNSHIPPED[core], OWN.replace("stm32_usart_v1", "sam_usart"))
     _check_layout(board, build(board, ECHO, tmp_path))
 
 
@@ -122,7 +122,8 @@ def test_stack_and_data_may_live_in_different_memories(tmp_path: Path) -> None:
 DRIVERS = sorted(p.stem for p in (resources.boards() / "common" / "serial").glob("*.c"))
 
 
-@pytest.mark.parametrize("driver", chosen(DRIVERS, ("sam_usart",)))
+@pytest.mark.matrix  # of the sample a new board has one of them
+@pytest.mark.parametrize("driver", DRIVERS)
 def test_every_driver_compiles_without_steps(driver: str, tmp_path: Path) -> None:
     text = OWN.replace("stm32_usart_v1", driver)
     board = _own(tmp_path, "cortex-m4", 'fpu = "fpv4-sp-d16"', text)
