@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -29,15 +29,21 @@ KIT = Kit("ArmMul", Path(__file__).parent)
 _OF_A_CYCLE, _OF_A_LOAD = 0.035, 1.4
 
 
-def waits(target: Target, cycles: float, loads: float) -> float:
-    """What a run waits for code and constants in the target's memory. loads: of constants, a byte
-    or a word each."""
-    memory = target.memory
-    if memory is None or memory.answers_at_once:
-        return 0.0
-    code = _OF_A_CYCLE * cycles if memory.waits_in_loops else 0.0
-    data = _OF_A_LOAD * loads if memory.data_cache is None else loads / memory.read_bytes
-    return memory.wait_states * (code + data)
+class Work(NamedTuple):
+    """Of a run: cycles where all memory answers at once, and loads of constants, a byte or a word
+    each."""
+
+    cycles: float
+    loads: float = 0.0
+
+    def waits(self, target: Target) -> float:
+        """The cycles that it waits for code and constants in the target's memory."""
+        memory = target.memory
+        if memory is None or memory.answers_at_once:
+            return 0.0
+        code = _OF_A_CYCLE * self.cycles if memory.waits_in_loops else 0.0
+        at_once = 1 / memory.read_bytes if memory.data_cache else _OF_A_LOAD
+        return memory.wait_states * (code + at_once * self.loads)
 
 
 def proposal(
@@ -47,7 +53,7 @@ def proposal(
     body: str,
     give: Callable[[Layer], Prototype],
     *,
-    cycles: float,
+    work: Work,
     flash: int,
     code: Mapping[str, int],
     title: str,
@@ -59,7 +65,8 @@ def proposal(
 ) -> Proposal:
     """A layer by one function. give: its parameters and constants. flash: bytes of constants; code:
     those of the functions, by what is in them, which other layers may have, too."""
-    costs = Costs(layer.macs, cycles=round(cycles), flash=flash)
+    waits = work.waits(layer.target)
+    costs = Costs(layer.macs, cycles=round(work.cycles + waits), flash=flash, waits=round(waits))
     price = Price(costs, code, scratch_bytes, in_place)
 
     def make(layers: Sequence[Layer], _: Any) -> tuple[Workload, ...]:

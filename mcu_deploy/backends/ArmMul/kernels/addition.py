@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mcu_deploy.backends.ArmMul.rounding import is_armv6m
-from mcu_deploy.backends.ArmMul.workloads import KIT, proposal, waits
+from mcu_deploy.backends.ArmMul.workloads import KIT, Work, proposal
 from mcu_deploy.backends.interface import (
     InPlace,
     Layer,
@@ -68,7 +68,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     cycles = of.call + of.element * y.elements
     return [
         proposal(
-            view, node, name, body, give, cycles=cycles + waits(node.target, cycles, 0), flash=0,
+            view, node, name, body, give, work=Work(cycles), flash=0,
             code={name: of.code}, title=node.op.lower(), layout=LayoutRule.SAME,
             in_place=(InPlace(0, 0, 0), InPlace(1, 0, 0)),
         )

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mcu_deploy.backends.ArmMul.rounding import is_armv6m
-from mcu_deploy.backends.ArmMul.workloads import KIT, proposal, waits
+from mcu_deploy.backends.ArmMul.workloads import KIT, Work, proposal
 from mcu_deploy.backends.interface import Layer, LayoutRule, Proposal, SubgraphView
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import Prototype, signature
@@ -70,7 +70,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     name = stem("avg_pool_mul", pool.x.dtype.value, pool.channels, window=window)
     return [
         proposal(
-            view, node, name, body, give, cycles=cycles + waits(node.target, cycles, 0), flash=0,
+            view, node, name, body, give, work=Work(cycles), flash=0,
             code={body: of.code}, title="avg_pool", layout=LayoutRule.CHANNELS_LAST,
             in_place=overlap.fact(node, 0, overlap.distance(ends, starts)),
         )

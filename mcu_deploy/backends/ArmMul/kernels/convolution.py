@@ -16,7 +16,7 @@ import numpy as np
 from mcu_deploy.backends.ArmMul import pairs
 from mcu_deploy.backends.ArmMul.pairs import PIXELS
 from mcu_deploy.backends.ArmMul.rounding import Rounding, is_armv6m, round_sums
-from mcu_deploy.backends.ArmMul.workloads import KIT, proposal, waits
+from mcu_deploy.backends.ArmMul.workloads import KIT, Work, proposal
 from mcu_deploy.backends.interface import (
     Constant,
     InPlace,
@@ -108,7 +108,7 @@ class _Kernel:
         sums, filters = self.shared
         name, body = self._function
         return proposal(
-            view, self.node, name, body, self._given, cycles=self._cycles,
+            view, self.node, name, body, self._given, work=self._work,
             flash=sum(c.value.nbytes for c in self._constants),
             code={
                 body: code.pixels if self.layer.is_pixelwise else code.windows,
@@ -179,7 +179,7 @@ class _Kernel:
         return overlap.fact(self.node, 0, overlap.distance(count * self.filters, of_groups))
 
     @property
-    def _cycles(self) -> float:
+    def _work(self) -> Work:
         of, stream = self.model, self.stream
         groups, pixels = -(-self.layer.pixels // PIXELS), self.layer.pixels
         unsolved = self.rounding.unsolved
@@ -193,4 +193,4 @@ class _Kernel:
         outputs = self.filters * output + unsolved * of.in_float
         cycles: float = groups * a_group + pixels * outputs
         loads = groups * (stream.values.size + 3 * self.filters) + pixels * unsolved
-        return cycles + waits(self.node.target, cycles, loads)
+        return Work(cycles, loads)

@@ -19,7 +19,7 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmMul.pairs import MIDDLE, fits
 from mcu_deploy.backends.ArmMul.rounding import is_armv6m, round_sums
-from mcu_deploy.backends.ArmMul.workloads import KIT, proposal, waits
+from mcu_deploy.backends.ArmMul.workloads import KIT, Work, proposal
 from mcu_deploy.backends.interface import (
     CFunction,
     Constant,
@@ -132,7 +132,7 @@ class _Kernel:
         sums = _row_sums()
         return proposal(
             view, self.node, stem("dense_pairs", self.layer.y.dtype.value), body, self._given,
-            cycles=self._cycles(_M0_PLUS if is_v6 else _M3),
+            work=self._work(_M0_PLUS if is_v6 else _M3),
             flash=sum(c.value.nbytes for c in self._constants),
             code={sums.body: code.sums, body: code.in_float if self.ending else code.outputs},
             title="dense, two taps a word",
@@ -178,7 +178,7 @@ class _Kernel:
         ends = (row + 1) * self.filters
         return overlap.fact(self.node, 0, overlap.distance(ends, row * self.taps))
 
-    def _cycles(self, of: _Cycles) -> float:
+    def _work(self, of: _Cycles) -> Work:
         fours = int((self.at_once == _TAPS).sum())
         unsolved = self.rounding.unsolved
         output = of.output + (of.wide if self.rounding.is_wide else 0)
@@ -188,7 +188,7 @@ class _Kernel:
             + self.taps * of.tap + of.row
         )  # fmt: skip
         loads = self.layer.rows * sum(c.value.size for c in self._constants)
-        return cycles + waits(self.node.target, cycles, loads)
+        return Work(cycles, loads)
 
 
 def _of_one(layer: Dense) -> Dense:
