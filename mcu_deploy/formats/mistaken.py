@@ -33,10 +33,11 @@ _BEGINNINGS: Mapping[re.Pattern[bytes], tuple[str, str]] = {
 }
 
 
-def other_kind(content: bytes) -> str:
+def other_kind(content: bytes, ending: str) -> str:
     """What a file that cannot be read is by its first bytes, and what to do: two sentences, of
-    which the first begins behind "is". "" where nothing is known of such bytes."""
+    which the first begins behind "is". "" where nothing is known of such bytes, or they are what
+    the file's ending says."""
     for beginning, (what, remedy) in _BEGINNINGS.items():
-        if beginning.match(content):
+        if beginning.match(content) and remedy != f"Give it the ending {ending}.":
             return f"{what}, whatever its ending says. {remedy}"
     return ""

@@ -211,7 +211,7 @@ def _parse(path: Path, raw: bytes) -> onnx.ModelProto:
     try:
         model = onnx.load_model_from_string(raw)
     except (DecodeError, RuntimeError, ValueError) as error:
-        what = other_kind(raw) or (
+        what = other_kind(raw, ".onnx") or (
             f"not a readable ONNX file ({reason(error)}). It is damaged or cut short; copy or "
             "export it again."
         )

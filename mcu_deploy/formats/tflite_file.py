@@ -78,7 +78,7 @@ def parse(raw: bytes, where: str) -> File:
     that no backend computes, and any of SIGNS_OF_DAMAGE where an offset leads out of the file.
     """
     if len(raw) < 8 or raw[4:8] != _IDENTIFIER:
-        what = other_kind(raw) or (
+        what = other_kind(raw, ".tflite") or (
             "no TFLite file: it lacks the identifier TFL3. It is damaged or of another format; "
             "copy or convert it again."
         )

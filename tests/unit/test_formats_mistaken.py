@@ -50,6 +50,13 @@ def test_a_model_with_the_ending_of_the_other_format_is_named(tmp_path: Path) ->
         load(path)
 
 
+def test_a_short_onnx_file_is_not_told_its_own_ending(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(_onnx()[:-5])
+    with pytest.raises(ModelError, match=r"It is damaged or cut short; copy or export it again\."):
+        load(path)
+
+
 def test_a_short_tflite_file_is_told_in_words(tmp_path: Path) -> None:
     path = tmp_path / "m.tflite"
     path.write_bytes(small_model()[:-400])
