@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from mcu_deploy import formats, resources
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.compiler import compile_model
-from mcu_deploy.errors import RequestError, UsageError
+from mcu_deploy.errors import RequestError, ToolError, UsageError
 from mcu_deploy.exports.values import sample_of, sample_values
 from mcu_deploy.output.paths import make_folders, remove_empty, resolved, shown, write_files
 from mcu_deploy.pipelines.first import installed_from
@@ -53,7 +53,8 @@ def new_project(
     model: what the firmware runs; by default one that ships with mcu-deploy and fits the board.
     data: the samples' file whose first one it runs on; a made-up one by default. labels: a text
     with the names of the classes (see `labels_for`). name: of the network.
-    Raises RequestError where the folder holds anything, and for the board "host", and what
+    Raises RequestError where the folder holds anything, and for the board "host", ToolError where
+    it cannot be written, and what
     `compile_model` and `load_samples` do for a model and samples that cannot be used.
     """
     path = Path(directory)
@@ -70,17 +71,7 @@ def new_project(
         )
     subject = subject_for(target, model, data, labels, name)
     files = contents.project_files(real.name, target, subject)
-    made: list[Path] = []
-    make_folders(real.parent, made)
-    aside = Path(tempfile.mkdtemp(prefix=f".{real.name}.", dir=real.parent))
-    try:
-        write_files(files, aside)
-        aside.chmod(0o777 & ~_umask())
-        aside.rename(real)  # an empty folder gives way, and no other
-    except BaseException:
-        shutil.rmtree(aside, ignore_errors=True)
-        remove_empty(made)
-        raise
+    _write(files, path)
     note = installed_from().note
     return Project(
         path=path,
@@ -92,6 +83,26 @@ def new_project(
         emulators=contents.emulators_of(target),
         notes=(note,) if note else (),
     )
+
+
+def _write(files: Mapping[str, bytes], path: Path) -> None:
+    """Writes a folder, whole or not at all. Raises ToolError where that cannot be."""
+    real = resolved(path)
+    made: list[Path] = []
+    try:
+        make_folders(real.parent, made)
+        with tempfile.TemporaryDirectory(prefix=".mcu-deploy-", dir=real.parent) as scratch:
+            aside = Path(scratch, "project")
+            write_files(files, aside)
+            aside.rename(real)  # an empty folder gives way, and no other
+    except BaseException as error:
+        remove_empty(made)
+        if isinstance(error, OSError):
+            raise ToolError(
+                f"{shown(path)} cannot be written ({error.strerror}); make room there, or choose "
+                "another folder for the project."
+            ) from error
+        raise
 
 
 def subject_for(
@@ -133,9 +144,3 @@ def _example_for(board: Board) -> str:
     """Keyword spotting where the board has room for it, else a sine."""
     ram, flash = board.memory_for("data").size, board.memory_for("weights").size
     return "sine" if ram < _KWS_RAM or flash < _KWS_FLASH else "kws"
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

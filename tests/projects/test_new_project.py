@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 import yaml
 from command_line import call
+from output_folders import mounted
 from sampling import chosen, every_board
 
 from mcu_deploy import resources
 from mcu_deploy.api.creating import new_project, subject_for
 from mcu_deploy.boards import load_board
-from mcu_deploy.errors import McuDeployError, RequestError, UsageError
+from mcu_deploy.errors import McuDeployError, RequestError, ToolError, UsageError
 from mcu_deploy.projects.contents import emulators_of, project_files
 from mcu_deploy.projects.labels import labels_for
 
@@ -113,6 +114,13 @@ def test_a_folder_with_anything_in_it_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="not empty"):
         new_project(tmp_path, MAIN)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_a_project_that_finds_no_room_leaves_nothing(tmp_path: Path) -> None:
+    with mounted(tmp_path, "-t", "tmpfs", "-o", "size=32k", "tmpfs"):
+        with pytest.raises(ToolError, match=r"new/project cannot be written \(No space left"):
+            new_project(tmp_path / "new" / "project", MAIN)
+        assert not any(tmp_path.iterdir())
 
 
 def test_the_host_is_refused(tmp_path: Path) -> None:
