@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from shlex import quote
 
 from mcu_deploy import formats, report
 from mcu_deploy.api.several import options_of
@@ -143,7 +144,7 @@ def open_objects(directory: str | os.PathLike[str]) -> ObjectFolder:
     if not is_file(file):
         raise RequestError(
             f"{path} is no build folder: it has no report.json. Make it one by `mcu-deploy build "
-            f"MODEL --board BOARD -o {path}` first."
+            f"MODEL --board BOARD -o {quote(str(path))}` first."
         )
     try:
         saved = report.read(json.loads(file.read_text(encoding="utf-8")))
