@@ -103,6 +103,8 @@ def with_optional_values(arguments: Sequence[str]) -> list[str]:
 # typer's own errors, of which it exports this one alone; older versions take them from click.
 _TYPER_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
 
+_CHECK = "Check the path, who may use it, and what room there is."
+
 
 def _end(number: int, _: object) -> None:
     """Ends the program as an error does, so that what it began is taken back."""
@@ -138,8 +140,9 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         sys.exit(fail(Interrupted("interrupted"), as_json))
     except OSError as error:  # of a path that the user gave, or of a full disk
-        name = "" if error.filename is None else f"{error.filename}: "
-        sys.exit(fail(RequestError(one_line(f"{name}{error.strerror or error}.")), as_json))
+        what = error.filename or "Standard output or a temporary file"
+        why = f"{what} cannot be used ({error.strerror or error})."
+        sys.exit(fail(RequestError(one_line(f"{why} {_CHECK}")), as_json))
     except Exception as error:
         sys.exit(fail(InternalError.of(error), as_json))
     if done == Interrupted.exit_code:  # before the command began, when typer says nothing

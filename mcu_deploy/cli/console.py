@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console
@@ -44,14 +45,22 @@ def fail(error: McuDeployError, as_json: bool = False) -> int:
     if os.environ.get("MCU_DEPLOY_DEBUG"):
         err.print_exception()
     err.print(f"[bold red]error:[/] {safe(str(error))}")
-    if as_json:
-        told: dict[str, object] = {"kind": error.kind, "message": str(error)}
-        if isinstance(error, Refusal):
-            words = ("operator", "node", "reason")
-            told["nodes"] = [dict(zip(words, node, strict=True)) for node in error.nodes]
-            told["problems"] = list(error.problems)
-        print_json({"error": told})
+    try:
+        if as_json:
+            print_json({"error": _told(error)})
+        print(end="", flush=True)
+    except OSError:  # a full disk, or nobody reads: Python would say so once more when it ends
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
     return error.exit_code
+
+
+def _told(error: McuDeployError) -> dict[str, object]:
+    told: dict[str, object] = {"kind": error.kind, "message": str(error)}
+    if isinstance(error, Refusal):
+        words = ("operator", "node", "reason")
+        told["nodes"] = [dict(zip(words, node, strict=True)) for node in error.nodes]
+        told["problems"] = list(error.problems)
+    return told
 
 
 def safe(text: str) -> str:
@@ -131,7 +140,7 @@ def drawn(given: Tabulated) -> Table:
 
 def print_json(value: Any) -> None:
     """Prints a value as JSON on standard output, keys in the order given."""
-    print(json_text(value, getattr(sys.stdout, "encoding", None) or "utf-8"))
+    print(json_text(value, getattr(sys.stdout, "encoding", None) or "utf-8"), flush=True)
 
 
 def float_lines(layers: Sequence[FloatLayer], count: int, network: str) -> list[str]:

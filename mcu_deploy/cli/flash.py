@@ -60,8 +60,7 @@ def flash(
         if as_json:
             print_json({"board": name, **done.as_json(), "flashed": not dry_run})
         elif dry_run:
-            for line in done.lines:
-                print(shlex.join(line))
+            print(*map(shlex.join, done.lines), sep="\n", flush=True)
         else:
             say(f"{name} is flashed, by {done.reason}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -290,6 +291,30 @@ def test_what_is_no_error_of_ours_ends_in_a_sentence_too(
     assert done.returncode == code
     assert json.loads(done.stdout)["error"]["kind"] == kind
     assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["cmake-dir"], "Standard output or a temporary file cannot be used (No space left"),
+        (["cmake-dir", "--json"], "Standard output or a temporary file cannot be used (No space"),
+        (
+            ["build", "no.onnx", "--board", "host", "--json"],
+            "The model file no.onnx does not exist.",
+        ),
+    ],
+)
+def test_an_output_without_room_is_one_sentence(words: list[str], said: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "mcu_deploy", *words],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+            env={k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"},
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ")
+    assert said in done.stderr
     assert done.stderr.count("\n") == 1
 
 
