@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper
+from quantized_layers import INPUTS
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ def model(cases: Sequence[Case], path: Path) -> Path:
     inputs, outputs = [], []
     for dtype in sorted({case.dtype for case in cases}):
         element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-        at, ends = 0, []
+        at, most, ends = 0, 0, []
         for index, case in enumerate(cases):
             if case.dtype != dtype:
                 continue
@@ -170,9 +171,9 @@ def model(cases: Sequence[Case], path: Path) -> Path:
             flat = made.constant(f"flat{index}", [-1])
             made.nodes.append(helper.make_node("Reshape", [y, flat], [f"f{index}"]))
             ends.append(f"f{index}")
-            at = until
+            at, most = until if until <= INPUTS else 0, max(most, until)
         made.nodes.append(helper.make_node("Concat", ends, [f"{dtype}_y"], axis=0))
-        inputs.append(helper.make_tensor_value_info(dtype, element, (at,)))
+        inputs.append(helper.make_tensor_value_info(dtype, element, (most,)))
         outputs.append(helper.make_tensor_value_info(f"{dtype}_y", element, None))
     graph = helper.make_graph(made.nodes, "convolutions", inputs, outputs, made.constants)
     opset = [helper.make_opsetid("", 17)]

@@ -22,7 +22,7 @@ class Quantized(NamedTuple):
 
 # Bytes over an emulator's line are what takes long: layers behind so many of an input read it from
 # its first again.
-_INPUTS = 8_000
+INPUTS = 8_000
 
 
 class LayersModel:
@@ -75,7 +75,7 @@ class LayersModel:
         operands = [value, self.constant(np.float32(how.scale)), self.constant(kind(how.zero))]
         part = self.node("QuantizeLinear", operands)
         self._ends[how.dtype].append(self.node("Reshape", [part, self.constant([-1])]))
-        self._taken = {dtype: n if n <= _INPUTS else 0 for dtype, n in self._taken.items()}
+        self._taken = {dtype: n if n <= INPUTS else 0 for dtype, n in self._taken.items()}
 
     def save(self, path: Path) -> Path:
         inputs, outputs = [], []
