@@ -1,5 +1,5 @@
 """ArmMul's kernels on QEMU's Cortex-M3 and M0, in networks of int8 and uint8 that are drawn, for
-every goal, and in dense layers: the oracle's bits."""
+every goal, in dense layers, and in sums of TFLite: the oracle's bits."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from arm_dsp_tflite_cases import RELU, Binary
+from arm_dsp_tflite_cases import extremes as tflite_extremes
+from arm_dsp_tflite_cases import model as tflite_model
+from kernel_builds import right
 from quantized_layers import LayersModel, Quantized, extremes
 from random_int8_nets import model
 from sampling import examples, first
@@ -41,6 +45,13 @@ def test_dense_layers_give_the_bits_of_the_oracle(board: str, tmp_path: Path) ->
     assert {layer.backend for layer in layers} == {"ArmMul"}
     found = validate(built, extremes(path), onnxruntime=False)
     assert found.passed, found
+
+
+def test_sums_of_tflite_give_the_bits_of_the_oracle(tmp_path: Path) -> None:
+    cases = (Binary("ADD", 45), Binary("SUB", 30, rows=4, activation=RELU))
+    path = tflite_model(cases, tmp_path / "sums.tflite")
+    built = right(path, "mps2-an385", tmp_path, backend="ArmMul", samples=tflite_extremes(path))
+    assert {layer.backend for layer in built.report.layers} == {"ArmMul"}
 
 
 def _dense(path: Path) -> Path:

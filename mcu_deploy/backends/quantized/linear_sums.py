@@ -30,8 +30,9 @@ class LinearSum(NamedTuple):
     shift: int
 
 
-def solve(domain: str, call: Call) -> LinearSum | None:
-    """Integers that give the oracle's element for every pair; None where none were found."""
+def solve(domain: str, call: Call, room: int = 0) -> LinearSum | None:
+    """Integers that give the oracle's element for every pair; None where none were found. room: by
+    how much elements may be moved, too, without a sum that leaves 32 bits."""
     a, b, wanted = byte_pairs.tried(domain, call)
     types, y = (call.type(0), call.type(1)), call.results[0]
     a, b = (x + t.dtype.range[0] + 128 for x, t in zip((a, b), types, strict=True))
@@ -40,7 +41,7 @@ def solve(domain: str, call: Call) -> LinearSum | None:
     zeros = [t.scaling.zero_point[0] for t in types]
     middle = y.scaling.zero_point[0] + 0.5 - ratios[0] * zeros[0] - ratios[1] * zeros[1]
     # No part of a sum leaves 32 bits, in whichever order it is added.
-    most = abs(middle) + 1 + sum(
+    most = abs(middle) + 1 + room + sum(
         abs(r) * max(map(abs, t.dtype.range)) for r, t in zip(ratios, types, strict=True)
     )  # fmt: skip
     shift = next((s for s in SHIFTS if most * 2.0**s < 2**31), None)

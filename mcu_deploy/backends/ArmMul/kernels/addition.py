@@ -1,75 +1,99 @@
-"""Sums and differences of two tensors of 8 bits, by products of 32 bits.
+"""Sums and differences of two tensors of 8 bits, in integers.
 
-An element is `(a * a_scale + b * b_scale + offset) >> down`: integers that give the oracle's
-element, which is computed in float32, for all 65,536 pairs of bytes.
+An element is `(a * a_scale + b * b_scale + offset) >> shift`. The contract is in float32, with a
+division, or rounds three times (TFLite's); the integers are tried on all 65,536 pairs of bytes when
+the model is compiled.
+
+Elements are counted from the lowest one, so that they are clamped at 0: the M3 has an instruction
+for 0 to 255, and the M0 none that jumps. The numbers are loaded: gcc multiplies by those that it
+knows in shifts and sums, which take longer on the M0.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from mcu_deploy.backends.ArmMul.rounding import is_armv6m
 from mcu_deploy.backends.ArmMul.workloads import KIT, Work, proposal
-from mcu_deploy.backends.interface import (
-    InPlace,
-    Layer,
-    LayoutRule,
-    Parameter,
-    Proposal,
-    SubgraphView,
-)
+from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa.clamps import opened
-from mcu_deploy.backends.kit.arguments import Prototype, scalar, signature
+from mcu_deploy.backends.kit.arguments import signature
+from mcu_deploy.backends.kit.loops import plus
 from mcu_deploy.backends.kit.stems import stem
-from mcu_deploy.backends.quantized import byte_pairs, layers, linear_sums
+from mcu_deploy.backends.quantized import byte_pairs, layers
+from mcu_deploy.backends.quantized.linear_sums import LinearSum, solve
+from mcu_deploy.backends.quantized.walks import Walk, laid, walks
+from mcu_deploy.ir import DType
 
 OPERATORS = ("Add", "Sub", "tflite::Add", "tflite::Sub")
 
+_ROOM = 256  # by less than that elements are counted from another one
 
-class _Price(NamedTuple):
-    """Cycles of a call and of an element, and the bytes of the function."""
+
+class _Model(NamedTuple):
+    """Cycles of a call, of a turn of the loops around a run, of an element, of one that is added to
+    the same along its run, and what int8 adds to these; bytes of the function, and what loops add
+    to it. Counted in QEMU."""
 
     call: float
+    turn: float
     element: float
+    fixed: float
+    signed: float
     code: int
+    loops: int
 
 
-_M3, _M0_PLUS = _Price(60, 17.6, 90), _Price(70, 23.6, 100)
+_M3 = _Model(40, 14, 13, 10, 1, 60, 32)
+_M0_PLUS = _Model(40, 20, 22.6, 16.4, 2.8, 90, 40)
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
-    """A sum or a difference of tensors of one shape, with its clamp."""
+    """A sum or a difference by itself, with its clamp."""
     layer = opened(node)
-    if reason := byte_pairs.refusal(layer, "adds", 1):
+    if reason := byte_pairs.refusal(layer, "adds", 2):
         return reason
-    operands, y = [layer.input(k) for k in (0, 1)], layer.output.type
-    if any(o.constant is not None or o.type.shape != y.shape for o in operands):
-        return "it adds computed tensors of one shape"
-    found = linear_sums.solve(layer.domain, layer.call)
-    if found is None:
-        return "no integers give what float32 gives for all pairs of bytes"
-    low, high = layers.clamp(node)
-    types = [t.dtype.value for t in (operands[0].type, operands[1].type, y)]
-    name = stem("add_mul", "_".join(types if len({*types}) > 1 else types[:1]))
-    body = KIT.render("addition.c.j2", y_ctype=y.dtype.c_type)
-    numbers = {
-        "count": y.elements, "a_scale": found.a, "b_scale": found.b, "offset": found.offset,
-        "down": found.shift, "low": low, "high": high,
-    }  # fmt: skip
+    found = walks(layer)
+    if isinstance(found, str):
+        return found
+    sums = solve(layer.domain, layer.call, _ROOM)
+    if sums is None:
+        return "no integers give its elements of all pairs of bytes"
+    return [_proposal(view, node, walk, sums) for walk in found]
 
-    def give(made: Layer) -> Prototype:
-        given = signature(made, (), {"a": 0, "b": 1})
-        for number, value in numbers.items():
-            given.add(Parameter("int32_t", number), scalar(value))
-        return given
 
+def _proposal(view: SubgraphView, node: Layer, walk: Walk, sums: LinearSum) -> Proposal:
+    y, (low, high) = node.output.type, layers.clamp(node)
+    computed = [k for k in (0, 1) if node.input(k).constant is None]
+    numbers = [sums.a, sums.b, sums.offset - (low << sums.shift)]
+    scales = Constant("scales", np.array(numbers, np.int32))
+    body = KIT.render(
+        "addition.c.j2", walk=walk, names=walk.ordered("ab"), shift=sums.shift,
+        bound=high - low, element=_element(low), y_ctype=y.dtype.c_type,
+    )  # fmt: skip
     of = _M0_PLUS if is_armv6m(node.target) else _M3
-    cycles = of.call + of.element * y.elements
-    return [
-        proposal(
-            view, node, name, body, give, work=Work(cycles), flash=0,
-            code={name: of.code}, title=node.op.lower(), layout=LayoutRule.SAME,
-            in_place=(InPlace(0, 0, 0), InPlace(1, 0, 0)),
-        )
-    ]  # fmt: skip
+    turns = math.prod(walk.turns)
+    element = of.fixed if walk.is_fixed else of.element
+    element += of.signed if y.dtype is DType.INT8 else 0
+    cycles = of.call + turns * of.turn + y.elements * element
+    constants = sum(node.input(k).type.bytes for k in (0, 1) if k not in computed)
+    # A constant's elements are loaded one by one.
+    loads = constants and (turns if walk.is_fixed else y.elements)
+    return proposal(
+        view, node, stem(node.op.lower(), y.dtype.value, *reversed(walk.turns), walk.run), body,
+        lambda given: signature(laid(given, walk), (scales,), {"a": 0, "b": 1}),
+        work=Work(cycles, loads), flash=constants + scales.value.nbytes,
+        code={body: of.code + (of.loops if walk.turns else 0)},
+        title=node.op.lower(), layout=walk.rule,
+        in_place=tuple(InPlace(k, 0, 0) for k in walk.whole if k in computed),
+    )  # fmt: skip
+
+
+def _element(low: int) -> str:
+    """C for the lower 8 bits of `low + counted`."""
+    # gcc would clamp behind a sum.
+    return "counted ^ 128" if low == -128 else plus("counted", low)
