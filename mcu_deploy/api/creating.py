@@ -99,8 +99,8 @@ def _write(files: Mapping[str, bytes], path: Path) -> None:
         remove_empty(made)
         if isinstance(error, OSError):
             raise ToolError(
-                f"{shown(path)} cannot be written ({error.strerror}); make room there, or choose "
-                "another folder for the project."
+                f"{shown(path)} cannot be written ({error.strerror}); choose another folder for "
+                "the project."
             ) from error
         raise
 
