@@ -266,6 +266,10 @@ def test_a_label_leaves_the_point_beside_it_to_be_seen() -> None:
     assert picture is not None
     places = {label.text: label.is_left for label in picture.labels}
     assert places == {"speed": False, "balanced": True, "size": False}
+    one = scatter(Front("modelled", compared([builds[0], goal("ram", 1005, 295, 1), builds[2]])))
+    assert one is not None
+    shared = next(label for label in one.labels if label.text == "speed, ram")
+    assert shared.is_left and shared.x == min(p.x for p in one.points if p.x > 50)
     far = scatter(Front("modelled", compared([builds[0], builds[2]])))
     assert far is not None
     assert {label.text: label.is_left for label in far.labels} == {"speed": True, "size": False}

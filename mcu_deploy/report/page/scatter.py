@@ -83,8 +83,10 @@ def scatter(front: Front) -> Scatter | None:
     places = [place(c[0]) for c in clusters]
     labels: list[PointLabel] = []
     for cluster, here in zip(clusters, places, strict=True):
-        text = ", ".join(b.goal for b in cluster)
-        labels.append(_label(PointLabel(text, *here, is_left=_is_left(here, places)), labels))
+        text, is_left = ", ".join(b.goal for b in cluster), _is_left(here, places)
+        across = [place(b)[0] for b in cluster]
+        beside = PointLabel(text, min(across) if is_left else max(across), here[1], is_left)
+        labels.append(_label(beside, labels))
     points = [Point(*place(b), b.on_front, b.is_asked) for b in builds]
     return Scatter(
         _HEIGHT, tuple(points), tuple(labels),
