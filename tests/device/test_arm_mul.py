@@ -1,5 +1,5 @@
 """ArmMul's kernels on QEMU's Cortex-M3 and M0, in networks of int8 and uint8 that are drawn, for
-every goal, in dense layers, and in sums of TFLite: the oracle's bits."""
+every goal, in dense layers, in layers of TFLite, and in averages of float32: the oracle's bits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arm_dsp_tflite_cases import RELU, Binary
+from arm_dsp_tflite_cases import RELU, Binary, Pool
 from arm_dsp_tflite_cases import extremes as tflite_extremes
 from arm_dsp_tflite_cases import model as tflite_model
 from kernel_builds import right
@@ -47,11 +47,30 @@ def test_dense_layers_give_the_bits_of_the_oracle(board: str, tmp_path: Path) ->
     assert found.passed, found
 
 
-def test_sums_of_tflite_give_the_bits_of_the_oracle(tmp_path: Path) -> None:
-    cases = (Binary("ADD", 45), Binary("SUB", 30, rows=4, activation=RELU))
-    path = tflite_model(cases, tmp_path / "sums.tflite")
+def test_layers_of_tflite_give_the_bits_of_the_oracle(tmp_path: Path) -> None:
+    cases = (
+        Binary("ADD", 45), Binary("SUB", 30, rows=4, activation=RELU),
+        Pool("AVERAGE", 6, (6, 7), (2, 3), (2, 2)),
+    )  # fmt: skip
+    path = tflite_model(cases, tmp_path / "layers.tflite")
     built = right(path, "mps2-an385", tmp_path, backend="ArmMul", samples=tflite_extremes(path))
-    assert {layer.backend for layer in built.report.layers} == {"ArmMul"}
+    backends = {layer.op: layer.backend for layer in built.report.layers}
+    assert {*backends.values()} == {"ArmMul"}, backends
+
+
+def test_averages_between_two_outputs_are_those_of_float32(tmp_path: Path) -> None:
+    """Of equal scales, a quarter of the sums of four are in the middle of two outputs."""
+    made = LayersModel()
+    for number, taps in enumerate((2, 4, 8)):
+        how = Quantized(0.0437, 5 * number - 7, ("int8", "uint8")[number % 2])
+        how = how._replace(zero=how.zero % 128)
+        x = made.input((1, 3, 2, 4 * taps), how)
+        y = made.node("AveragePool", [x], kernel_shape=[2, taps], strides=[1, taps])
+        made.output(made.quantized(y, how), how)
+    path = made.save(tmp_path / "averages.onnx")
+    built = right(path, "mps2-an385", tmp_path, "speed", backend="ArmMul", onnxruntime=False)
+    averages = [layer for layer in built.report.layers if layer.op == "AveragePool"]
+    assert {layer.backend for layer in averages} == {"ArmMul"}
 
 
 def _dense(path: Path) -> Path:

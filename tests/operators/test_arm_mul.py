@@ -20,7 +20,7 @@ from mcu_deploy.compiler import compile_model
 from mcu_deploy.options import Options
 from mcu_deploy.session import Session
 
-_NAMES = (b"_pair_sums(", b"_row_sums(", b"counted", b"_avg_pool_mul")
+_NAMES = (b"_pair_sums(", b"_row_sums(", b"counted", b"scaled >>")
 
 
 class _Anywhere(ArmMul):
