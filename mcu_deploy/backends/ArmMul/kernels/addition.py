@@ -19,9 +19,16 @@ import numpy as np
 
 from mcu_deploy.backends.ArmMul.rounding import is_armv6m
 from mcu_deploy.backends.ArmMul.workloads import KIT, Work, proposal
-from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
+from mcu_deploy.backends.interface import (
+    Constant,
+    InPlace,
+    Layer,
+    Parameter,
+    Proposal,
+    SubgraphView,
+)
 from mcu_deploy.backends.isa.clamps import opened
-from mcu_deploy.backends.kit.arguments import signature
+from mcu_deploy.backends.kit.arguments import Prototype, scalar, signature
 from mcu_deploy.backends.kit.loops import plus
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.quantized import byte_pairs, layers
@@ -83,9 +90,15 @@ def _proposal(view: SubgraphView, node: Layer, walk: Walk, sums: LinearSum) -> P
     constants = sum(node.input(k).type.bytes for k in (0, 1) if k not in computed)
     # A constant's elements are loaded one by one.
     loads = constants and (turns if walk.is_fixed else y.elements)
+    sizes = (*reversed(walk.turns), walk.run) if walk.turns else ()
+
+    def give(made: Layer) -> Prototype:
+        """Layers of one run share their function, but for how many elements it has."""
+        given = signature(laid(made, walk), (scales,), {"a": 0, "b": 1})
+        return given if sizes else given.add(Parameter("int32_t", "count"), scalar(walk.run))
+
     return proposal(
-        view, node, stem(node.op.lower(), y.dtype.value, *reversed(walk.turns), walk.run), body,
-        lambda given: signature(laid(given, walk), (scales,), {"a": 0, "b": 1}),
+        view, node, stem(node.op.lower(), y.dtype.value, *sizes), body, give,
         work=Work(cycles, loads), flash=constants + scales.value.nbytes,
         code={body: of.code + (of.loops if walk.turns else 0)},
         title=node.op.lower(), layout=walk.rule,
