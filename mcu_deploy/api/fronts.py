@@ -18,6 +18,7 @@ from mcu_deploy.errors import McuDeployError, one_line
 from mcu_deploy.output.progress import tell
 from mcu_deploy.report import Report
 from mcu_deploy.report.front import Front, GoalBuild, compared
+from mcu_deploy.report.prices import depends_on_values
 from mcu_deploy.report.profile import Profile
 from mcu_deploy.session import Session
 
@@ -126,8 +127,9 @@ def _priced(report: Report, networks: Sequence[Network]) -> _Time:
         return _Time(time.cycles, time.milliseconds)
     if report.board is not None:
         return _Time(None, None)
-    target = networks[0].target
-    return _sum(networks) if target.dsp and target.fpu else _Time(None, None)
+    if any(depends_on_values(network) for network in networks):
+        return _Time(None, None)
+    return _sum(networks)
 
 
 def _sum(models: Sequence[Network]) -> _Time:

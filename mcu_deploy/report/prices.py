@@ -66,8 +66,10 @@ def joint(networks: Sequence[NetworkReport]) -> tuple[PricedTime | None, str]:
     return _at(times[0].clock_hz, sum(time.cycles for time in times)), ""
 
 
-def _float_share(network: Network) -> float:
-    """How much of the price is of layers that read or write float32."""
+def depends_on_values(network: Network) -> bool:
+    """Whether so much of a network is float32 that no price says what it takes without an FPU."""
+    if network.target.fpu:
+        return False
     floats = total = 0.0
     for step in network.plan.steps:
         layer, cycles = step.choice.layer, step.choice.workload.costs.cycles or 0
@@ -75,7 +77,7 @@ def _float_share(network: Network) -> float:
         total += cycles
         if any(o is not None and o.type.dtype.is_float for o in operands):
             floats += cycles
-    return floats / total if total else 0.0
+    return floats > _MOST_FLOATS * total
 
 
 def _at(clock_hz: int, cycles: int) -> PricedTime:
@@ -90,7 +92,7 @@ def _unpriced(board: Processor, network: Network) -> str:
         return "nothing is modelled of the host"
     if board.core not in MODELS:
         return f"there are no timings of the {board.core}"
-    if board.fpu == "none" and _float_share(network) > _MOST_FLOATS:
+    if depends_on_values(network):
         return (
             f"much of it is float32, which this {board.core} has no FPU for: the functions of the "
             "C library take what the values make them take"
