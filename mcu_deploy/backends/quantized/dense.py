@@ -197,7 +197,9 @@ def _of_convolution(layer: Layer) -> Dense | str:
         replace(type_, shape=(found.pixels, size))
         for type_, size in ((found.x, taps), (found.y, outputs))
     )
-    return Dense(weights, found.bias, found.factors, found.reach, x, y, found.fixed)
+    return Dense(
+        weights, found.bias, found.factors, found.reach, x, y, found.fixed, target=found.target
+    )
 
 
 def refusal(layer: Dense) -> str:

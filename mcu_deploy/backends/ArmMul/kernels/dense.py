@@ -79,7 +79,6 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     layer = dense.read(opened(node))
     if isinstance(layer, str):
         return layer
-    layer = replace(layer, target=node.target)
     if not layer.rows * layer.weights.size:
         return "there is nothing to compute"
     if reason := layers.bytes_refusal(layer):
