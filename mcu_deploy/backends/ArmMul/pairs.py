@@ -32,7 +32,7 @@ _MOST_SUMS = 127  # of a run
 MIDDLE = 0x7F00
 
 
-class Stream(NamedTuple):
+class PackedWeights(NamedTuple):
     """Weights as the sums read them, int8: of each filter its runs. A run says how many taps are
     summed at a time, how often, and has their weights; behind the last one there may be zeros. A
     filter of one run alone does not say how often. taps: those of a patch, with what is read beside
@@ -46,7 +46,7 @@ class Stream(NamedTuple):
     middles: Array
 
 
-def pack(weights: Array, cycles: Mapping[int, float], run: float | None) -> Stream:
+def pack(weights: Array, cycles: Mapping[int, float], run: float | None) -> PackedWeights:
     """The quickest stream of weights [filter, tap]. cycles: of so many taps at a time; run: what
     another run takes, or None where a filter is one run."""
     most = len(weights[0]) if run is None else _MOST_SUMS
@@ -65,7 +65,7 @@ def pack(weights: Array, cycles: Mapping[int, float], run: float | None) -> Stre
                 taps, padded = np.split(padded, [step * count])
                 values += [np.array([step] if run is None else [step, count]), taps]
                 left, runs = left - count, runs + 1
-    return Stream(np.concatenate(values).astype(np.int8), longest, sums, runs, middles)
+    return PackedWeights(np.concatenate(values).astype(np.int8), longest, sums, runs, middles)
 
 
 def functions(

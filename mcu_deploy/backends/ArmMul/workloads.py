@@ -29,7 +29,7 @@ KIT = Kit("ArmMul", Path(__file__).parent)
 _OF_A_CYCLE, _OF_A_LOAD = 0.035, 1.4
 
 
-class Work(NamedTuple):
+class RunCost(NamedTuple):
     """Of a run: cycles where all memory answers at once, and loads of constants, a byte or a word
     each."""
 
@@ -53,7 +53,7 @@ def proposal(
     body: str,
     give: Callable[[Layer], Prototype],
     *,
-    work: Work,
+    work: RunCost,
     flash: int,
     code: Mapping[str, int],
     title: str,

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mcu_deploy.backends.ArmMul.rounding import is_armv6m
-from mcu_deploy.backends.ArmMul.workloads import KIT, Work, proposal
+from mcu_deploy.backends.ArmMul.workloads import KIT, RunCost, proposal
 from mcu_deploy.backends.interface import (
     Constant,
     InPlace,
@@ -99,7 +99,7 @@ def _proposal(view: SubgraphView, node: Layer, walk: Walk, sums: LinearSum) -> P
 
     return proposal(
         view, node, stem(node.op.lower(), y.dtype.value, *sizes), body, give,
-        work=Work(cycles, loads), flash=constants + scales.value.nbytes,
+        work=RunCost(cycles, loads), flash=constants + scales.value.nbytes,
         code={body: of.code + (of.loops if walk.turns else 0)},
         title=node.op.lower(), layout=walk.rule,
         in_place=tuple(InPlace(k, 0, 0) for k in walk.whole if k in computed),

@@ -18,7 +18,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmMul.rounding import is_armv6m
-from mcu_deploy.backends.ArmMul.workloads import KIT, Work, proposal
+from mcu_deploy.backends.ArmMul.workloads import KIT, RunCost, proposal
 from mcu_deploy.backends.interface import Layer, LayoutRule, Proposal, SubgraphView
 from mcu_deploy.backends.isa.clamps import opened
 from mcu_deploy.backends.kit import overlap
@@ -174,7 +174,7 @@ class _Kernel:
         return proposal(
             view, self.node, f"{pool.stem}_{pool.x.dtype.value}", body,
             lambda layer: signature(layer, ()),
-            work=Work(cycles), flash=0, code={body: code},
+            work=RunCost(cycles), flash=0, code={body: code},
             title=pool.title,
             layout=LayoutRule.NATURAL if pool.is_natural else LayoutRule.CHANNELS_LAST,
             helpers=(QUANTIZE,) if rounding.margin else (),

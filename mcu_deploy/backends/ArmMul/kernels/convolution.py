@@ -16,7 +16,7 @@ import numpy as np
 from mcu_deploy.backends.ArmMul import pairs
 from mcu_deploy.backends.ArmMul.pairs import PIXELS
 from mcu_deploy.backends.ArmMul.rounding import Rounding, is_armv6m, round_sums
-from mcu_deploy.backends.ArmMul.workloads import KIT, Work, proposal
+from mcu_deploy.backends.ArmMul.workloads import KIT, RunCost, proposal
 from mcu_deploy.backends.interface import (
     Constant,
     InPlace,
@@ -179,7 +179,7 @@ class _Kernel:
         return overlap.fact(self.node, 0, overlap.distance(count * self.filters, of_groups))
 
     @property
-    def _work(self) -> Work:
+    def _work(self) -> RunCost:
         of, stream = self.model, self.stream
         groups, pixels = -(-self.layer.pixels // PIXELS), self.layer.pixels
         unsolved = self.rounding.unsolved
@@ -193,4 +193,4 @@ class _Kernel:
         outputs = self.filters * output + unsolved * of.in_float
         cycles: float = groups * a_group + pixels * outputs
         loads = groups * (stream.values.size + 3 * self.filters) + pixels * unsolved
-        return Work(cycles, loads)
+        return RunCost(cycles, loads)

@@ -19,7 +19,7 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmMul.pairs import MIDDLE, fits
 from mcu_deploy.backends.ArmMul.rounding import is_armv6m, round_sums
-from mcu_deploy.backends.ArmMul.workloads import KIT, Work, proposal
+from mcu_deploy.backends.ArmMul.workloads import KIT, RunCost, proposal
 from mcu_deploy.backends.interface import (
     CFunction,
     Constant,
@@ -177,7 +177,7 @@ class _Kernel:
         ends = (row + 1) * self.filters
         return overlap.fact(self.node, 0, overlap.distance(ends, row * self.taps))
 
-    def _work(self, of: _Cycles) -> Work:
+    def _work(self, of: _Cycles) -> RunCost:
         fours = int((self.at_once == _TAPS).sum())
         unsolved = self.rounding.unsolved
         output = of.output + (of.wide if self.rounding.is_wide else 0)
@@ -187,7 +187,7 @@ class _Kernel:
             + self.taps * of.tap + of.row
         )  # fmt: skip
         loads = self.layer.rows * sum(c.value.size for c in self._constants)
-        return Work(cycles, loads)
+        return RunCost(cycles, loads)
 
 
 def _of_one(layer: Dense) -> Dense:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mcu_deploy.backends.ArmMul.rounding import Rounding, is_armv6m, round_sums
-from mcu_deploy.backends.ArmMul.workloads import KIT, Work, proposal
+from mcu_deploy.backends.ArmMul.workloads import KIT, RunCost, proposal
 from mcu_deploy.backends.interface import (
     Constant,
     InPlace,
@@ -218,7 +218,7 @@ class _Kernel:
                 return ()
         return (InPlace(0, 0, exactly=True),)
 
-    def _work(self) -> Work:
+    def _work(self) -> RunCost:
         of, window, taps = self._model, self.window, self.window.kernel[1]
         elements = {
             t * window.stride[1] + k * window.dilation[1]
@@ -234,7 +234,7 @@ class _Kernel:
         cycles += unsolved * tiles * self.tile * of.in_float
         # A channel's taps and words, those of bytes anew for each row of taps.
         reads = tiles * math.prod(window.kernel) if not self.is_of_words else self.bands.taps
-        return Work(cycles, self.channels * (reads + 3))
+        return RunCost(cycles, self.channels * (reads + 3))
 
     @property
     def _code(self) -> int:
