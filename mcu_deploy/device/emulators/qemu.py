@@ -70,13 +70,16 @@ class Qemu(Launcher):
             listener.listen(1)
             port = listener.getsockname()[1]
             descriptor = listener.fileno()
-            # nodelay: without it small frames wait for each other's acknowledgement.
-            chardev = f"socket,id=mcu,fd={descriptor},server=on,wait=on,nodelay=on"
+            # nodelay: without it small frames wait for each other's acknowledgement. mux: it keeps
+            # 32 bytes ahead for a UART that has room for one. Without it QEMU stops watching the
+            # socket for each byte, and its threads wake each other to start again.
+            chardev = f"socket,id=mcu,fd={descriptor},server=on,wait=on,nodelay=on,mux=on"
             command = [
                 *_base_command(job),
                 *("-chardev", chardev),
                 *(["-serial", "null"] * job.board.qemu.serial),
                 *("-serial", "chardev:mcu"),
+                *("-echr", "0x100"),  # what a mux takes for a command: no byte
                 *job.extra_args,
             ]
             process = ChildProcess("QEMU", command, folder=job.folder, pass_fds=(descriptor,))
