@@ -58,12 +58,17 @@ class Core:
         return self._difference("memories_data_wait", lambda: self._model.memories_write(address))
 
 
-@pytest.fixture
-def core(tmp_path: Path) -> Callable[..., Core]:
-    """Makes a core: each has a library of its own, whose state nobody else has."""
-    library = tmp_path / "memories.so"
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("model") / "memories.so"
     command = ["gcc", "-std=gnu99", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
-    subprocess.run([*command, "-o", library, SOURCE], check=True)
+    subprocess.run([*command, "-o", made, SOURCE], check=True)
+    return made
+
+
+@pytest.fixture
+def core(library: Path, tmp_path: Path) -> Callable[..., Core]:
+    """Makes a core: each has a copy of the library, whose state nobody else has."""
     made: list[Path] = []
 
     def make(*lines: str) -> Core:
