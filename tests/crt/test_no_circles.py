@@ -3,6 +3,7 @@ in a circle."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -24,6 +25,8 @@ DOORS = {"mcu_firmware_main", "mcu_fault_report"}
 )  # the last has two cores
 def test_no_files_call_each_other_in_a_circle(name: str, tmp_path: Path) -> None:
     board = load_board(name)
+    if not board.is_host:  # who calls whom is the same on each core, and this one's is compiled
+        board = replace(board, cflags=load_board("mps2-an386").cflags)
     firmware = Firmware.of(board)
     toolchain = Toolchain.for_board(board)
     defined: dict[str, str] = {}
