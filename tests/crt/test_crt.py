@@ -210,15 +210,15 @@ def test_the_library_exports_its_names_only_and_holds_no_data(
     build([*gcc, "-c", *LIBRARY])
     defined: set[str] = set()
     undefined: set[str] = set()
-    for member in LIBRARY:
-        symbols = run(["arm-none-eabi-nm", tmp_path / f"{member.stem}.o"]).stdout
-        for line in symbols.splitlines():
-            kind, name = line.split()[-2:]
-            assert kind not in "bBdDCVWvw", f"{member.name} has writable or weak data: {name}"
-            if kind == "U":
-                undefined.add(name)
-            elif kind.isupper():
-                defined.add(name)
+    objects = [f"{source.stem}.o" for source in LIBRARY]
+    for line in run(["arm-none-eabi-nm", "-A", *objects]).stdout.splitlines():
+        member = line.partition(":")[0]
+        kind, name = line.split()[-2:]
+        assert kind not in "bBdDCVWvw", f"{member} has writable or weak data: {name}"
+        if kind == "U":
+            undefined.add(name)
+        elif kind.isupper():
+            defined.add(name)
     assert {"mcu_instance_run", "mcu_run", "_mcu_run_begin", "_mcu_run_end"} <= defined
     assert all(re.match(r"_?mcu_[a-z]", name) for name in defined)
     outside = {name for name in undefined - defined if not name.startswith("__gnu_thumb1_case_")}
@@ -334,18 +334,9 @@ def test_cpp_header_compiles_for_cores(core: str, tmp_path: Path) -> None:
 
 @pytest.mark.needs_host_gcc
 def test_each_header_stands_alone(tmp_path: Path) -> None:
-    for header in ("dlpack", "model", "runtime", "memory", "managed"):
-        source = tmp_path / f"{header}.c"
-        source.write_text(f'#include "mcu/{header}.h"\n#include "mcu/{header}.h"\nint unused;\n')
-        build(["gcc", *C_FLAGS, *INCLUDES, "-fsyntax-only", source])
-        cpp: list[str | Path] = [
-            "g++",
-            "-std=c++11",
-            *WARNINGS,
-            *INCLUDES,
-            "-fsyntax-only",
-            "-x",
-            "c++",
-            source,
-        ]
-        build(cpp)
+    sources = [tmp_path / f"{n}.c" for n in ("dlpack", "model", "runtime", "memory", "managed")]
+    for source in sources:
+        source.write_text(f'#include "mcu/{source.stem}.h"\n' * 2 + "int unused;\n")
+    build(["gcc", *C_FLAGS, *INCLUDES, "-fsyntax-only", *sources])
+    cpp = ["g++", "-std=c++11", *WARNINGS, *INCLUDES, "-fsyntax-only", "-x", "c++"]
+    build([*cpp, *sources])
