@@ -15,7 +15,9 @@ from mcu_deploy.api.building import build
 from mcu_deploy.api.profiling import profile
 from mcu_deploy.options import Options
 
-pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu]
+pytestmark = [
+    pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order"),
+]  # fmt: skip
 
 _WITHIN = 0.15
 # A flash of 5 wait states behind caches of 1,024 and 256 bytes, which both the count and the price
