@@ -34,7 +34,7 @@ def test_networks_give_the_oracles_bits_without_undefined_behaviour(
     monkeypatch.setattr(rounding, "ARMV6_M", ("host",) if is_armv6m else ())
     registry = Registry.builtin().without("ArmMul").with_backend("ArmMul", _Anywhere)
     session = Session(registry, CreationOptions(dynamic_backends=False))
-    path = model(range(100, 100 + examples(100, 12)), tmp_path / "networks.onnx")
+    path = model(range(106, 106 + examples(100, 6)), tmp_path / "networks.onnx")
     options = Options(weights="array")
     board = load_board("host")
     network = compile_model(path, board, name="n", session=session, options=options)
