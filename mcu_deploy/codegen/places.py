@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mcu_deploy.backends.interface import Parameter
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.text import fill
 from mcu_deploy.ir import EdgeId, Graph
@@ -58,8 +59,8 @@ class Places:
         if key not in self._pointers:
             name = names.variable(stem, self._taken)
             self._pointers[key] = name
-            gap = "" if ctype.endswith("*") else " "
-            self._lines.append(f"{ctype}{gap}const {name} = ({ctype}){self._address(place)};")
+            declared = Parameter(ctype, f"const {name}")
+            self._lines.append(f"{declared} = ({ctype}){self._address(place)};")
         return self._pointers[key]
 
     def slot(self, slot: int, buffer: int) -> str:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from mcu_deploy.backends.interface import CFunction, Constant
+from mcu_deploy.backends.interface import CFunction, Constant, Parameter
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.text import wrap
 from mcu_deploy.plan import hot_code
@@ -170,8 +170,7 @@ def _definition(function: CFunction, symbol: str, body: str) -> str:
     qualifier = "static inline" if function.inline else kind
     if function.attributes:
         qualifier += f" __attribute__(({', '.join(function.attributes)}))"
-    gap = "" if function.result.endswith("*") else " "
-    head = f"{qualifier} {function.result}{gap}{symbol}("
+    head = f"{qualifier} {Parameter(function.result, symbol)}("
     unused = " MCU_UNUSED" if function.naked else ""  # as far as a compiler can see
     parameters = [f"{p}{unused}" for p in function.parameters] or ["void"]
     opened = wrap(head, parameters, ") {", declaration=True)

@@ -21,7 +21,7 @@ from mcu_deploy.backends.ArmMul.workloads import KIT
 from mcu_deploy.backends.interface import CFunction, Parameter
 from mcu_deploy.backends.kit.requantization import Requantization
 from mcu_deploy.backends.kit.stems import stem
-from mcu_deploy.ir import TensorType
+from mcu_deploy.ir import DType, TensorType
 
 PIXELS = 6
 # How many taps are summed at a time.
@@ -30,6 +30,11 @@ _MOST_SUMS = 127  # of a run
 # What halves begin with, so that they stay positive: both together are an immediate operand of the
 # M3, and any two products with inputs from -128 to 127 have room.
 MIDDLE = 0x7F00
+
+
+def less(x: TensorType) -> int:
+    """What an input's elements are less by in a word, so that they are from -128 to 127."""
+    return 128 if x.dtype is DType.UINT8 else 0
 
 
 class PackedWeights(NamedTuple):

@@ -65,6 +65,12 @@ class Prototype:
         """A pointer to the scratch, as elements of a C type."""
         return self.add(Parameter(f"{ctype} *", name), Argument(Role.SCRATCH))
 
+    def numbers(self, values: Mapping[str, int]) -> Self:
+        """Integers by value, by what the function calls them."""
+        for name, value in values.items():
+            self.add(Parameter("int32_t", name), scalar(value))
+        return self
+
     def _array(self, parameter: Parameter, constant: Constant) -> Self:
         self.constants.append(constant)
         return self.add(parameter, constant_argument(len(self.constants) - 1))

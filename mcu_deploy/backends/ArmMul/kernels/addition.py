@@ -23,12 +23,11 @@ from mcu_deploy.backends.interface import (
     Constant,
     InPlace,
     Layer,
-    Parameter,
     Proposal,
     SubgraphView,
 )
 from mcu_deploy.backends.isa.clamps import opened
-from mcu_deploy.backends.kit.arguments import Prototype, scalar, signature
+from mcu_deploy.backends.kit.arguments import Prototype, signature
 from mcu_deploy.backends.kit.loops import plus
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.quantized import byte_pairs, layers
@@ -95,7 +94,7 @@ def _proposal(view: SubgraphView, node: Layer, walk: Walk, sums: LinearSum) -> P
     def give(made: Layer) -> Prototype:
         """Layers of one run share their function, but for how many elements it has."""
         given = signature(laid(made, walk), (scales,), {"a": 0, "b": 1})
-        return given if sizes else given.add(Parameter("int32_t", "count"), scalar(walk.run))
+        return given if sizes else given.numbers({"count": walk.run})
 
     return proposal(
         view, node, stem(node.op.lower(), y.dtype.value, *sizes), body, give,

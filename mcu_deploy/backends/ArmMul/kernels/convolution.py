@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mcu_deploy.backends.ArmMul import pairs
-from mcu_deploy.backends.ArmMul.pairs import PIXELS
+from mcu_deploy.backends.ArmMul.pairs import PIXELS, less
 from mcu_deploy.backends.ArmMul.rounding import Rounding, is_armv6m, round_sums
 from mcu_deploy.backends.ArmMul.workloads import KIT, RunCost, proposal
 from mcu_deploy.backends.interface import (
@@ -22,19 +22,17 @@ from mcu_deploy.backends.interface import (
     InPlace,
     Layer,
     LayoutRule,
-    Parameter,
     Proposal,
     SubgraphView,
 )
 from mcu_deploy.backends.isa.clamps import opened
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import Prototype, scalar, signature
+from mcu_deploy.backends.kit.arguments import Prototype, signature
 from mcu_deploy.backends.kit.requantization import requantization
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import plane
 from mcu_deploy.backends.quantized import layers
 from mcu_deploy.backends.quantized.layers import Convolution
-from mcu_deploy.ir import DType
 
 OPERATORS = ("Conv", "tflite::Conv")
 
@@ -132,7 +130,7 @@ class _Kernel:
         """Its name and its body."""
         layer, window, channels = self.layer, self.window, self.channels
         values = {
-            "x_ctype": layer.x.dtype.c_type, "middle": 128 if layer.x.dtype is DType.UINT8 else 0,
+            "x_ctype": layer.x.dtype.c_type, "less": less(layer.x),
             "outputs": self.shared[1].stem,
             "in_float": "".join(f"{constant.stem}, " for constant in self.in_float),
         }  # fmt: skip
@@ -151,7 +149,7 @@ class _Kernel:
     def _constants(self) -> tuple[Constant, ...]:
         """A filter's words: what its sums begin with, its scale and its addend. Bytes from 0 to 255
         are less by 128 in a patch."""
-        moved = 128 * self.weights.sum(axis=1) if self.layer.x.dtype is DType.UINT8 else 0
+        moved = less(self.layer.x) * self.weights.sum(axis=1)
         starts = self.layer.bias + moved - self.stream.middles + self.rounding.moves
         words = np.column_stack([starts, self.rounding.words]).astype(np.int32)
         return (
@@ -162,13 +160,12 @@ class _Kernel:
 
     def _given(self, layer: Layer) -> Prototype:
         given = signature(layer, self._constants).scratch("uint32_t", "patch")
-        if self.layer.is_pixelwise:
-            sizes = {
-                "pixels": self.layer.pixels, "channels": self.channels, "filters": self.filters
-            }  # fmt: skip
-            for name, value in {**sizes, **self._numbers}.items():
-                given.add(Parameter("int32_t", name), scalar(value))
-        return given
+        if not self.layer.is_pixelwise:
+            return given
+        sizes = {
+            "pixels": self.layer.pixels, "channels": self.channels, "filters": self.filters
+        }  # fmt: skip
+        return given.numbers({**sizes, **self._numbers})
 
     @property
     def _in_place(self) -> tuple[InPlace, ...]:

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmMul.pairs import MIDDLE, fits
-from mcu_deploy.backends.ArmMul.rounding import is_armv6m, round_sums
+from mcu_deploy.backends.ArmMul.pairs import MIDDLE, fits, less
+from mcu_deploy.backends.ArmMul.rounding import Rounding, is_armv6m, round_sums
 from mcu_deploy.backends.ArmMul.workloads import KIT, RunCost, proposal
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -32,12 +32,11 @@ from mcu_deploy.backends.interface import (
 )
 from mcu_deploy.backends.isa.clamps import opened
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.arguments import Prototype, scalar, signature
-from mcu_deploy.backends.kit.requantization import Requantization, requantization
+from mcu_deploy.backends.kit.arguments import Prototype, signature
+from mcu_deploy.backends.kit.requantization import requantization
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.quantized import dense, layers
 from mcu_deploy.backends.quantized.dense import Dense
-from mcu_deploy.ir import DType
 
 OPERATORS = ("Gemm", "MatMul", "tflite::FullyConnected", "Conv", "tflite::Conv")
 
@@ -83,8 +82,8 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return "there is nothing to compute"
     if reason := layers.bytes_refusal(layer):
         return reason
-    kernel = _Kernel(node, layer)
-    return kernel.round() or [kernel.propose(view)]
+    rounding = _round(layer, layers.clamp(node))
+    return rounding if isinstance(rounding, str) else [_Kernel(node, layer, rounding).propose(view)]
 
 
 def pack(weights: Array) -> tuple[Array, Array]:
@@ -101,32 +100,19 @@ def pack(weights: Array) -> tuple[Array, Array]:
 
 
 class _Kernel:
-    def __init__(self, node: Layer, layer: Dense) -> None:
-        self.node, self.layer = node, layer
+    def __init__(self, node: Layer, layer: Dense, rounding: Rounding) -> None:
+        self.node, self.layer, self.rounding = node, layer, rounding
         self.filters, self.taps = layer.weights.shape
         self.blocks = -(-self.taps // _TAPS)
         self.stream, self.at_once = pack(layer.weights)
-        self.ending: Requantization | None = None
-
-    def round(self) -> str:
-        """Finds what rounds all filters, or each by itself; or says why nothing does, a clause."""
-        bounds = layers.clamp(self.node)
-        rounding = round_sums(_of_one(self.layer), bounds) if self.layer.is_uniform else ""
-        if isinstance(rounding, str) or not rounding.is_solved:
-            rounding = round_sums(self.layer, bounds)
-        if isinstance(rounding, str):
-            return rounding
-        self.rounding = rounding
-        if not rounding.is_solved:
-            self.ending = requantization(self.node, "f")
-        return ""
+        self.ending = None if rounding.is_solved else requantization(node, "f")
 
     def propose(self, view: SubgraphView) -> Proposal:
         is_v6 = is_armv6m(self.node.target)
         code = _M0_PLUS_CODE if is_v6 else _M3_CODE
         body = KIT.render(
             "dense.c.j2", y_ctype=self.layer.y.dtype.c_type, rounding=self.rounding,
-            ending=self.ending, middle=self._middle,
+            ending=self.ending, less=less(self.layer.x),
         )  # fmt: skip
         sums = _row_sums()
         return proposal(
@@ -140,15 +126,11 @@ class _Kernel:
             scratch_bytes=2 * _TAPS * self.blocks, in_place=self._in_place,
         )  # fmt: skip
 
-    @property
-    def _middle(self) -> int:
-        return 128 if self.layer.x.dtype is DType.UINT8 else 0
-
     @functools.cached_property
     def _constants(self) -> tuple[Constant, ...]:
         """What each filter's sums begin with; scale and addend, of each filter or of all."""
         middles = np.repeat(MIDDLE * self.blocks * _TAPS // self.at_once, _FILTERS)
-        starts = self.layer.bias + self._middle * self.layer.weights.sum(axis=1)
+        starts = self.layer.bias + less(self.layer.x) * self.layer.weights.sum(axis=1)
         starts = starts - middles[: self.filters] + self.rounding.moves
         return (
             Constant("weights", self.stream),
@@ -166,9 +148,7 @@ class _Kernel:
             **({} if self.rounding.is_wide else {"bits": self.rounding.bits}),
             "down": self.rounding.shift, "low": low, "high": high,
         }  # fmt: skip
-        for name, value in numbers.items():
-            given.add(Parameter("int32_t", name), scalar(value))
-        return given
+        return given.numbers(numbers)
 
     @property
     def _in_place(self) -> tuple[InPlace, ...]:
@@ -188,6 +168,15 @@ class _Kernel:
         )  # fmt: skip
         loads = self.layer.rows * sum(c.value.size for c in self._constants)
         return RunCost(cycles, loads)
+
+
+def _round(layer: Dense, bounds: tuple[int, int]) -> Rounding | str:
+    """What rounds all filters, or each by itself; or why nothing does, a clause."""
+    if layer.is_uniform:
+        rounding = round_sums(_of_one(layer), bounds)
+        if isinstance(rounding, Rounding) and rounding.is_solved:
+            return rounding
+    return round_sums(layer, bounds)
 
 
 def _of_one(layer: Dense) -> Dense:

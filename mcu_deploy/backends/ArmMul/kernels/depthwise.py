@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -194,15 +194,20 @@ class _Kernel:
             ending=self.ending, low=low, high=high, names=[f"sum{t}" for t in range(self.tile)],
         )  # fmt: skip
 
-    def _products(self) -> list[str]:
-        """Of a row of taps: each element is loaded once."""
-        taps, stride, step = self.window.kernel[1], self.window.stride[1], self.window.dilation[1]
-        lines = [f"const int32_t w{k} = tap[{k}];" for k in range(taps)]
+    @functools.cached_property
+    def _uses(self) -> Mapping[int, Sequence[tuple[int, int]]]:
+        """Of a row of taps, which outputs meet an element, and by which tap."""
+        stride, step = self.window.stride[1], self.window.dilation[1]
         uses: dict[int, list[tuple[int, int]]] = {}
         for t in range(self.tile):
-            for k in range(taps):
+            for k in range(self.window.kernel[1]):
                 uses.setdefault(t * stride + k * step, []).append((t, k))
-        for at, of in sorted(uses.items()):
+        return uses
+
+    def _products(self) -> list[str]:
+        """Of a row of taps: each element is loaded once."""
+        lines = [f"const int32_t w{k} = tap[{k}];" for k in range(self.window.kernel[1])]
+        for at, of in sorted(self._uses.items()):
             lines.append(f"const int32_t x{at} = at[{at}];")
             lines += [f"sum{t} += x{at} * w{k};" for t, k in of]
         return lines
@@ -220,13 +225,9 @@ class _Kernel:
 
     def _work(self) -> RunCost:
         of, window, taps = self._model, self.window, self.window.kernel[1]
-        elements = {
-            t * window.stride[1] + k * window.dilation[1]
-            for t in range(self.tile) for k in range(taps)
-        }  # fmt: skip
         tiles = self.tiles * window.output[0]
         unsolved = self.rounding.unsolved
-        a_row = of.row + len(elements) * of.load + self.tile * taps * of.product
+        a_row = of.row + len(self._uses) * of.load + self.tile * taps * of.product
         a_tile = window.kernel[0] * a_row + self.tile * (
             of.output + (of.wide if self.rounding.is_wide else 0)
         )
