@@ -7,12 +7,29 @@ from typing import Any
 
 import pytest
 from quantized_layers import extremes
+from random_int8_nets import model
+from sampling import examples
 
 from mcu_deploy.api.building import Build, build
 from mcu_deploy.api.validating import validate
 from mcu_deploy.options import Options
 
 MARKS = [pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.usefixtures("any_order")]
+
+GOALS = ("speed", "balanced", "size", "ram")
+_AT_ONCE = 10
+
+
+def drawn(batch: int, few: int, board: str, folder: Path) -> Build:
+    """Ten networks of int8 and uint8 that are drawn, side by side in a firmware, for one goal after
+    the other: the oracle's bits. few: how many of them the sample has."""
+    numbers = range(_AT_ONCE * batch, _AT_ONCE * batch + examples(_AT_ONCE, few))
+    path = model(numbers, folder / "networks.onnx")
+    options = Options(optimize_for=GOALS[batch % len(GOALS)])
+    built = build(path, board, folder / "build", options=options)
+    found = validate(built, extremes(path), onnxruntime=False)
+    assert found.passed, found
+    return built
 
 
 def right(
