@@ -82,6 +82,24 @@ def test_prices_of_all_families_are_what_layers_take(board: str, tmp_path: Path)
     _check(tuple(CASES), board, tmp_path)
 
 
+# Families that call the C library, of which a cache of 1 KB holds most.
+_LIBRARY = (
+    "tanh", "atanh", "rnn", "erf", "softplus", "mish", "power", "cast", "lstm", "gru",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("families", "most"), first([(_LIBRARY[:5], 1), (_LIBRARY, None)]), ids=["some", "all"]
+)
+def test_prices_of_the_c_library_behind_a_cache_of_512_bytes(
+    families: tuple[str, ...], most: int | None, tmp_path: Path
+) -> None:
+    cache = 'instruction_cache = { lines = 16, line_bytes = 32, policy = "lru" }'
+    board = tmp_path / "board.toml"
+    board.write_text(f'inherits = "{_BOARDS[0]}"\nname = "small"\n[rated.timing.flash]\n{cache}\n')
+    _check(families, str(board), tmp_path, most)
+
+
 @pytest.mark.matrix
 @pytest.mark.parametrize("board", _BOARDS)
 @pytest.mark.parametrize("plane", [8, 13])
