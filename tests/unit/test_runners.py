@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import struct
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -28,11 +28,11 @@ from mcu_deploy.runners.interface import FlashJob, Trouble, runners
 SEGMENTS = ((0x0800_FFF8, bytes(range(1, 41))), (0x0801_0100, b"abc"), (0x2000_0000, b""))
 
 
-def _elf(path: Path) -> Path:
+def _elf(path: Path, segments: Sequence[tuple[int, bytes]] = SEGMENTS) -> Path:
     """An image with two segments, the first of which crosses a border of 64 KiB, and an empty
     one."""
-    rows, data, at = b"", b"", 52 + 32 * len(SEGMENTS)
-    for address, content in SEGMENTS:
+    rows, data, at = b"", b"", 52 + 32 * len(segments)
+    for address, content in segments:
         size = len(content)
         rows += struct.pack("<8I", 1, at + len(data), 0x2000_0000, address, size, size, 5, 4)
         data += content
@@ -40,7 +40,7 @@ def _elf(path: Path) -> Path:
     sections = bytes(40) + struct.pack("<10I", 1, 3, 0, 0, at + len(data), len(names), 0, 0, 1, 0)
     data += names
     head = b"\x7fELF\x01\x01\x01" + bytes(9) + struct.pack(
-        "<HHIIIIIHHHHHH", 2, 40, 1, 0, 52, at + len(data), 0x0500_0000, 52, 32, len(SEGMENTS), 40,
+        "<HHIIIIIHHHHHH", 2, 40, 1, 0, 52, at + len(data), 0x0500_0000, 52, 32, len(segments), 40,
         2, 1,
     )  # fmt: skip
     data += sections
@@ -199,6 +199,14 @@ def test_intel_hex_is_what_objcopy_reads(job: FlashJob, tmp_path: Path) -> None:
     (first, data), (second, more), _ = SEGMENTS
     gap = b"\xff" * (second - first - len(data))
     assert (tmp_path / "a.bin").read_bytes() == binary(job.elf) == data + gap + more
+
+
+def test_raw_bytes_are_64_mb_at_most(tmp_path: Path) -> None:
+    first, size = 0x0800_0000, 64 << 20
+    raw = binary(_elf(tmp_path / "a.elf", [(first, b"a"), (first + size - 1, b"z")]))
+    assert (len(raw), raw[:2], raw[-2:]) == (size, b"a\xff", b"\xffz")
+    with pytest.raises(RequestError, match="to 0x0c000001, too far apart"):
+        binary(_elf(tmp_path / "b.elf", [(first, b"a"), (first + size, b"z")]))
 
 
 # What the tools print: recorded without a probe from OpenOCD 0.12.0, st-flash 1.7.0, pyOCD 0.46.0
