@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import onnx
 import pytest
 from memory_cases import move_all_the_time
 from sampling import first
@@ -97,20 +98,24 @@ def test_fixed_places_call_no_manager_and_move_nothing(models_dir: Path) -> None
 @pytest.mark.needs_host_gcc
 @pytest.mark.parametrize("memory", ["offline", "mru", "compact"])
 def test_the_report_names_strategy_and_peak(
-    memory: str, models_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    memory: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Of a network whose two layers share their constants, which lie in RAM once."""
     move_all_the_time(monkeypatch)
-    model = models_dir / "tflm_hello_world_int8" / "model.onnx"
+    text = """<ir_version: 8, opset_import: ["" : 17]> net (float[1, 2] x) => (float[1, 2] y)
+        <float[2, 2] w = {1, 2, 3, 4}>
+        { a = MatMul(x, w) b = Tanh(a) c = MatMul(b, w) y = Add(c, a) }"""
+    onnx.save_model(onnx.parser.parse_model(text), tmp_path / "net.onnx")
     options = Options(memory=memory, pools=PoolRequests(hot_weights=300))
-    report = build(model, "host", tmp_path, name="net", options=options).report
+    report = build(tmp_path / "net.onnx", "host", tmp_path / "build", options=options).report
     (network,) = report.networks
     assert network.memory == memory
-    source = (tmp_path / "network_net.c").read_text()
+    source = (tmp_path / "build" / "network_net.c").read_text()
     moved = sum(map(int, re.findall(r"memmove\(ws \+ \d+, ws \+ \d+, (\d+)\);", source)))
     hot = map(int, re.findall(r"\{_mcu_net_\w+, +\{\d+, +\d+, (\d+)\}\}", source))
-    assert network.hot_weights_bytes == sum(hot) > 0
+    assert network.hot_weights_bytes == sum(hot) == 16 + 8  # bytes of weights and of biases
     assert network.memory_moved_bytes == moved and (moved > 0) == (memory == "compact")
     assert 0 < network.memory_peak_bytes <= network.arena_bytes
-    header = (tmp_path / "include" / "network_net.h").read_text()
+    header = (tmp_path / "build" / "include" / "network_net.h").read_text()
     counted = re.findall(r"MEMORY_PEAK (\d+)U", header)
     assert [int(peak) for peak in counted] == [network.memory_peak_bytes] * (memory == "mru")
