@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from mcu_deploy import formats
@@ -29,11 +29,8 @@ GOALS = ("speed", "balanced", "size", "ram")
 # A build, and what it was made of.
 _Known = tuple[list[NetworkSource], GoalBuild]
 
-
-@dataclass(frozen=True)
-class _Time:
-    cycles: int | None
-    milliseconds: float | None
+# Cycles of a run, and its milliseconds at the board's rated clock.
+_Time = tuple[int | None, float | None]
 
 
 def front(
@@ -108,37 +105,34 @@ def _sources(networks: Sequence[Network]) -> list[NetworkSource]:
 
 def _made(goal: str, report: Report, time: _Time, is_asked: bool = False) -> GoalBuild:
     return GoalBuild(
-        goal, time.cycles, time.milliseconds, report.flash_bytes, report.ram_bytes,
-        report.arena_bytes, is_asked,
-    )  # fmt: skip
+        goal, *time, report.flash_bytes, report.ram_bytes, report.arena_bytes, is_asked
+    )
 
 
 def _counted(profile: Profile) -> _Time:
     """With what the core waits for its memories, where that is modelled."""
     if profile.time is None:
-        return _Time(profile.cycles, None)
-    return _Time(profile.time.cycles, profile.time.milliseconds)
+        return profile.cycles, None
+    return profile.time.cycles, profile.time.milliseconds
 
 
 def _priced(report: Report, networks: Sequence[Network]) -> _Time:
     """By the prices of the layers: on the board, or of a core alone that prices are of."""
     time = report.priced_time
     if time is not None:
-        return _Time(time.cycles, time.milliseconds)
-    if report.board is not None:
-        return _Time(None, None)
-    if any(depends_on_values(network) for network in networks):
-        return _Time(None, None)
-    return _sum(networks)
+        return time.cycles, time.milliseconds
+    if report.board is not None or any(depends_on_values(network) for network in networks):
+        return None, None
+    return _sum(networks), None
 
 
-def _sum(models: Sequence[Network]) -> _Time:
+def _sum(models: Sequence[Network]) -> int | None:
     """The prices of all layers, as often as they run; None where one has no price in cycles."""
     total = 0
     for model in models:
         for step in model.plan.steps:
             cost = step.choice.workload.costs.stated
             if cost is None or cost.unit is not Unit.CYCLES:
-                return _Time(None, None)
+                return None
             total += cost.value * model.plan.times[step.index]
-    return _Time(total, None)
+    return total
