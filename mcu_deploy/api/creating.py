@@ -16,6 +16,7 @@ from mcu_deploy.exports.values import sample_of, sample_values
 from mcu_deploy.output.paths import make_folders, remove_empty, resolved, shown, write_files
 from mcu_deploy.pipelines.first import installed_from
 from mcu_deploy.projects import contents
+from mcu_deploy.projects.asked import NO_MODEL, OwnModel
 from mcu_deploy.projects.labels import labels_for
 
 # From here on a board has room for the larger example, which needs 38 KB of flash and 10 KB of RAM,
@@ -69,7 +70,7 @@ def new_project(
         raise RequestError(
             f"{shown(path)} is there already, and not empty. Choose another folder for the project."
         )
-    subject = subject_for(target, model, data, labels, name)
+    subject = subject_for(target, OwnModel(model, data, labels, name))
     files = contents.project_files(real.name, target, subject)
     _write(files, path)
     note = installed_from().note
@@ -105,29 +106,24 @@ def _write(files: Mapping[str, bytes], path: Path) -> None:
         raise
 
 
-def subject_for(
-    board: Board,
-    model: str | Path | None = None,
-    data: str | Path | None = None,
-    labels: str | Path | None = None,
-    name: str | None = None,
-) -> contents.Subject:
+def subject_for(board: Board, own: OwnModel = NO_MODEL) -> contents.Subject:
     """What a project's firmware runs: the user's model, or an example that fits the board.
 
     The model is compiled for the board, so that one that cannot be is refused now.
     """
-    if model is None:
-        if data is not None or labels is not None or name is not None:
+    data = own.data
+    if own.model is None:
+        if own != NO_MODEL:
             raise UsageError("--data, --labels and --name are those of a model: give --model, too.")
         folder = resources.examples() / _example_for(board)
         (file,) = (f for f in folder.iterdir() if f.stem == "model")
         data, source = folder / "samples.npz", (folder / "SOURCE.md").read_bytes()
     else:
-        file, source = Path(model), None
-    network = compile_model(file, board, name=name)
+        file, source = Path(own.model), None
+    network = compile_model(file, board, name=own.name)
     samples = sample_of(network, data)
     inputs, outputs = sample_values(network, samples)
-    given = None if labels is None else Path(labels)
+    given = None if own.labels is None else Path(own.labels)
     return contents.Subject(
         name=network.name,
         suffix=file.suffix.lower(),

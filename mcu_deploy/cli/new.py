@@ -9,41 +9,24 @@ from typing import Annotated
 import typer
 
 from mcu_deploy.cli.console import print_json, say
-from mcu_deploy.cli.options import BoardOption, JsonOption
+from mcu_deploy.cli.options import BoardOption, JsonOption, with_own_model
 from mcu_deploy.cli.progress import working
+from mcu_deploy.projects.asked import OwnModel
 
 
+@with_own_model
 def new(
     directory: Annotated[Path, typer.Argument(help="The project's folder: a new one.")],
     board: BoardOption,
-    model: Annotated[
-        Path | None,
-        typer.Option("--model", help="Your model; one that ships with mcu-deploy by default."),
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            "--data",
-            help="An .npz whose first sample the firmware runs on; a made-up one by default.",
-        ),
-    ] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(
-            "--labels",
-            help="A text with a class a line; by default one that lies beside the model or in it.",
-        ),
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", help="Of the network; made of the file's by default.")
-    ] = None,
+    *,
+    own: OwnModel,
     as_json: JsonOption = False,
 ) -> None:
     """Write a small firmware project: CMake, main.c, a model, the board's start-up, a test."""
     from mcu_deploy.api import creating
 
     with working("writing a project"):
-        made = creating.new_project(directory, board, model, data=data, labels=labels, name=name)
+        made = creating.new_project(directory, board, **vars(own))
     if as_json:
         print_json(asdict(made) | {"path": str(made.path)})
         return
@@ -51,7 +34,7 @@ def new(
     say("  cmake --preset firmware", "  cmake --build --preset firmware")
     if made.emulators:
         say("  ctest --preset firmware")
-    if model is not None:
+    if own.model is not None:
         classes = f"; labels.h: {made.labels}" if made.labels else ""
         say(f"sample.h: {made.sample}{classes}")
     say(*(f"for the pipeline on GitHub: {note}" for note in made.notes))

@@ -18,6 +18,7 @@ from mcu_deploy.options import LAYERS, Options
 from mcu_deploy.options.flags import Flag, Flagged, flagged_fields, made_of
 from mcu_deploy.options.means import Connection, CreationOptions, Flasher, Workers
 from mcu_deploy.options.quantizing import Quantizing
+from mcu_deploy.projects.asked import OwnModel
 
 
 def completing(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
@@ -182,9 +183,10 @@ with_connection = _with_value("connection", Connection)
 with_flasher = _with_value("flasher", Flasher)
 with_workers = _with_value("workers", Workers)
 
-# A command's `about`: what an export is called, and who it is from. Its `quantizing`: how int8 is
-# made. Its `shapes`: options that say no more than these.
+# A command's `about`: what an export is called, and who it is from. Its `own`: what a project runs.
+# Its `quantizing`: how int8 is made. Its `shapes`: options that say no more than these.
 with_about = _with_value("about", About)
+with_own_model = _with_value("own", OwnModel)
 with_quantizing = _with_value("quantizing", Quantizing)
 with_shapes = _with_value("shapes", Options, lambda flag: flag.name == "--shape")
 

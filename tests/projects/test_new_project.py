@@ -20,6 +20,7 @@ from mcu_deploy import resources
 from mcu_deploy.api.creating import new_project, subject_for
 from mcu_deploy.boards import load_board
 from mcu_deploy.errors import McuDeployError, RequestError, ToolError, UsageError
+from mcu_deploy.projects.asked import OwnModel
 from mcu_deploy.projects.contents import emulators_of, project_files
 from mcu_deploy.projects.labels import labels_for
 
@@ -175,12 +176,14 @@ def test_the_sample_and_the_labels_are_the_models(ours: Path) -> None:
     kws = resources.examples() / "kws"
     labels = ours / "words.txt"
     labels.write_text("\n".join(f'say "{i}" ?' for i in range(12)))
-    subject = subject_for(board, kws / "model.onnx", kws / "samples.npz", labels)
+    subject = subject_for(board, OwnModel(kws / "model.onnx", kws / "samples.npz", labels))
     files = project_files("p", board, subject)
     expected = ", ".join(map(str, np.load(kws / "samples.npz")["ort0"][0].ravel()))
     assert f"sample_output0[12] = {{\n    {expected},\n}};" in files["sample.h"].decode()
     assert r'    "say \0421\042 \077",' in files["labels.h"].decode()
-    assert "labels.h" not in project_files("p", board, subject_for(board, ours / "test.tflite"))
+    assert "labels.h" not in project_files(
+        "p", board, subject_for(board, OwnModel(ours / "test.tflite"))
+    )
 
 
 def test_labels_are_found_beside_the_model_and_in_it(tmp_path: Path) -> None:
