@@ -27,7 +27,7 @@ from mcu_deploy.files.arrays import Array
 from mcu_deploy.files.given import is_file
 from mcu_deploy.files.samples import SampleFile, Samples, open_samples
 from mcu_deploy.ir import EdgeId
-from mcu_deploy.options import Options
+from mcu_deploy.options import LIMIT_DB, Options
 from mcu_deploy.output.progress import tell
 from mcu_deploy.quantizing import judging, names, preparing
 from mcu_deploy.quantizing.distances import Distance, Partner, distances, written
@@ -38,7 +38,6 @@ from mcu_deploy.report import NetworkReport, Report
 from mcu_deploy.report.tables import Table, Tabled
 from mcu_deploy.session import Session
 
-LIMIT_DB = 10.0
 SAMPLES = 8
 _BAR_DB = 5.0  # so much is a block of a bar
 _LONGEST_BAR = 12

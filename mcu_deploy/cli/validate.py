@@ -17,6 +17,7 @@ from mcu_deploy.cli.options import (
     with_connection,
 )
 from mcu_deploy.cli.progress import working
+from mcu_deploy.options import LAYERS, LIMIT_DB, Options
 from mcu_deploy.options.means import Connection
 from mcu_deploy.output.json_text import picked
 
@@ -45,7 +46,9 @@ def validate(
     limit: Annotated[
         float | None,
         typer.Option(
-            "--limit", metavar="DB", help="With --against: a layer below this SQNR has parted; 10."
+            "--limit",
+            metavar="DB",
+            help=f"With --against: a layer below this SQNR has parted; {LIMIT_DB:g}.",
         ),
     ] = None,
     data: Annotated[
@@ -91,7 +94,6 @@ def validate(
     from mcu_deploy.api.folder import folder_for
     from mcu_deploy.api.sized import made_up, samples_in
     from mcu_deploy.errors import RequestError, UsageError
-    from mcu_deploy.options import LAYERS, Options
     from mcu_deploy.options.checked import require_word
 
     if against is not None:

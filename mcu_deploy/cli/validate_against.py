@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcu_deploy.cli.console import FAILED, layer_lines, print_json, say
 from mcu_deploy.cli.progress import working
+from mcu_deploy.options import LIMIT_DB
 from mcu_deploy.output.json_text import picked
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def compare(
     with working(f"comparing {build} with {float_model}"):
         result = against.validate_against(
             float_model, build, data, board=board, model=model,
-            limit=against.LIMIT_DB if limit is None else limit,
+            limit=LIMIT_DB if limit is None else limit,
             count=samples or against.SAMPLES, connection=connection,
         )  # fmt: skip
     if as_json:

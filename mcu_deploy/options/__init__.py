@@ -23,6 +23,7 @@ from mcu_deploy.schema import Whole
 
 HEAD, TAIL = "head", "tail"
 LAYERS = ("built", "all")
+LIMIT_DB = 10.0  # a layer with an SQNR below it has parted from that of the float model
 # Negative: the bound of a size that each run decides.
 Dimension = Annotated[int, Whole(-(1 << 24), 1 << 32)]
 AUTO = "auto"
