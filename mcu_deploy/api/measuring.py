@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from mcu_deploy import formats
+from mcu_deploy.agreement.made_up import random_samples
 from mcu_deploy.api.building import Build, build
 from mcu_deploy.api.folder import BuildFolder, open_folder
 from mcu_deploy.api.profiling import profile
@@ -20,7 +21,7 @@ from mcu_deploy.boards import Board
 from mcu_deploy.device.emulators import choose_emulator, launchers_for
 from mcu_deploy.errors import InternalError, McuDeployError, RequestError
 from mcu_deploy.files.given import is_file
-from mcu_deploy.files.samples import Samples, load_samples, random_samples
+from mcu_deploy.files.samples import Samples, load_samples
 from mcu_deploy.hygiene import check_files
 from mcu_deploy.options import Options
 from mcu_deploy.output import MARKER, locked

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from mcu_deploy.agreement.made_up import random_samples
 from mcu_deploy.api.counted import count
 from mcu_deploy.api.folder import AnyFolder, BuildFolder, as_folder
 from mcu_deploy.api.running import Connection, open_device
@@ -13,7 +14,6 @@ from mcu_deploy.backends.interface import LayerCount
 from mcu_deploy.codegen.symbols import Symbols
 from mcu_deploy.compiled import Network
 from mcu_deploy.errors import BackendFault, McuDeployError, RequestError
-from mcu_deploy.files.samples import random_samples
 from mcu_deploy.report import LayerReport, NetworkReport
 from mcu_deploy.report.profile import LayerCost, Profile
 from mcu_deploy.session import Session

@@ -6,18 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from mcu_deploy.agreement.made_up import drawn, random_samples, random_values
 from mcu_deploy.api.folder import ObjectFolder
 from mcu_deploy.compiled import Network
 from mcu_deploy.errors import RequestError
 from mcu_deploy.files.arrays import Array
-from mcu_deploy.files.samples import (
-    Samples,
-    extent,
-    load_samples,
-    random_samples,
-    random_values,
-    shape_in,
-)
+from mcu_deploy.files.samples import Samples, extent, load_samples, shape_in
 from mcu_deploy.ir import TensorType
 from mcu_deploy.selection.formulas import Size
 from mcu_deploy.session import Session
@@ -46,10 +40,12 @@ def made_up(network: Network, sizes: Sequence[int] | None = None) -> Samples:
             raise _has_one(network, "--sizes")
         return random_samples(network.graph, edges=network.inputs)
     chosen = sizes or sorted({size.least, max(size.most // 2, size.least), size.most})
+    inputs = drawn(network.graph, network.inputs)
     found: list[tuple[Array, ...]] = []
     for one in chosen:
         _require(network, size, one)
-        found += random_values(_types(network, size, one), 1).inputs
+        at = zip(inputs, _types(network, size, one), strict=True)
+        found += random_values([of._replace(type=type_) for of, type_ in at], 1).inputs
     said = ", ".join(map(str, chosen))
     return Samples(tuple(found), f"a random generator (seed 0), of the sizes {said}")
 

@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from mcu_deploy import interpreter
+from mcu_deploy.agreement.made_up import random_samples
 from mcu_deploy.agreement.rules import BITS, SHARE, Rule, rules
 from mcu_deploy.compiled import Network
 from mcu_deploy.exports.model import Value
 from mcu_deploy.files.arrays import Array
-from mcu_deploy.files.samples import Samples, load_samples, random_samples
+from mcu_deploy.files.samples import Samples, load_samples
 from mcu_deploy.ir import EdgeId
 from mcu_deploy.plan import InSlot
 

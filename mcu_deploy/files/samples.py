@@ -1,4 +1,4 @@
-"""Inputs for a network: read from .npz or .npy files, or made up from a seed."""
+"""Inputs for a network, read from .npz or .npy files."""
 
 from __future__ import annotations
 
@@ -215,31 +215,3 @@ def _conversion(given: np.dtype[Any], type_: TensorType) -> str:
         f"It is quantized, so convert the array: np.clip(np.round(array / {scale!s}) "
         f"{'-' if zero < 0 else '+'} {abs(zero)}, {low}, {high}).astype(np.{wanted})."
     )
-
-
-def random_samples(graph: Graph, count: int = 4, edges: Sequence[EdgeId] | None = None) -> Samples:
-    """Made-up samples for a graph's inputs, or for these of its edges: integers over their
-    whole range, floats from a standard normal.
-    """
-    wanted = graph.inputs if edges is None else edges
-    return random_values([graph.type(edge) for edge in wanted], count)
-
-
-def random_values(types: Sequence[TensorType], count: int) -> Samples:
-    """As `random_samples`, for inputs of these types."""
-    generator = np.random.default_rng(0)
-
-    def one(type_: TensorType) -> Array:
-        if type_.dtype.wide.is_float:
-            return generator.standard_normal(type_.shape).astype(type_.dtype.numpy)
-        if type_.dtype.is_packed:
-            return generator.integers(*type_.dtype.range, type_.shape, endpoint=True).astype(
-                type_.dtype.numpy
-            )
-        if not type_.dtype.is_integer:
-            return generator.integers(0, 2, type_.shape).astype(type_.dtype.numpy)
-        low, high = type_.dtype.range if type_.dtype.bytes == 1 else (0, 100)
-        return generator.integers(low, high, type_.shape, dtype=type_.dtype.numpy, endpoint=True)
-
-    samples = tuple(tuple(map(one, types)) for _ in range(count))
-    return Samples(samples, "a random generator (seed 0)")

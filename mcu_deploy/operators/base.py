@@ -80,6 +80,7 @@ class Call:
 
 Evaluate = Callable[[Call], Sequence[Array]]
 Macs = Callable[[Call], int]
+Positions = Callable[[Call], int]
 
 
 # For `Operator.moves`: the first input.
@@ -106,7 +107,8 @@ class Operator:
     float32 gives the same bits everywhere. takes_clamp: it has the attribute "activation".
     has_weights: products of its first two inputs are summed, in int32 where both are quantized.
     real_parameters: its inputs behind the first are parameters, which it reads as real numbers.
-    converts: it is a border between integers and real numbers.
+    converts: it is a border between integers and real numbers. positions: of one whose second
+    input holds positions in its first one, how many the shortest axis has that they count along.
     """
 
     name: str
@@ -125,6 +127,7 @@ class Operator:
     has_weights: bool = False
     real_parameters: bool = False
     converts: bool = False
+    positions: Positions | None = None
 
 
 def evaluate(operator: Operator, call: Call) -> tuple[Array, ...]:

@@ -34,6 +34,17 @@ def batch_dims(call: Call) -> int:
     return int(call.attributes.get("batch_dims", 0))
 
 
+def along_axis(call: Call) -> int:
+    """How many positions there are along the axis."""
+    return call.type(0).shape[call.axis()]
+
+
+def _along_each(call: Call) -> int:
+    """Of the axes that a position of GatherND or ScatterND counts along the shortest one's."""
+    batch = batch_dims(call)
+    return min(call.type(0).shape[batch : batch + call.type(1).shape[-1]])
+
+
 def misfit(call: Call) -> str | None:
     """What does not fit in the shapes of one of these operators, as a clause; None: all does."""
     x, indices, y = call.type(0).shape, call.type(1).shape, call.results[0].shape
@@ -101,9 +112,9 @@ def _scattered(call: Call, at: Sequence[Array], updates: Array) -> Array:
 
 
 OPERATORS = (
-    Operator("GatherElements", _gather_elements, moves=FIRST, copies=True),
-    Operator("GatherND", _gather_nd, moves=FIRST, copies=True),
-    Operator("ScatterElements", _scatter_elements),
-    Operator("Scatter", _scatter_elements),
-    Operator("ScatterND", _scatter_nd),
+    Operator("GatherElements", _gather_elements, moves=FIRST, copies=True, positions=along_axis),
+    Operator("GatherND", _gather_nd, moves=FIRST, copies=True, positions=_along_each),
+    Operator("ScatterElements", _scatter_elements, positions=along_axis),
+    Operator("Scatter", _scatter_elements, positions=along_axis),
+    Operator("ScatterND", _scatter_nd, positions=_along_each),
 )

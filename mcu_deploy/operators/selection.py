@@ -13,7 +13,7 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.operators.base import FIRST, Call, Operator
-from mcu_deploy.operators.indexing import counted
+from mcu_deploy.operators.indexing import along_axis, counted
 
 
 def _list(call: Call, index: int, name: str) -> list[int] | None:
@@ -222,6 +222,6 @@ def _resize(call: Call) -> list[Array]:
 OPERATORS = (
     Operator("Slice", _slice, moves=FIRST, copies=True),
     Operator("Split", _split, moves=FIRST, copies=True),
-    Operator("Gather", _gather, moves=FIRST, copies=True),
+    Operator("Gather", _gather, moves=FIRST, copies=True, positions=along_axis),
     Operator("Resize", _resize, moves=FIRST),
 )

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from mcu_deploy.agreement.made_up import random_samples
 from mcu_deploy.agreement.rules import BITS, SHARE, STEP, Rule, rules
 from mcu_deploy.agreement.runs import run_oracle
 from mcu_deploy.compiled import Network
 from mcu_deploy.errors import RequestError, one_line, shorten
 from mcu_deploy.files.arrays import Array, ArrayFile
 from mcu_deploy.files.given import is_file, why_no_file
-from mcu_deploy.files.samples import Samples, load_samples, random_samples
+from mcu_deploy.files.samples import Samples, load_samples
 from mcu_deploy.ir import EdgeId
 
 ORACLE, RANDOM = "oracle", "random"

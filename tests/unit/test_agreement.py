@@ -17,6 +17,7 @@ from operators.test_lowering import lowered
 
 from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.agreement import metrics
+from mcu_deploy.agreement.made_up import random_samples
 from mcu_deploy.agreement.reference import Reference, reference_tensors, run_reference
 from mcu_deploy.agreement.rules import BITS, EQUAL, ONE_STEP, SHARE, STEP, Rule, layer_rules, rules
 from mcu_deploy.agreement.second_opinion import compare_with
@@ -25,7 +26,7 @@ from mcu_deploy.api.folder import open_folder
 from mcu_deploy.api.validating import _Verdict, validate
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
-from mcu_deploy.files.samples import load_samples, random_samples
+from mcu_deploy.files.samples import load_samples
 from mcu_deploy.ir import Graph
 from mcu_deploy.options import Options
 
