@@ -16,6 +16,7 @@ from mcu_deploy.boards.model import (
     SetupStep,
 )
 from mcu_deploy.boards.timing_form import TimingForm
+from mcu_deploy.options import Clock
 from mcu_deploy.runners.interface import runners
 from mcu_deploy.schema import Bytes, Clause, Keys, Multiple, Text, Unfit, Whole, kept, keys_of, made
 
@@ -213,7 +214,7 @@ class MicrocontrollerForm:
     boot: tuple[Text, ...] = ()
     interrupts: tuple[str, ...] = ()
     untested: bool = False
-    clock: Literal["reset", "rated"] = "reset"
+    clock: Clock = "reset"
     caches: bool = False
     rated: RatedForm | None = None
     stack: StackForm = StackForm()

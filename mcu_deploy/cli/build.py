@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
@@ -13,13 +13,14 @@ from mcu_deploy.cli.console import drawn, float_lines, layer_lines, out, print_j
 from mcu_deploy.cli.options import (
     JsonOption,
     WideOption,
+    either,
     with_creation,
     with_options,
     with_processor,
 )
 from mcu_deploy.cli.progress import working
 from mcu_deploy.errors import UsageError
-from mcu_deploy.options import Options
+from mcu_deploy.options import Clock, Options
 from mcu_deploy.options.means import CreationOptions
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def build(
     clock: Annotated[
         str | None,
         typer.Option(
-            metavar="[reset|rated]", help="As the chip starts, or as fast as it may be (--board)."
+            metavar=either(get_args(Clock)),
+            help="As the chip starts, or as fast as it may be (--board).",
         ),
     ] = None,
     depfile: Annotated[

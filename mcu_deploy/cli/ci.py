@@ -9,9 +9,10 @@ import typer
 from rich.markup import escape
 
 from mcu_deploy.cli.console import FAILED, err, out, print_json, say, table
-from mcu_deploy.cli.options import JsonOption, completing, named_by, with_workers
+from mcu_deploy.cli.options import JsonOption, completing, either, with_workers
 from mcu_deploy.cli.progress import working
 from mcu_deploy.options.means import Workers
+from mcu_deploy.pipelines.providers import NAMES
 
 if TYPE_CHECKING:
     from mcu_deploy.pipelines.result import BuildOutcome, PipelineResult
@@ -25,9 +26,9 @@ def ci(
     init: Annotated[
         str | None,
         typer.Option(
-            metavar="[github|gitlab]",
+            metavar=either(NAMES),
             help="Write the files of a pipeline, and do nothing else.",
-            autocompletion=completing(named_by("pipelines.provider", "providers")),
+            autocompletion=completing(lambda: NAMES),
         ),
     ] = None,
     source: Annotated[

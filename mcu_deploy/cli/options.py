@@ -35,6 +35,11 @@ def named_by(module: str, function: str) -> Callable[[], Iterable[str]]:
     return lambda: getattr(import_module(f"mcu_deploy.{module}"), function)()
 
 
+def either(words: Iterable[str]) -> str:
+    """As the help shows an option that has a few words."""
+    return f"[{'|'.join(words)}]"
+
+
 complete_boards = completing(named_by("boards.document", "shipped_boards"))
 _cores = named_by("boards.cores", "core_names")
 

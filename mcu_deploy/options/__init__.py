@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from mcu_deploy.discovery import named
 from mcu_deploy.errors import UsageError
@@ -27,6 +27,7 @@ LIMIT_DB = 10.0  # a layer with an SQNR below it has parted from that of the flo
 # Negative: the bound of a size that each run decides.
 Dimension = Annotated[int, Whole(-(1 << 24), 1 << 32)]
 AUTO = "auto"
+Clock = Literal["reset", "rated"]  # that of a board's start-up
 
 
 def _pair(flag: str, form: str) -> Callable[[str], tuple[str, str]]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import ModuleType
+from importlib import import_module
 
 import jinja2
 
 from mcu_deploy.device.emulators.renode import PACKAGE, RELEASE
-from mcu_deploy.discovery import named
 from mcu_deploy.options.checked import require_word
+from mcu_deploy.pipelines import providers
 
 # renode-run is not on PyPI: the state of July 2026 (version 0.5.0), as in scripts/renode.sh.
 _RENODE_RUN = "git+https://github.com/antmicro/renode-run@898ff4f316f10d800c4cc8d4e1582d55f5faa4ad"
@@ -35,16 +34,10 @@ class Provider:
     remedy: str = ""
 
 
-def providers() -> Mapping[str, ModuleType]:
-    """The modules of mcu_deploy.pipelines.providers by their NAME."""
-    return named("mcu_deploy.pipelines.providers")
-
-
 def provider_named(name: str) -> Provider:
     """A provider. UsageError, with those there are, for any other name."""
-    known = providers()
-    require_word("--init", name, tuple(known))
-    found: Provider = known[name].PROVIDER
+    require_word("--init", name, providers.NAMES)
+    found: Provider = import_module(f"{providers.__name__}.{name}").PROVIDER
     return found
 
 

@@ -16,7 +16,8 @@ from mcu_deploy.pipelines import first
 from mcu_deploy.pipelines.comparing import NUMBERS, compare
 from mcu_deploy.pipelines.configuration import Configuration, read_configuration
 from mcu_deploy.pipelines.markdown import markdown
-from mcu_deploy.pipelines.provider import pipeline_text, provider_named, providers
+from mcu_deploy.pipelines.provider import pipeline_text, provider_named
+from mcu_deploy.pipelines.providers import NAMES
 from mcu_deploy.pipelines.result import BuildOutcome, PipelineResult
 from mcu_deploy.pipelines.table import COLUMNS, CostRow, read_table, renew_table, table_text
 
@@ -298,7 +299,7 @@ def test_another_pipeline_of_gitlab_stays_and_is_told_of_ours(tmp_path: Path) ->
 
 def test_boards_that_only_renode_has_bring_it_into_the_pipeline(tmp_path: Path) -> None:
     configured(tmp_path, f'boards = ["mps2-an386", "stm32f746"]\n{MODEL}')
-    for name in providers():
+    for name in NAMES:
         assert call("ci", "--init", name, cwd=tmp_path).returncode == 0
         text = (tmp_path / provider_named(name).file).read_text()
         (command,) = re.findall(r'renode-run"? (install (?:.*\\\n)*.*)\n', text)
@@ -341,7 +342,7 @@ def test_a_runner_installs_what_is_installed_here(
 
 
 def test_what_is_installed_cannot_break_out_of_the_text() -> None:
-    for name in providers():
+    for name in NAMES:
         text = pipeline_text(provider_named(name), 'x"\nevil: << y >>')
         assert 'MCU_DEPLOY: "x\\"\\nevil: << y >>"\n' in text
 

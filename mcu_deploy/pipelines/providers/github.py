@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from mcu_deploy.pipelines.provider import Provider
 
-NAME = "github"
-
 _TEMPLATE = """\
 <% if firmware %>
 # Builds<< ' and tests' if emulated >> the firmware. Builds, checks and validates the models of

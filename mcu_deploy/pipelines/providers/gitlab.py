@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from mcu_deploy.pipelines.provider import Provider
 
-NAME = "gitlab"
-
 _BESIDE = ".gitlab/mcu-deploy.yml"
 
 _TEMPLATE = """\
