@@ -19,6 +19,7 @@ from mcu_deploy.errors import BoardError, RequestError
 from mcu_deploy.memory_timing import AT_ONCE, USUAL_FLASH
 from mcu_deploy.options import Options
 from mcu_deploy.plan import Plan, hot_code, make, planner
+from mcu_deploy.plan.control import End, Repeat
 
 
 def _function(stem: str, bytes_: int, cycles: int) -> CFunction:
@@ -61,6 +62,13 @@ def test_layers_that_share_a_kernel_wait_for_it_together() -> None:
     first, second = hot_code.choose(plan, 1000)
     assert (first.function.stem, first.layers, first.bytes, first.cycles) == ("a", (0, 2), 104, 100)
     assert (second.layers, second.cycles) == ((1,), 50)
+
+
+def test_a_kernel_in_a_loop_waits_in_each_round() -> None:
+    plan = _plan([_function("a", 100, 30), _function("b", 100, 50)])
+    looped = (*plan.program[:1], Repeat(0, None, 10, None, 10), *plan.program[1:], End(0))
+    found = hot_code.choose(replace(plan, program=looped), 0)
+    assert {k.function.stem: k.cycles for k in found} == {"a": 30, "b": 500}
 
 
 def test_a_hot_kernel_has_a_section_of_its_own() -> None:

@@ -20,6 +20,7 @@ from mcu_deploy.backends.interface import InPlace, RegionKind
 from mcu_deploy.errors import UsageError
 from mcu_deploy.plan import InPool, Parallel, Partition, Plan, PlanError, check
 from mcu_deploy.plan.alignment import ALIGNMENT
+from mcu_deploy.plan.concurrency import clash
 
 QUICK = dear(100, 20)
 OPTIONS = st.fixed_dictionaries(
@@ -53,6 +54,13 @@ def survives(problem: Problem, made: Plan, seed: int) -> bool:
     except Corrupt:
         return False
     return True
+
+
+def test_what_two_cores_use_at_one_time_clashes() -> None:
+    """Under marks of (stretch, lane)."""
+    assert clash([(0, 0)], [(0, 1)]) and clash([(0, 0), (0, 1)], [(0, 0)])
+    assert clash([(0, 0), (0, 1)], [(0, 0), (0, 1)])
+    assert not clash([(0, 0)], [(0, 0)]) and not clash([(0, 0)], [(1, 1)]) and not clash([], [])
 
 
 # ---- The planner's plans ----

@@ -75,6 +75,16 @@ def test_a_factor_is_read_for_each_multiplication() -> None:
     assert all(reads[i] == 4 * 64 * 4 for i in range(len(weights)) if i != largest)
 
 
+def test_what_is_no_factor_is_read_once() -> None:
+    net = Net()
+    x, y, z = net.input(4, 8), net.input(8, 16), net.input(16)
+    graph, choices, _ = planned(net.finish(net.op("Gemm", [x, y, z], (4, 16))))
+    lives = analyse(graph, choices)
+    found = traffic.of_buffers(lives)
+    macs = 4 * 8 * 16
+    assert [found[lives.tensors[e].buffer] for e in (x, y, z)] == [4 * macs, 4 * macs, 4 * 16]
+
+
 def test_scratch_is_written_once_and_read_once() -> None:
     net = Net()
     graph = net.finish(net.op("Neg", [net.input(64)], (64,)))
