@@ -23,6 +23,7 @@ from mcu_deploy.backends.interface import (
     HOST,
     BackendBase,
     Costs,
+    InPlace,
     LayoutRule,
     Price,
     Proposal,
@@ -187,6 +188,35 @@ def test_small_graphs_get_the_best_cover_of_all(goal: str) -> None:
         sums = [cost.totals(problem, cover) for cover in every_cover(problem)]
         found = cost.totals(problem, cost.choose(problem))
         assert reached(problem, found, sums) == best(problem, sums), f"seed {seed}"
+
+
+def test_the_peak_of_a_part_is_that_of_its_borders() -> None:
+    net = Net()
+    x = net.input(64)
+    y = net.op("Op", [net.op("Op", [x], (16,)), x], (8,))
+    graph = net.finish(net.op("Op", [y], (2,)))
+    first, second, last = graph.topology.nodes
+    alone = dict.fromkeys(graph.topology.nodes, (candidate("B", 1),))
+
+    def peak(price: Price) -> int:
+        part = part_of(graph, [first, second], "A", price, LayoutRule.NATURAL)
+        replacement = one_node(part.proposal.part, "Fused")
+        part = replace(part, proposal=replace(part.proposal, replacement=replacement))
+        cover = Cover({first: "A", second: "A", last: "B"}, (part,), {last: 0})
+        return cost.totals(Problem(graph, alone, parts=(part,)), cover).peak
+
+    assert peak(Price()) == 4 * (64 + 8)
+    # The second node is the last that reads the input.
+    assert peak(Price(scratch_bytes=100, in_place=(InPlace(0, 0),))) == 4 * 64 + 100
+
+
+def test_a_copy_is_there_no_longer_than_its_tensor() -> None:
+    net = Net()
+    x = net.input(1, 4, 3, 2)
+    y = net.op("Op", [net.op("Op", [x], (1, 4, 3, 2))], (1, 4, 3, 20))
+    graph = net.finish(y)
+    problem = Problem(graph, {n: (candidate("A", 1, LAST),) for n in graph.topology.nodes})
+    assert cost.totals(problem, cost.choose(problem)).peak == 4 * (24 + 240)
 
 
 def test_a_small_network_gets_8_kilobytes_for_what_they_buy() -> None:
