@@ -10,7 +10,11 @@ import report_cases
 import report_values
 
 import mcu_deploy
-from mcu_deploy.report import NetworkReport
+from mcu_deploy import resources
+from mcu_deploy.boards import load_board
+from mcu_deploy.compiler import compile_model
+from mcu_deploy.options import Options
+from mcu_deploy.report import NetworkReport, joint_arena
 from mcu_deploy.report.page.arena import Arena, arenas, ticks, unplaced
 from mcu_deploy.report.places import BufferReport, MoveReport, PoolReport
 
@@ -50,6 +54,17 @@ def test_each_layers_output_is_said_to_lie_where_it_lies(built: mcu_deploy.Build
             assert box.offset <= output.offset and output.offset + output.bytes <= box.end
             row = next(i for i, r in enumerate(arena.rows) if r.label == layer.short)
             assert box.first <= row <= box.last
+
+
+def test_networks_that_take_turns_save_the_smaller_workspace() -> None:
+    """What is not the workspace, buffers of the caller here, each of them has."""
+    board, folder = load_board("host"), resources.examples()
+    models = [folder / "sine" / "model.tflite", folder / "kws" / "model.onnx"]
+    small, large = (compile_model(m, board, options=Options(io="caller")) for m in models)
+    assert 0 < small.plan.bytes < large.plan.bytes
+    assert joint_arena([small, large], False) == small.ram_bytes + large.ram_bytes
+    shared = small.ram_bytes + large.ram_bytes - small.plan.bytes
+    assert joint_arena([small, large], True) == joint_arena([large, small], True) == shared
 
 
 def network(*buffers: BufferReport, size: int = 100) -> NetworkReport:

@@ -301,6 +301,8 @@ def test_the_goals_are_real_builds(folder: Path, reported: reporting.Reported) -
     assert found["size"].flash_bytes == size["flash_bytes"]
     assert found["size"].ram_bytes == size["ram_bytes"]
     assert found["balanced"].is_asked and list(found) == ["speed", "balanced", "size", "ram"]
+    (row,) = (row for row in reported.front.table().rows if "this build" in row[-1])
+    assert row[0] == "balanced"
 
 
 def test_goals_that_choose_the_same_are_built_once(
