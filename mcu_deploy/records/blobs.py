@@ -51,13 +51,13 @@ class Reader:
 def array_of(data: memoryview, dtype: DType, shape: tuple[int, ...]) -> npt.NDArray[Any]:
     """The read-only array of these bytes. Raises Misfit where they are too many or too few."""
     size = math.prod(shape) * _NUMPY[dtype].itemsize
-    if min(shape, default=0) < 0 or data.nbytes != size:
+    if data.nbytes != size:
         raise Clause(f"an array has {data.nbytes:,} bytes, and its type and shape {size:,}")
     try:
         if dtype is DType.BOOL:  # a byte may hold more than 0 and 1
             return freeze((np.frombuffer(data, np.uint8) != 0).reshape(shape))
         return freeze(np.frombuffer(data, _NUMPY[dtype]).reshape(shape))
-    except ValueError as error:  # more axes than numpy has, say
+    except ValueError as error:  # more axes than numpy has, or extents below 0
         raise Clause(f"an array cannot have the shape {shape!r:.200} ({error})") from None
 
 
