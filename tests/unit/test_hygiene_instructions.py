@@ -88,6 +88,12 @@ def test_of_several_the_first_is_named_and_the_others_are_counted(tmp_path: Path
     assert "At .text.f+0x2 in f is SMLAD (and 2 more like it), " in finding.message
 
 
+def test_an_instruction_belongs_to_the_function_that_begins_with_it(tmp_path: Path) -> None:
+    two = assembly("bx lr\n .type g, %function\ng:\n .inst.w 0xfb213002")
+    (finding,) = check_files([build(tmp_path, {"f.s": two}, *M3)["f"]], ON_M3).findings
+    assert finding.symbol == "g" and "At .text.f+0x4 in g is SMLAD" in finding.message
+
+
 def test_an_instruction_that_nobody_knows_is_found(tmp_path: Path) -> None:
     sources = {
         "wide.s": assembly(".inst.w 0xffffffff"),
