@@ -31,7 +31,7 @@ def run(
     inputs: Annotated[Path, typer.Option("--input", "-i", help="An .npz with in0, in1, ...")],
     board: OptionalBoard = None,
     output: Annotated[
-        Path | None, typer.Option("--output", help="Where out0, out1, ... go, as .npz.")
+        Path | None, typer.Option("--output", "-o", help="Where out0, out1, ... go, as .npz.")
     ] = None,
     model: ModelOption = None,
     samples: SamplesOption = None,

@@ -122,7 +122,7 @@ def test_build_explain_compares_builds_for_each_goal(explained: tuple[Path, str]
 def test_run_writes_what_onnxruntime_gives(kws_build: Path, kws_dir: Path, tmp_path: Path) -> None:
     samples = kws_dir / "samples.npz"
     output = tmp_path / "answers.npz"
-    done = call("run", kws_build, "--input", samples, "--output", output)
+    done = call("run", kws_build, "--input", samples, "-o", output)
     assert done.returncode == 0, done.stderr
     assert "sample 7 out0" in done.stdout
     answers = np.load(output)["out0"]
