@@ -94,6 +94,14 @@ class Operation:
             )
         return tensor.value
 
+    def weights(self, index: int) -> TfliteTensor:
+        """An input that must be a constant where it is integers; real ones may be computed, as from
+        float16 or int8."""
+        tensor = self.input(index)
+        if not tensor.type.dtype.is_float:
+            self.constant(index)
+        return tensor
+
     def state(self, index: int) -> TfliteTensor:
         """An input that must be variable."""
         tensor = self.input(index)

@@ -211,6 +211,50 @@ def test_weights_of_half_precision_are_read_as_float32(path: Path) -> None:
     assert np.array_equal(_run(path, content, np.ones((1, 4), np.float32)), half + 1)
 
 
+@pytest.mark.parametrize("kind", ["FLOAT16", "INT8", "FLOAT32"])
+@pytest.mark.parametrize(
+    ("op", "options", "shape", "fields"),
+    [
+        ("CONV_2D", "Conv2DOptions", (2, 2, 2, 3), {"StrideH": 1, "StrideW": 1, "Padding": 1}),
+        ("DEPTHWISE_CONV_2D", "DepthwiseConv2DOptions", (1, 2, 2, 3),
+         {"StrideH": 1, "StrideW": 1, "Padding": 1}),
+        ("FULLY_CONNECTED", "FullyConnectedOptions", (2, 48), {}),
+    ],
+)  # fmt: skip
+def test_weights_may_be_made_real_by_an_operator(
+    path: Path, kind: str, op: str, options: str, shape: tuple[int, ...], fields: dict[str, int]
+) -> None:
+    """As converters leave them that store float16, or int8 for what has no kernel of int8 weights;
+    or they are an input."""
+    generator = np.random.default_rng(1)
+    stored = generator.integers(-90, 90, shape).astype(np.int8)
+    real = stored.astype(np.float32) * np.float32(0.25)
+    x = generator.standard_normal((1, 4, 4, 3)).astype(np.float32)
+    result = (1, 2) if op == "FULLY_CONNECTED" else (1, 3, 3, 2 if op == "CONV_2D" else 3)
+    ends = [Tensor("x", (1, 4, 4, 3)), Tensor("y", result)]
+    plain = write(
+        [*ends, constant("w", real)],
+        [Operator(op, ("x", "w", ""), ("y",), options, fields)], ["x"], ["y"],
+    )  # fmt: skip
+    wanted = _run(path, plain, x)
+    if kind == "FLOAT32":
+        ends.append(Tensor("w", shape))
+        content = write(
+            ends, [Operator(op, ("x", "w", ""), ("y",), options, fields)], ["x", "w"], ["y"]
+        )
+        assert np.array_equal(_run(path, content, x, real), wanted)
+        assert go_all_the_way(path) is not None
+        return
+    half = Tensor("h", shape, "FLOAT16", value=real.astype(np.float16))
+    least = half if kind == "FLOAT16" else constant("h", stored, [0.25])
+    operators = [
+        Operator("DEQUANTIZE", ("h",), ("w",)), Operator(op, ("x", "w", ""), ("y",), options, fields)
+    ]  # fmt: skip
+    content = write([*ends, least, Tensor("w", shape)], operators, ["x"], ["y"])
+    assert np.array_equal(_run(path, content, x), wanted)
+    assert go_all_the_way(path) is not None
+
+
 def test_weights_of_four_bits_are_unpacked(path: Path) -> None:
     """Two in a byte, the first in the low half, and the last half of an odd number is unused."""
     packed = np.array([0x2F, 0x81, 0x07], np.uint8)  # -1, 2, 1, -8, 7

@@ -23,13 +23,12 @@ def _fully_connected(operation: Operation, graph: GraphBuilder) -> None:
     """The input's elements are seen as rows as long as the weights are deep."""
     options = operation.options(tflite.FullyConnectedOptions)
     x, weights, bias, y = (
-        operation.input(0), operation.input(1), operation.optional(2), operation.output
+        operation.input(0), operation.weights(1), operation.optional(2), operation.output
     )  # fmt: skip
     if options.WeightsFormat() != tflite.FullyConnectedOptionsWeightsFormat.DEFAULT:
         raise operation.unsupported(
             "has its weights in a shuffled format", "Convert the model for any processor."
         )
-    operation.constant(1)
     if weights.type.rank != 2 or not weights.type.elements:
         raise operation.damaged(f"its weights have the shape {list(weights.type.shape)}")
     columns, depth = weights.type.shape

@@ -76,8 +76,7 @@ def _depthwise_conv_2d(operation: Operation, graph: GraphBuilder) -> None:
 def _convolution(
     operation: Operation, graph: GraphBuilder, options: Any, order: tuple[int, ...], group: int
 ) -> None:
-    weights, bias, y = operation.input(1), operation.optional(2), operation.output
-    operation.constant(1)
+    weights, bias, y = operation.weights(1), operation.optional(2), operation.output
     if weights.type.rank != 4:
         raise operation.damaged("its weights have not four axes")
     kernel = weights.type.shape[1:3]
@@ -227,12 +226,11 @@ def _transpose_conv(operation: Operation, graph: GraphBuilder) -> None:
     cropped is at the beginning."""
     options = operation.options(tflite.TransposeConvOptions)
     weights, x, bias, y = (
-        operation.input(1),
+        operation.weights(1),
         operation.input(2),
         operation.optional(3),
         operation.output,
     )
-    operation.constant(1)
     if any(t.type.rank != 4 for t in (weights, x, y)):
         raise operation.damaged("its input, weights or output have not four axes")
     strides = (int(options.StrideH()), int(options.StrideW()))
