@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mcu_deploy import interpreter
-from mcu_deploy.agreement.rules import Rule, layer_rules
+from mcu_deploy.agreement.rules import Rule, judge_layer
 from mcu_deploy.agreement.runs import DeviceRun
 from mcu_deploy.compiled import Network
 from mcu_deploy.device import Device
@@ -147,7 +147,6 @@ class _Sample:
                 results = interpreter.run_node(graph, node, self.values)
                 self.values.update(zip(node.writes, results, strict=True))
                 changed.update(node.writes)
-            rules = layer_rules(graph, node)
             for edge in node.writes:
                 crc, type_, oracle = crcs.get(edge), graph.type(edge), self.values[edge]
                 stored = type_.stored(oracle).tobytes()
@@ -162,10 +161,10 @@ class _Sample:
                 if raw == stored:
                     continue
                 value = type_.from_bytes(raw)
-                wrong = rules[edge].broken(value, oracle)
+                rule, wrong = judge_layer(graph, node, edge, self.values, value)
                 if wrong.any():
                     step = steps[crc.layer]
-                    found.append(self._difference(step, edge, value, oracle, wrong, rules[edge]))
+                    found.append(self._difference(step, edge, value, oracle, wrong, rule))
                 self.values[edge] = value
                 changed.add(edge)
         return sorted(found, key=lambda d: d.layer)

@@ -3,25 +3,28 @@
 Integers: every bit, as long as only integers lie before them. A sum of float32 depends on the order
 of its terms, and a function of the C library on the library: behind one of these a quantized value
 may lie one step away. float32: a share of the tensor's largest magnitude; narrower floats: a step.
-What a recurrent layer writes may be far below the terms of its sums, which lie around 1.
+Terms of a sum may cancel: what a layer writes may be far below them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mcu_deploy import operators
+from mcu_deploy import interpreter, operators
 from mcu_deploy.backends.layer import layer_of
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.ir import DType, EdgeId, Graph, Node
+from mcu_deploy.operators.base import evaluate
 
 BITS, STEP, SHARE = "bits", "step", "share"
 # Of the largest magnitude; the second one where a sum is longer than so many terms.
 _FLOAT, _FLOAT_LONG, _LONG = 1e-5, 1e-4, 1000
-# What is left of a float32 sum of terms around 1 that cancel.
-_RECURRENT, _CANCELLED = ("LSTM", "GRU", "RNN"), 1e-7
+# What is left of a float32 sum of terms that cancel: of a recurrent layer's, which lie around 1, and
+# of products', as a share of the sum of their magnitudes.
+_RECURRENT, _CANCELLED, _CANCELLED_SHARE = ("LSTM", "GRU", "RNN"), 1e-7, 1e-6
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Rule:
         if self.kind == STEP:
             return "one step, as a float sum lies before"
         share = f"{self.limit:g} of the largest value"
-        return f"{share}, or {self.least:g}" if self.least else share
+        return f"{share}, or {self.least:.3g}" if self.least else share
 
     def broken(self, ours: Array, theirs: Array) -> Array:
         """Where two values of a tensor do not agree."""
@@ -73,13 +76,31 @@ def rules(graph: Graph) -> dict[EdgeId, Rule]:
     return {edge: _rule(graph, edge, before) for edge, before in _walk(graph).items()}
 
 
-def layer_rules(graph: Graph, node: Node) -> dict[EdgeId, Rule]:
-    """What is asked of what a node writes, where it is computed twice of the same inputs."""
-    own = _own(graph, node)
-    found = {edge: _rule(graph, edge, own) for edge in node.writes}
-    if node.op not in _RECURRENT:
-        return found
-    return {edge: replace(rule, least=_CANCELLED) for edge, rule in found.items()}
+def judge_layer(
+    graph: Graph, node: Node, edge: EdgeId, values: Mapping[EdgeId, Array], theirs: Array
+) -> tuple[Rule, Array]:
+    """What is asked of an edge that a node writes, where it is computed twice of the same inputs,
+    and where its value and another one do not agree. values: of all that it reads and writes."""
+    rule = _rule(graph, edge, _own(graph, node))
+    wrong = rule.broken(values[edge], theirs)
+    if rule.kind == SHARE and wrong.any():
+        is_recurrent = node.op in _RECURRENT
+        least = _CANCELLED if is_recurrent else _CANCELLED_SHARE * _terms(graph, node, values)
+        rule = replace(rule, least=least)
+        wrong = rule.broken(values[edge], theirs)
+    return rule, wrong
+
+
+def _terms(graph: Graph, node: Node, values: Mapping[EdgeId, Array]) -> float:
+    """The largest sum of products' magnitudes that a layer of float32 adds up; 0 for others."""
+    operator = operators.find(node.domain, node.op)
+    call = interpreter.node_call(graph, node, values)
+    if operator is None or not operator.has_weights or call.results[0].dtype is not DType.FLOAT32:
+        return 0.0
+    attributes = {k: v for k, v in call.attributes.items() if k != "activation"}
+    magnitudes = tuple(None if v is None else np.abs(v) for v in call.values)
+    (sums,) = evaluate(operator, replace(call, attributes=attributes, values=magnitudes))
+    return float(sums[np.isfinite(sums)].max(initial=0.0))
 
 
 def _rule(graph: Graph, edge: EdgeId, before: _Before) -> Rule:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mcu_deploy import interpreter
-from mcu_deploy.agreement.rules import ONE_STEP, Rule, layer_rules
+from mcu_deploy.agreement.rules import ONE_STEP, Rule, judge_layer
 from mcu_deploy.arithmetic import dequantize, quantize
 from mcu_deploy.files.arrays import Array
 from mcu_deploy.ir import EdgeId, Graph, Node, TensorType
@@ -80,7 +80,7 @@ def compare_with(graph: Graph, tensors: Mapping[str, Array], is_tflite: bool = F
         theirs = {edge: known[edge] for edge in node.writes if edge in known}
         known.update(zip(node.writes, interpreter.run_node(inner, node, known), strict=True))
         for edge, value in theirs.items():
-            found += _judge(inner, node, layer, edge, known[edge], value)
+            found += _judge(inner, node, layer, edge, value, known)
         known.update(theirs)
         if theirs:
             compared.update(names)
@@ -102,13 +102,14 @@ def _nodes(graph: Graph, layer: Node | None = None) -> Iterator[tuple[Graph, Nod
 
 
 def _judge(
-    graph: Graph, node: Node, layer: Node, edge: EdgeId, ours: Array, theirs: Array
-) -> list[Disagreement]:
-    rule = layer_rules(graph, node)[edge]
+    graph: Graph, node: Node, layer: Node, edge: EdgeId, theirs: Array,
+    known: Mapping[EdgeId, Array],
+) -> list[Disagreement]:  # fmt: skip
+    ours = known[edge]
+    rule, wrong = judge_layer(graph, node, edge, known, theirs)
     if not graph.type(edge).dtype.is_float and graph.type(edge).is_quantized:
         # The other program may compute in float what is integers here.
-        rule = ONE_STEP
-    wrong = rule.broken(ours, theirs)
+        rule, wrong = ONE_STEP, ONE_STEP.broken(ours, theirs)
     if not wrong.any():
         return []
     with np.errstate(invalid="ignore"):

@@ -19,7 +19,7 @@ from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.agreement import metrics
 from mcu_deploy.agreement.made_up import random_samples
 from mcu_deploy.agreement.reference import Reference, reference_tensors, run_reference
-from mcu_deploy.agreement.rules import BITS, EQUAL, ONE_STEP, SHARE, STEP, Rule, layer_rules, rules
+from mcu_deploy.agreement.rules import BITS, EQUAL, ONE_STEP, SHARE, STEP, Rule, judge_layer, rules
 from mcu_deploy.agreement.second_opinion import compare_with
 from mcu_deploy.api.building import build
 from mcu_deploy.api.folder import open_folder
@@ -105,9 +105,29 @@ def test_of_a_recurrent_layer_what_cancels_is_allowed(tmp_path: Path) -> None:
     model = make_model([node], {"x": ("float32", x.shape)}, {"y": ("float32", None)}, constants)
     graph = lowered(Case("l", model, (x,)), tmp_path)
     (layer,) = (n for n in graph.nodes if n.op == "LSTM")
-    rule = Rule(SHARE, 1e-5, 1e-7)
-    assert layer_rules(graph, layer)[layer.writes[0]] == rule
+    values = interpreter.run_all(graph, [x])
+    edge = layer.writes[0]
+    for apart, is_right in ((0.9e-7, True), (1.1e-7, False)):
+        rule, wrong = judge_layer(graph, layer, edge, values, values[edge] + np.float32(apart))
+        assert wrong.any() != is_right and rule == Rule(SHARE, 1e-5, 1e-7)
     assert str(rule) == "1e-05 of the largest value, or 1e-07"
+
+
+def test_of_products_that_cancel_what_is_left_is_allowed(tmp_path: Path) -> None:
+    """Terms of 4 and of -4: a millionth of the 8 that they are without their signs; a clamp behind
+    them changes nothing."""
+    weights = {"w": np.array([[2.0], [-4.0]], np.float32)}
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["m"]), helper.make_node("Relu", ["m"], ["y"])]
+    x = np.array([[2.0, 1.0]], np.float32)
+    model = make_model(nodes, {"x": ("float32", x.shape)}, {"y": ("float32", None)}, weights)
+    graph = lowered(Case("l", model, (x,)), tmp_path)
+    (layer,) = graph.nodes
+    values, edge = interpreter.run_all(graph, [x]), graph.outputs[0]
+    assert values[edge] == 0
+    for apart, is_right in ((7.9e-6, True), (1.1e-5, False)):
+        rule, wrong = judge_layer(graph, layer, edge, values, values[edge] + np.float32(apart))
+        assert wrong.any() != is_right
+    assert rule == Rule(SHARE, 1e-5, pytest.approx(8e-6))
 
 
 @pytest.mark.needs_host_gcc
