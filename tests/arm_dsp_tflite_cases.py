@@ -230,10 +230,11 @@ class Softmax:
     shape: tuple[int, ...]
     scale: float
     beta: float = 1.0
+    dtype: str = "int8"
 
     def add(self, file: LayersFile, name: str) -> None:
-        x = file.tensor(f"{name}_x", self.shape, self.scale, 9)
-        y = file.tensor(name, self.shape, 1 / 256, -128)
+        x = file.tensor(f"{name}_x", self.shape, self.scale, 9, self.dtype)
+        y = file.tensor(name, self.shape, 1 / 256, -128 if self.dtype == "int8" else 0, self.dtype)
         file.layer("SOFTMAX", [x], y, "SoftmaxOptions", {"Beta": self.beta})
 
 
@@ -258,6 +259,8 @@ MODELS: dict[str, tuple[Case, ...]] = {
         Softmax((64, 32), 0.07),
         Softmax((4, 130), 0.03),
         Softmax((1, 2048), 0.004),
+        Softmax((6, 7), 0.09, dtype="uint8"),
+        Softmax((20, 32), 0.03, dtype="uint8"),
     ),
     "clamped": (
         Binary("ADD", 45, activation=RELU6),

@@ -1,7 +1,7 @@
-"""TFLite's SOFTMAX on int8, in gemmlowp's fixed point, over the last axis.
+"""TFLite's SOFTMAX on int8 and uint8, in gemmlowp's fixed point, over the last axis.
 
-Attribute `beta`: the factor of the input, 1 in most models. Output: scale 1/256, zero point -128,
-or int16 of scale 1/65536, zero point -32768.
+Attribute `beta`: the factor of the input, 1 in most models. Output: scale 1/256 and the least
+number as its zero point; of int8 also int16 of scale 1/65536, zero point -32768.
 """
 
 from __future__ import annotations

@@ -427,10 +427,30 @@ def roots(rng: np.random.Generator) -> Iterator[Case]:
         yield replace(made, inputs=(every,))
 
 
+def litert(rng: np.random.Generator) -> Iterator[Case]:
+    """What LiteRT has and TFLite-Micro has not: uint8, and integers without a scale."""
+    for shape, scale, beta in [((1, 10), 0.1, 1.0), ((3, 4), 0.7, 1.0), ((2, 3, 5), 0.02, 0.5)]:
+        tensors = [
+            Tensor("x", shape, "UINT8", (scale,), (90,)),
+            Tensor("y", shape, "UINT8", (1 / 256,), (0,)),
+        ]
+        operator = Operator("SOFTMAX", ("x",), ("y",), "SoftmaxOptions", {"Beta": beta})
+        yield _one(f"LiteRT's SOFTMAX {shape}", operator, tensors, rng)
+    divisors = np.array([1, -1, 7, -7, 3, 2**31 - 1, -(2**31), 100], np.int32)
+    tensors = [
+        Tensor("x", (9, 8), "INT32"), constant("d", divisors), Tensor("y", (9, 8), "INT32"),
+    ]  # fmt: skip
+    operator = Operator("FLOOR_DIV", ("x", "d"), ("y",), "FloorDivOptions")
+    case = _one("LiteRT's FLOOR_DIV", operator, tensors, rng)
+    small = rng.integers(-30, 30, (9, 8)).astype(np.int32)
+    small[0] = [-(2**31), 2**31 - 1, -(2**31), -(2**31), -(2**31), -(2**31), 2**31 - 1, -(2**31)]
+    yield replace(case, inputs=(small,))
+
+
 FAMILIES = (
     wide_products, transposed, wide_elements, convolutions, fully_connected, arithmetic, pools,
     reductions, softmax, functions, borders, hybrid, movement, resizing, slopes, selection,
-    matrices, roots,
+    matrices, roots, litert,
 )  # fmt: skip
 
 # What TFLite-Micro computes for them (record_tflite.py).

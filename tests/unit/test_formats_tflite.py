@@ -248,8 +248,9 @@ def test_weights_may_be_made_real_by_an_operator(
     half = Tensor("h", shape, "FLOAT16", value=real.astype(np.float16))
     least = half if kind == "FLOAT16" else constant("h", stored, [0.25])
     operators = [
-        Operator("DEQUANTIZE", ("h",), ("w",)), Operator(op, ("x", "w", ""), ("y",), options, fields)
-    ]  # fmt: skip
+        Operator("DEQUANTIZE", ("h",), ("w",)),
+        Operator(op, ("x", "w", ""), ("y",), options, fields),
+    ]
     content = write([*ends, least, Tensor("w", shape)], operators, ["x"], ["y"])
     assert np.array_equal(_run(path, content, x), wanted)
     assert go_all_the_way(path) is not None

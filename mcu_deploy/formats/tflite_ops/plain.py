@@ -13,7 +13,7 @@ import numpy as np
 import tflite
 
 from mcu_deploy.formats.tflite_graph import GraphBuilder
-from mcu_deploy.formats.tflite_operation import Operation
+from mcu_deploy.formats.tflite_operation import Operation, TfliteTensor
 from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.formats.tflite_ops.activations import is_float, of_reals, require_float
 from mcu_deploy.ir import DType, TensorType
@@ -140,12 +140,39 @@ def _l2_normalization(operation: Operation, graph: GraphBuilder) -> None:
     graph.add(operation, "Div", [edge, bounded], y)
 
 
+def _floor_div(operation: Operation, graph: GraphBuilder) -> None:
+    """Of integers the quotient of C, and one less where the remainder is not that of C."""
+    a, b, y = operation.input(0), operation.input(1), operation.output
+    if not _are_plain_integers(a, b, y):
+        _after("Div", "Floor")(operation, graph)
+        return
+    inputs = [graph.read(a), graph.read(b)]
+    quotient, rest, remainder, less = (
+        graph.edge(f"{y.name} {name}", y.type) for name in ("quotient", "rest", "remainder", "less")
+    )
+    same, other = (
+        graph.edge(f"{y.name} {name}", TensorType(DType.BOOL, y.type.shape))
+        for name in ("same", "other")
+    )
+    graph.add(operation, "Div", inputs, quotient)
+    graph.add(operation, "Mod", inputs, rest)
+    graph.add(operation, "Mod", inputs, remainder, {"fmod": 1})
+    graph.add(operation, "Equal", [rest, remainder], same)
+    graph.add(operation, "Not", [same], other)
+    graph.add(operation, "Cast", [other], less)
+    graph.add(operation, "Sub", [quotient, less], y)
+
+
+def _are_plain_integers(*tensors: TfliteTensor) -> bool:
+    kinds = {(tensor.type.dtype, tensor.type.is_quantized) for tensor in tensors}
+    return kinds in ({(DType.INT32, False)}, {(DType.INT64, False)})
+
+
 def _floor_mod(operation: Operation, graph: GraphBuilder) -> None:
     """The remainder of the sign of the divisor: that of C, and the divisor added where it is not 0
     and has the other sign."""
     a, b, y = operation.input(0), operation.input(1), operation.output
-    integers = {(t.type.dtype, t.type.is_quantized) for t in (a, b, y)}
-    if integers in ({(DType.INT32, False)}, {(DType.INT64, False)}):
+    if _are_plain_integers(a, b, y):
         graph.add(operation, "Mod", [graph.read(a), graph.read(b)], y)
         return
     require_float(operation, a, b, y)
@@ -187,7 +214,7 @@ def _zeros_like(operation: Operation, graph: GraphBuilder) -> None:
 CONVERTERS = {
     "ADD_N": of_reals("Sum"),
     "CUMSUM": _cumsum,
-    "FLOOR_DIV": _after("Div", "Floor"),
+    "FLOOR_DIV": _floor_div,
     "FLOOR_MOD": _floor_mod,
     "ZEROS_LIKE": _zeros_like,
     "MINIMUM": _alike("Min", (0, 1)),

@@ -11,9 +11,11 @@ from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.formats.tflite_ops.activations import is_float
 from mcu_deploy.ir import DType, Quantization
 
+# Of which input which outputs are made.
 _OUTPUTS = {
-    DType.INT8: Quantization((1 / 256,), (-128,)),
-    DType.INT16: Quantization((1 / 65536,), (-32768,)),
+    (DType.INT8, DType.INT8): Quantization((1 / 256,), (-128,)),
+    (DType.INT8, DType.INT16): Quantization((1 / 65536,), (-32768,)),
+    (DType.UINT8, DType.UINT8): Quantization((1 / 256,), (0,)),
 }
 
 
@@ -31,14 +33,14 @@ def _softmax(operation: Operation, graph: GraphBuilder) -> None:
             edge = scaled
         graph.add(operation, "Softmax", [edge], y, {"axis": -1})
         return
-    if x.type.dtype is not DType.INT8 or y.type.dtype not in _OUTPUTS:
+    wanted, found = _OUTPUTS.get((x.type.dtype, y.type.dtype)), y.type.quantization
+    if wanted is None:
         raise operation.unsupported(
             f"makes {y.type} of {x.type}",
-            "It is computed on float32 and int8; convert the model so.",
+            "It is computed on float32, int8 and uint8; convert the model so.",
         )
     if not x.type.is_quantized or not x.type.scaling.per_tensor:
         raise operation.damaged("its input has not one scale")
-    wanted, found = _OUTPUTS[y.type.dtype], y.type.quantization
     # Converters round the scale of int16 as they like.
     near = found is not None and found.zero_point == wanted.zero_point and abs(
         found.scale[0] - wanted.scale[0]

@@ -1,4 +1,4 @@
-"""Softmax of TFLite on int8, over the last axis: four elements at a time, in integers.
+"""Softmax of TFLite on 8 bits, over the last axis: four elements at a time, in integers.
 
 Of each distance from the row's maximum a table has 2 t - 2^31, where t is exp in 31 fractional
 bits. SMMLAR, `a + (b * c + 2^31 >> 32)`, then rounds as gemmlowp does, with everything that is a
@@ -48,14 +48,14 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     size = x.shape[-1]
     rows, words = x.elements // size, pack(terms(node.call))
     code = assemble(size, rows, len(words) - _HEAD, x)
-    return proposals(view, node, f"tflite_softmax_{size}_dsp", words, rows, code)
+    return proposals(view, node, f"tflite_softmax_{x.dtype.value}_{size}_dsp", words, rows, code)
 
 
 def refusal(layer: Layer) -> str:
     """Why the kernel does not compute a layer, a clause; empty where it does."""
     x, y = layer.input(0).type, layer.output.type
-    if any(t.dtype is not DType.INT8 or t.quantization is None for t in (x, y)):
-        return f"it computes int8, not {x} to {y}"
+    if not x.is_quantized or x.dtype not in (DType.INT8, DType.UINT8) or y.dtype is not x.dtype:
+        return f"it computes int8 or uint8, not {x} to {y}"
     if not 1 < x.shape[-1] < 1 << SUM_BITS or not x.elements:
         return f"it takes 2 to {(1 << SUM_BITS) - 1} elements of the last axis"
     table = terms(layer.call)
@@ -83,11 +83,13 @@ class _Row(Row):
 def assemble(size: int, rows: int, entries: int, x: TensorType) -> Assembly:
     """The kernel: x, y, limit and table, rows.
 
-    y[r][i] = sat(exp(x[r][i] - max x[r]) / sum * 256 - 128), as gemmlowp rounds; y may lie on x.
+    y[r][i] = sat(exp(x[r][i] - max x[r]) / sum * 256 - 128), as gemmlowp rounds, of uint8 without
+    the 128; y may lie on x.
     """
     code = Assembly()
     row = _Row(code)
-    code.note("y[r][i] = sat(exp(x[r][i] - max) / sum * 256 - 128), as gemmlowp rounds.")
+    less = 128 if x.dtype is DType.INT8 else 0
+    code.note(f"y[r][i] = sat(exp(x[r][i] - max) / sum * 256 - {less}), as gemmlowp rounds.")
     code.note("exponential: what limits distances, then 2 t - 2^31, where t is exp in 31 bits.")
     code.ldr(row.limit, row.table.after(4))
     with code.repeat(rows):
@@ -102,7 +104,7 @@ def assemble(size: int, rows: int, entries: int, x: TensorType) -> Assembly:
         code.note("Its reciprocal.")
         _reciprocal(code, row)
         code.note("The exponentials again, times that.")
-        each_word(code, row, size, entries, lambda lanes: _multiply(code, row, lanes))
+        each_word(code, row, size, entries, lambda lanes: _multiply(code, row, lanes, less))
         code.vmov(row.rows, row.kept)
         code.subs(row.rows, row.rows, 1)
     return code
@@ -139,8 +141,8 @@ def _reciprocal(code: Assembly, row: _Row) -> None:
     code.add(row.shift, row.shift, 1)
 
 
-def _multiply(code: Assembly, row: _Row, lanes: int) -> None:
-    """Entries to elements, at `y`: quotients, of which 256 is 255, less 128."""
+def _multiply(code: Assembly, row: _Row, lanes: int, less: int) -> None:
+    """Entries to elements, at `y`: quotients, of which 256 is 255, less 128 or nothing."""
     taken = row.lanes[:lanes]
     for entry in taken:
         code.smmlar(entry, entry, row.scale, row.total)
@@ -154,7 +156,8 @@ def _multiply(code: Assembly, row: _Row, lanes: int) -> None:
     word, *odd = pairs
     for other in odd:
         code.orr(word, word, other.lsl(8))
-    code.eor(word, word, 0x80808080)
+    if less:
+        code.eor(word, word, less * 0x01010101)
     if lanes == LANES:
         code.str(word, row.y.after(4))
     elif lanes == 1:

@@ -14,11 +14,15 @@ from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.tflite_softmax import SUM_BITS, terms
 
+_TYPES = (
+    (DType.INT8, DType.INT8), (DType.INT8, DType.INT16), (DType.UINT8, DType.UINT8)
+)  # fmt: skip
+
 
 def _supports(layer: Layer) -> Support:
     x, y = layer.input(0).type, layer.output.type
-    if x.dtype is not DType.INT8 or y.dtype not in (DType.INT8, DType.INT16):
-        return no(f"it makes int8 or int16 of int8, not {y} of {x}")
+    if (x.dtype, y.dtype) not in _TYPES:
+        return no(f"it makes int8 or int16 of int8, and uint8 of uint8, not {y} of {x}")
     if not is_per_tensor(x) or not is_per_tensor(y):
         return no("a computed tensor is not quantized per tensor")
     if x.shape[-1] >= 1 << SUM_BITS:
