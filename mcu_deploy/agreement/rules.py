@@ -22,8 +22,8 @@ from mcu_deploy.operators.base import evaluate
 BITS, STEP, SHARE = "bits", "step", "share"
 # Of the largest magnitude; the second one where a sum is longer than so many terms.
 _FLOAT, _FLOAT_LONG, _LONG = 1e-5, 1e-4, 1000
-# What is left of a float32 sum of terms that cancel: of a recurrent layer's, which lie around 1, and
-# of products', as a share of the sum of their magnitudes.
+# What is left of a float32 sum of terms that cancel: of a recurrent layer's, which lie around 1,
+# and of products', as a share of the sum of their magnitudes.
 _RECURRENT, _CANCELLED, _CANCELLED_SHARE = ("LSTM", "GRU", "RNN"), 1e-7, 1e-6
 
 
