@@ -6,7 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from device.damaged_line import build_stepped_firmware, damaged, device_on, runtime_sources
+from device.damaged_line import (
+    DamagedLine,
+    build_stepped_firmware,
+    damaged,
+    device_on,
+    runtime_sources,
+)
 from device.protocol_lab import NETWORKS, X, Y, mini_layers
 
 from mcu_deploy.device.line.codes import TensorKind, Type
@@ -72,6 +78,53 @@ def test_frames_shrink_while_the_line_is_bad_and_grow_again(elf: Path) -> None:
         for _ in range(30):
             device.infer("mini", [X, Y])
         assert link.piece_bytes == 1024 - 12
+
+
+def lose_next(line: DamagedLine) -> None:
+    """What is sent next never arrives."""
+    answer = line.answer
+
+    def lose(data: bytes) -> None:
+        line.answer = answer  # type: ignore[method-assign]
+
+    line.answer = lose  # type: ignore[method-assign]
+
+
+def test_frames_that_are_lost_together_halve_their_size_once(elf: Path) -> None:
+    with damaged(elf, 0.0, 0) as (device, line):
+        assert device.infer("tiny", [byte(1)]) == [2]
+        link, sizes = device._link, []
+        lost, link.piece_bytes = link.lost, 256
+        link.lost = lambda piece: (lost(piece), sizes.append(link.piece_bytes))
+        lose_next(line)
+        device.write_input("mini", 0, X.tobytes())
+        assert len(sizes) > 1 and {*sizes} == {128}
+
+
+def test_what_is_sent_twice_says_nothing_of_the_time_that_answers_take(elf: Path) -> None:
+    """It may be the first that is answered (RFC 6298, section 3): the PING between them does."""
+    with damaged(elf, 0.0, 0) as (device, line):
+        assert device.infer("tiny", [byte(1)]) == [2]
+        wire, samples = device._link.wire, []
+        wire.note_round_trip = samples.append
+        lose_next(line)
+        device._link.request(Type.DESCRIBE, b"\0\0")
+        assert len(samples) == 1 and device.resent == 1
+
+
+def test_no_more_is_on_its_way_than_the_device_has_room_for(elf: Path) -> None:
+    def sent_at_once(window: int) -> int:
+        """The bytes of pieces of 100 that are sent before an answer has come."""
+        with damaged(elf, 0.0, 0) as (device, line):
+            assert device.infer("tiny", [byte(1)]) == [2]
+            device._link.window, device._link.piece_bytes = window, 100
+            write, sizes = line.write, []
+            line.write = lambda data: (write(data), sizes.append(len(data)))
+            device.write_input("mini", 0, X.tobytes())
+            return sizes[0]
+
+    one = sent_at_once(1)
+    assert [sent_at_once(2 * one + k) for k in (-1, 0)] == [one, 2 * one]
 
 
 def test_a_tensor_of_any_size_arrives(elf: Path) -> None:
