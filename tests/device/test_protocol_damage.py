@@ -182,6 +182,14 @@ def test_a_clean_line_carries_no_byte_more_than_the_frames_of_an_inference(elf: 
         assert device.resent == 0
 
 
+def test_the_least_and_the_most_of_two_runs_are_both(elf: Path) -> None:
+    with damaged(elf, 0.0, 0) as (device, _line):
+        device.write_input("tiny", 0, b"\5")
+        two = device.run("tiny", repeat=2)
+        assert 0 < two.counter_least < two.counter_most
+        assert two.counter_least + two.counter_most == two.counter_total
+
+
 @pytest.mark.parametrize(("delay", "latency"), [(2.0, 3.0), (8.0, 3.0), (100.0, 60.0)])
 def test_a_slow_line_costs_time_and_nothing_else(elf: Path, delay: float, latency: float) -> None:
     """Each answer is held back; what is on its way is not sent again."""

@@ -275,13 +275,14 @@ const mcu_model_t _mcu_network_slow =
 static const mcu_tensor_info_t parts_input = BYTE("in", PARTS_IN);
 static const mcu_tensor_info_t parts_mid = BYTE("mid", PARTS_MID);
 static const mcu_tensor_info_t parts_output = BYTE("out", PARTS_OUT);
+static const mcu_tensor_info_t tail_outputs[] = {BYTE("out", PARTS_OUT), BYTE("mid", PARTS_MID)};
 static const uint8_t parts_initial = 100;
 static const mcu_state_info_t parts_state = {BYTE("sum", PARTS_SUM), &parts_initial};
 static const mcu_layer_info_t parts_layers[] = {{0, 1}, {1, 1}};
 static const mcu_region_t parts_regions[] = {{PARTS_MID, 0, 1}, {PARTS_OUT, 0, 1}};
 static const mcu_partition_t parts_partitions[] = {
     {run_head, 1, 1, "head", &parts_input, &parts_mid},
-    {run_tail, 1, 1, "tail", &parts_mid, &parts_output}};
+    {run_tail, 1, 2, "tail", &parts_mid, tail_outputs}};
 const mcu_model_t _mcu_network_parts = {.run_func = run_whole,
                                         .num_input_tensors = 1,
                                         .num_output_tensors = 1,

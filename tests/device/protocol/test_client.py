@@ -13,8 +13,8 @@ from device.protocol_lab import LONG_NAME, MODELS, X, Y, mini_layers, noisy_line
 from mcu_deploy.device import Device, ExpectedModel, ProtocolError, connect
 from mcu_deploy.device.line import link
 from mcu_deploy.device.line import wire as wire_module
-from mcu_deploy.device.line.codes import Capability, Code, Provoke, TensorKind
-from mcu_deploy.device.line.messages import pack_tensor
+from mcu_deploy.device.line.codes import Capability, Code, Provoke, RunFlag, TensorKind, Type
+from mcu_deploy.device.line.messages import pack_run, pack_tensor
 from mcu_deploy.device.line.transfers import write_tensor
 from mcu_deploy.errors import DeviceError, UsageError
 
@@ -77,7 +77,7 @@ def test_a_layer_is_readable_only_while_it_is_there(device: Device) -> None:
 def test_repetitions_say_whether_the_outputs_are_of_use(device: Device) -> None:
     device.write_input("tiny", 0, b"\x29")
     result = device.run("tiny", repeat=5)
-    assert result.repetitions == 5 and result.outputs_valid
+    assert (result.repetitions, result.layers) == (5, 1) and result.outputs_valid
     assert 0 < result.counter_least <= result.counter_most
     assert 5 * result.counter_least <= result.counter_total <= 5 * result.counter_most
     assert 0 < result.stack_used < result.stack_size
@@ -142,10 +142,15 @@ def test_a_failed_run_names_the_reason(device: Device) -> None:
 
 
 def test_a_long_run_keeps_the_line_alive(url: str) -> None:
+    """By a BUSY at its begin, and one behind 100 ms: behind each second of 6 layers of 60 ms."""
     with connect(url, latency=0.02) as device:
-        began = time.monotonic()
-        assert device.infer("slow", [np.array([8], np.uint8)]) == [9]
+        began, events = time.monotonic(), []
+        device.write_input("slow", 0, b"\x08")
+        run = pack_run(MODELS.index("slow"), RunFlag(0), 1, 0, [])
+        device._link.request(Type.RUN, run, on_event=events.append, patient=True)
         assert time.monotonic() - began > 0.3
+        assert len(events) >= 4 and {event.type for event in events} == {Type.BUSY}
+        assert device.read_output("slow", 0) == b"\x09"
         assert device.resent == 0
 
 

@@ -21,7 +21,7 @@ def test_the_description_lists_partitions_kept_tensors_and_states(device: Device
     parts = device.model("parts")
     names = [(p.name, [t.name for t in p.inputs], [t.name for t in p.outputs])
              for p in parts.partitions]  # fmt: skip
-    assert names == [("head", ["in"], ["mid"]), ("tail", ["mid"], ["out"])]
+    assert names == [("head", ["in"], ["mid"]), ("tail", ["mid"], ["out", "mid"])]
     assert [t.name for t in parts.kept] == ["mid"]
     assert [(t.name, t.shape, t.dtype) for t in parts.states] == [("sum", (1,), np.dtype("u1"))]
     mini = device.model("mini")
@@ -31,7 +31,7 @@ def test_the_description_lists_partitions_kept_tensors_and_states(device: Device
 def test_a_partition_runs_alone(device: Device) -> None:
     assert device.infer("parts", [byte(7)], partition="head") == [byte(8)]
     assert device.state("parts", "sum") == [100]
-    assert device.infer("parts", [byte(20)], partition=1) == [byte(120)]
+    assert device.infer("parts", [byte(20)], partition=1) == [byte(120), byte(20)]
     assert device.infer("parts", [byte(7)]) == [byte(128)]
     with pytest.raises(UsageError, match="has no partition 'middle'; it has head, tail"):
         device.infer("parts", [byte(7)], partition="middle")

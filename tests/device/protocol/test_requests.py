@@ -127,7 +127,7 @@ ERRORS = [
     (Type.READ, pack_read(pack_tensor(4, TensorKind.STATE, 1), 0, 1), Code.NO_SUCH_TENSOR, 1),
     (Type.TENSOR_CRC, pack_tensor(4, TensorKind.STATE, 0, 1), Code.NO_SUCH_TENSOR, 1),
     (Type.TENSOR_CRC, pack_tensor(4, TensorKind.PARTITION_INPUT, 2), Code.NO_SUCH_PARTITION, 2),
-    (Type.TENSOR_CRC, pack_tensor(4, TensorKind.PARTITION_OUTPUT, 1, 1), Code.NO_SUCH_TENSOR, 1),
+    (Type.TENSOR_CRC, pack_tensor(4, TensorKind.PARTITION_OUTPUT, 1, 2), Code.NO_SUCH_TENSOR, 2),
     (
         Type.WRITE,
         pack_write(pack_tensor(4, TensorKind.KEPT, 0), 0, b"x"),
