@@ -312,7 +312,12 @@ static void bad_configurations_are_refused(void) {
     CHECK_INT(mcu_page_manager_init(NULL, block, 4096, 6, NULL, 0), MCU_ERROR_NULL_POINTER);
     CHECK_INT(mcu_page_manager_init(&pages, NULL, 4096, 6, NULL, 0), MCU_ERROR_NULL_POINTER);
     CHECK_INT(mcu_page_manager_init(&pages, block, 4096, 3, NULL, 0), MCU_ERROR_CONFIGURATION);
-    CHECK_INT(mcu_page_manager_init(&pages, block, 4096, 25, NULL, 0), MCU_ERROR_CONFIGURATION);
+    /* With a table of its own a block of 64 MB is not touched. */
+    const size_t large = (size_t)1 << 26;
+    CHECK_INT(mcu_page_manager_init(&pages, block, large, 24, page_table, 64), MCU_OK);
+    CHECK_INT(pages.num_pages, 4);
+    CHECK_INT(mcu_page_manager_init(&pages, block, large, 25, page_table, 64),
+              MCU_ERROR_CONFIGURATION);
     CHECK_INT(mcu_page_manager_init(&pages, block, 4096, 200, NULL, 0), MCU_ERROR_CONFIGURATION);
     CHECK_INT(mcu_page_manager_init(&pages, block, 63, 6, page_table, 64), MCU_ERROR_CONFIGURATION);
     CHECK_INT(mcu_page_manager_init(&pages, block + 1, 64, 6, page_table, 64),

@@ -45,7 +45,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> mcu_deploy.Build:
     folder = tmp_path_factory.mktemp("connecting")
     (folder / "ways.onnx").write_bytes(_two_ways().SerializeToString())
     (folder / "sums.onnx").write_bytes(accumulator().SerializeToString())
-    options = Options(requests=Requests(states=(StateRequest("sums::state", "next"),)))
+    states = (StateRequest("sums::state", "next"),)
+    options = Options(io="caller", requests=Requests(states=states))
     models = [folder / "ways.onnx", folder / "sums.onnx"]
     return mcu_deploy.build(models, "host", folder / "built", options=options)
 
@@ -70,6 +71,15 @@ def test_inputs_by_place_and_by_name_in_batches_of_both_kinds(device: OpenDevice
     assert isinstance(along, dict) and isinstance(front, dict)
     assert along["sum"].shape == (4, 3) and front["sum"].shape == (4, 1, 3)
     assert np.array_equal(along["sum"], a + b) and np.array_equal(front["sum"][:, 0], a + b)
+
+
+def test_the_firmware_has_buffers_of_its_own_for_all_that_the_caller_gives(
+    device: OpenDevice,
+) -> None:
+    """So that a repetition reads what was sent."""
+    row = np.float32([[1, 2, 3]])
+    device.line.write_inputs("ways", [row, row])
+    assert device.line.run("ways", repeat=2).outputs_valid
 
 
 def test_states_go_on_from_sample_to_sample(device: OpenDevice) -> None:

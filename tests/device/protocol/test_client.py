@@ -72,6 +72,10 @@ def test_a_layer_is_readable_only_while_it_is_there(device: Device) -> None:
     with pytest.raises(ProtocolError, match="NOT_THERE") as error:
         device.tensor_crc("mini", TensorKind.LAYER, 1)
     assert error.value.code == Code.NOT_THERE
+    device.read_layer_output("tiny", [np.array([1], np.uint8)], 0)
+    device._link.request(Type.RUN, pack_run(MODELS.index("tiny"), RunFlag(0), 1, 0, []))
+    with pytest.raises(ProtocolError, match="NOT_THERE"):
+        device.tensor_crc("tiny", TensorKind.LAYER, 0)
 
 
 def test_repetitions_say_whether_the_outputs_are_of_use(device: Device) -> None:
@@ -114,6 +118,7 @@ def test_echo_of_every_size(device: Device) -> None:
 def test_self_test(device: Device) -> None:
     device.write_input("tiny", 0, b"\x01")
     assert device.self_test() == 0
+    assert device.read_output("tiny", 0) == b"\xfe"  # the inverse pattern, in the byte behind
     with pytest.raises(UsageError, match="Write input"):
         device.run("tiny")
 
