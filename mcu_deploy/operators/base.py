@@ -130,6 +130,11 @@ class Operator:
     positions: Positions | None = None
 
 
+def of_two(name: str, function: Callable[[Array, Array], Array]) -> Operator:
+    """An operator that is a function of two arrays, which broadcast."""
+    return Operator(name, lambda call: [np.asarray(function(call.value(0), call.value(1)))])
+
+
 def evaluate(operator: Operator, call: Call) -> tuple[Array, ...]:
     """Runs an operator, through float32 where its integer form is defined that way.
 

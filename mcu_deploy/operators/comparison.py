@@ -1,21 +1,15 @@
 """Comparisons with broadcasting: Less-13, LessOrEqual-16, Greater-13, Equal-19 and their kin.
 
-Between QDQ nodes real numbers are compared: no operator here takes part in a sandwich.
+Between QDQ nodes real numbers are compared: no operator here takes part in a sandwich. Any relation
+with NaN is false.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.operators.base import Call, Operator
-
-
-def _comparison(name: str, function: Callable[[Array, Array], Array]) -> Operator:
-    """True where the relation holds; any relation with NaN is false."""
-    return Operator(name, lambda call: [np.asarray(function(call.value(0), call.value(1)))])
+from mcu_deploy.operators.base import Call, Operator, of_two
 
 
 def _is_nan(call: Call) -> list[Array]:
@@ -39,11 +33,11 @@ def _is_inf(call: Call) -> list[Array]:
 
 
 OPERATORS = (
-    _comparison("Less", lambda a, b: a < b),
-    _comparison("LessOrEqual", lambda a, b: a <= b),
-    _comparison("Greater", lambda a, b: a > b),
-    _comparison("GreaterOrEqual", lambda a, b: a >= b),
-    _comparison("Equal", lambda a, b: a == b),
+    of_two("Less", lambda a, b: a < b),
+    of_two("LessOrEqual", lambda a, b: a <= b),
+    of_two("Greater", lambda a, b: a > b),
+    of_two("GreaterOrEqual", lambda a, b: a >= b),
+    of_two("Equal", lambda a, b: a == b),
     Operator("IsNaN", _is_nan),
     Operator("IsInf", _is_inf),
 )

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.operators.base import Call, Operator
-
-
-def _binary(name: str, function: Callable[[Array, Array], Array]) -> Operator:
-    return Operator(name, lambda call: [np.asarray(function(call.value(0), call.value(1)))])
+from mcu_deploy.operators.base import Call, Operator, of_two
 
 
 def _not(call: Call) -> list[Array]:
@@ -38,14 +32,14 @@ def _bit_shift(call: Call) -> list[Array]:
 
 
 OPERATORS = (
-    _binary("And", np.logical_and),
-    _binary("Or", np.logical_or),
-    _binary("Xor", np.logical_xor),
+    of_two("And", np.logical_and),
+    of_two("Or", np.logical_or),
+    of_two("Xor", np.logical_xor),
     Operator("Not", _not),
     Operator("Where", _where, moves=slice(1, 3)),
     Operator("BitShift", _bit_shift),
-    _binary("BitwiseAnd", np.bitwise_and),
-    _binary("BitwiseOr", np.bitwise_or),
-    _binary("BitwiseXor", np.bitwise_xor),
+    of_two("BitwiseAnd", np.bitwise_and),
+    of_two("BitwiseOr", np.bitwise_or),
+    of_two("BitwiseXor", np.bitwise_xor),
     Operator("BitwiseNot", lambda call: [np.invert(call.value(0))]),
 )
