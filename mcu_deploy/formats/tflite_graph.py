@@ -31,6 +31,8 @@ _EXACT = "tflite"
 # Which of a tensor's axes stand where.
 Order = tuple[int, ...]
 NCHW: Order = (0, 3, 1, 2)
+# Beyond the end of every axis.
+FAR = 1 << 31
 
 
 class GraphBuilder:
@@ -209,6 +211,15 @@ class GraphBuilder:
     def add_reshape(self, operation: Operation, x: EdgeId, y: TfliteTensor) -> None:
         """The Reshape that writes a tensor of the file from an edge with its elements."""
         self.add(operation, "Reshape", [x, self._shape(operation, y.type.shape)], y)
+
+    def add_slice(
+        self, operation: Operation, x: EdgeId, output: TfliteTensor | EdgeId,
+        starts: Sequence[int], ends: Sequence[int], axes: Sequence[int], steps: Sequence[int],
+    ) -> None:  # fmt: skip
+        """The Slice of an edge, from bounds to bounds along axes; FAR: to the end of one."""
+        lists = {"starts": starts, "ends": ends, "axes": axes, "steps": steps}
+        bounds = (self.integers(f"{operation.name} {name}", n) for name, n in lists.items())
+        self.add(operation, "Slice", [x, *bounds], output)
 
     def _shape(self, operation: Operation, shape: tuple[int, ...]) -> EdgeId:
         return self.integers(f"{operation.name} shape", shape)

@@ -10,12 +10,9 @@ from typing import Literal
 import numpy as np
 import tflite
 
-from mcu_deploy.formats.tflite_graph import GraphBuilder
+from mcu_deploy.formats.tflite_graph import FAR, GraphBuilder
 from mcu_deploy.formats.tflite_operation import Operation
 from mcu_deploy.ir import DType, EdgeId, TensorType
-
-# Beyond the end of every axis, in either direction.
-_FAR = 1 << 31
 
 
 def _blocks(operation: Operation) -> tuple[list[int], list[tuple[int, int]]]:
@@ -74,8 +71,10 @@ def _batch_to_space(operation: Operation, graph: GraphBuilder) -> None:
         _turned(operation, graph, split, perm)
         return
     turned = _transposed(operation, graph, split, replace(x, shape=whole), perm)
+    starts = [a for a, _ in crops]
     ends = [n - b for n, (_, b) in zip(whole[1:], crops, strict=False)]
-    _add_slice(operation, graph, turned, [a for a, _ in crops], ends, range(1, 1 + count))
+    axes = range(1, 1 + count)
+    graph.add_slice(operation, turned, operation.output, starts, ends, axes, [1] * count)
 
 
 def _turned(operation: Operation, graph: GraphBuilder, x: EdgeId, perm: Sequence[int]) -> None:
@@ -98,24 +97,13 @@ def _transposed(
     return graph.reshaped(operation, turned, wanted.shape)
 
 
-def _add_slice(
-    operation: Operation, graph: GraphBuilder, x: EdgeId,
-    starts: Sequence[int], ends: Sequence[int], axes: Sequence[int], step: int = 1,
-) -> None:  # fmt: skip
-    """The Slice that writes the operator's output."""
-    lists = {"starts": starts, "ends": ends, "axes": axes, "steps": [step] * len(axes)}
-    inputs = [x] + [
-        graph.integers(f"{operation.name} {name}", values) for name, values in lists.items()
-    ]
-    graph.add(operation, "Slice", inputs, operation.output)
-
-
 def _reverse(operation: Operation, graph: GraphBuilder) -> None:
     x = operation.input(0)
     operation.require_alike(x, operation.output)
     axes = [int(a) % max(x.type.rank, 1) for a in operation.constant(1).reshape(-1)]
-    count = len(axes)
-    _add_slice(operation, graph, graph.read(x), [-1] * count, [-_FAR] * count, axes, step=-1)
+    back = [-1] * len(axes)
+    ends = [-FAR] * len(axes)
+    graph.add_slice(operation, graph.read(x), operation.output, back, ends, axes, back)
 
 
 def _mirror_pad(operation: Operation, graph: GraphBuilder) -> None:

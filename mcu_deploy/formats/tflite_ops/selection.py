@@ -8,12 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import tflite
 
-from mcu_deploy.formats.tflite_graph import GraphBuilder
+from mcu_deploy.formats.tflite_graph import FAR, GraphBuilder
 from mcu_deploy.formats.tflite_operation import Operation, TfliteTensor
 from mcu_deploy.ir import TensorType
-
-# Beyond the end of every axis, in either direction.
-_FAR = 1 << 31
 
 
 def _add_slice(
@@ -31,14 +28,9 @@ def _add_slice(
     ]
     if int(np.prod(sizes)) != y.type.elements:
         raise operation.damaged(f"it picks {sizes}, and its output is {list(y.type.shape)}")
-    lists = [starts, ends, range(x.type.rank), steps]
-    names = ("starts", "ends", "axes", "steps")
-    inputs = [graph.read(x)] + [
-        graph.integers(f"{operation.name} {name}", values)
-        for name, values in zip(names, lists, strict=True)
-    ]
     picked = graph.edge(y.name, TensorType(y.type.dtype, tuple(sizes), y.type.quantization))
-    graph.add(operation, "Slice", inputs, picked)
+    axes = range(x.type.rank)
+    graph.add_slice(operation, graph.read(x), picked, starts, ends, axes, steps)
     graph.add_reshape(operation, picked, y)
 
 
@@ -54,7 +46,7 @@ def _slice(operation: Operation, graph: GraphBuilder) -> None:
     """A size of -1 is all that is left."""
     operation.require_alike(operation.input(0), operation.output)
     starts, sizes = _integers(operation, 1), _integers(operation, 2)
-    ends = [_FAR if n == -1 else s + n for s, n in zip(starts, sizes, strict=True)]
+    ends = [FAR if n == -1 else s + n for s, n in zip(starts, sizes, strict=True)]
     _add_slice(operation, graph, starts, ends, [1] * len(starts))
 
 
@@ -71,7 +63,7 @@ def _strided_slice(operation: Operation, graph: GraphBuilder) -> None:
     if 0 in steps:
         raise operation.damaged("a stride is 0")
     for axis, size in enumerate(operation.input(0).type.shape):
-        bit, far = 1 << axis, _FAR if steps[axis] > 0 else -_FAR
+        bit, far = 1 << axis, FAR if steps[axis] > 0 else -FAR
         starts[axis] = -far if options.BeginMask() & bit else starts[axis]
         if options.ShrinkAxisMask() & bit:
             starts[axis] = slice(starts[axis], None, steps[axis]).indices(size)[0]
