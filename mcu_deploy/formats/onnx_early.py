@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import onnx
 
-from mcu_deploy.formats.onnx_operators import domain_of, opset_of
+from mcu_deploy.formats.onnx_operators import domain_of, set_aside
 from mcu_deploy.formats.onnx_subgraphs import all_nodes, subgraphs_below
 from mcu_deploy.formats.onnx_types import known_types
 
@@ -22,13 +22,8 @@ _SINCE = {"LayerNormalization": 17}
 
 def set_aside_early(model: onnx.ModelProto) -> None:
     """Moves the nodes of operators that the model's opset does not define yet."""
-    opset = opset_of(model.opset_import, 1)
-    found = [n for n in all_nodes(model.graph.node) if _SINCE.get(n.op_type, 0) > opset]
-    for node in found:
-        if not domain_of(node.domain):
-            node.domain = DOMAIN
-    if found:
-        model.opset_import.append(onnx.helper.make_opsetid(DOMAIN, 1))
+    imports = model.opset_import
+    set_aside(model.graph.node, imports, DOMAIN, lambda op, opset: _SINCE.get(op, 0) > opset)
 
 
 def put_back(model: onnx.ModelProto) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, MutableSequence
+from collections.abc import Callable, Collection, Iterable, MutableSequence
 
 import onnx
 
@@ -41,26 +41,30 @@ def set_aside_undefined(model: onnx.ModelProto) -> None:
 
     So the checker and the inference of shapes pass them by, and they are told with all others.
     """
-    _set_aside(model.graph.node, model.opset_import, model)
+    local = {text_of(f.name) for f in model.functions if not domain_of(f.domain)}
+
+    def is_undefined(op: str, opset: int) -> bool:
+        return op not in local and not onnx.defs.has(op, opset, "")
+
+    set_aside(model.graph.node, model.opset_import, UNDEFINED, is_undefined)
     for function in model.functions:
-        _set_aside(function.node, function.opset_import, model)
+        set_aside(function.node, function.opset_import, UNDEFINED, is_undefined)
 
 
-def _set_aside(
+def set_aside(
     nodes: Iterable[onnx.NodeProto],
     imports: MutableSequence[onnx.OperatorSetIdProto],
-    model: onnx.ModelProto,
+    domain: str,
+    moves: Callable[[str, int], bool],
 ) -> None:
-    version = opset_of(imports, 1)
-    local = {text_of(f.name) for f in model.functions if not domain_of(f.domain)}
-    found = False
-    for node in all_nodes(nodes):
-        op = text_of(node.op_type)
-        if not domain_of(node.domain) and op not in local and not onnx.defs.has(op, version, ""):
-            node.domain = UNDEFINED
-            found = True
-    if found:
-        imports.append(onnx.helper.make_opsetid(UNDEFINED, 1))
+    """Moves ONNX's own nodes to another domain. moves: whether, by an operator and the opset."""
+    opset = opset_of(imports, 1)
+    own = [node for node in all_nodes(nodes) if not domain_of(node.domain)]
+    moved = [node for node in own if moves(text_of(node.op_type), opset)]
+    for node in moved:
+        node.domain = domain
+    if moved:
+        imports.append(onnx.helper.make_opsetid(domain, 1))
 
 
 def strangers(model: onnx.ModelProto) -> list[Obstacle]:
