@@ -25,7 +25,7 @@ from mcu_deploy.errors import (
 )
 from mcu_deploy.formats.imported import tell_assumed
 from mcu_deploy.options import Options
-from mcu_deploy.output import locked, require_writable
+from mcu_deploy.output import locked, require_outside
 from mcu_deploy.output.json_text import json_text
 from mcu_deploy.output.paths import write_files
 from mcu_deploy.output.progress import tell
@@ -98,7 +98,7 @@ def build(
     names = _names(name, len(paths))
     called = [network_name(n, Path(path)) for path, n in zip(paths, names, strict=True)]
     told: set[Path] = set()
-    require_writable(Path(output))
+    require_outside(Path(output))
     with locked(Path(output)) as folder, session_or_own(session) as own:
         folder.require_pristine()
         while True:

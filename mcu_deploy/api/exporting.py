@@ -17,7 +17,7 @@ from mcu_deploy.exports.model import Exported, ExportedNetwork
 from mcu_deploy.exports.package import About, Package
 from mcu_deploy.exports.packing import pack
 from mcu_deploy.exports.values import origin_of, sample_of, sample_values
-from mcu_deploy.output import locked, require_writable, write_file
+from mcu_deploy.output import locked, require_outside, write_file
 from mcu_deploy.output.paths import write_files
 from mcu_deploy.report import NetworkReport
 from mcu_deploy.session import Session
@@ -88,7 +88,7 @@ def _place(format: Format, about: Package, output: Path | None) -> Path:
 
 
 def _write(path: Path, format: Format, files: Mapping[str, bytes]) -> None:
-    require_writable(path)
+    require_outside(path)
     if format.ARCHIVE is not None:
         write_file(path, pack(files, as_tar=format.ARCHIVE.name.endswith(".tar")))
         return

@@ -131,7 +131,14 @@ def quantize(
         raise UsageError(f"{target} does not end in .onnx, so that `build` would not know it.")
     budget = None if how.budget is None else Budget.parsed(how.budget)
     where = board if board is None or isinstance(board, Board) else load_board(board)
-    require_writable(target, [given, Path(data)])
+    samples = None if samples_output is None else Path(samples_output)
+    if samples is not None and how.weights_only is not None:
+        raise UsageError(
+            "--weights-only leaves inputs as they are, so that the new model takes the samples "
+            "that you have. Leave --samples-output out."
+        )
+    for result in filter(None, (target, samples)):
+        require_writable(result, [given, Path(data)])
     tell("reading the model")
     source, net, assumed = preparing.prepare(given, shapes, decompose=how.weights_only is None)
     tell_assumed(given.name, assumed)
@@ -145,9 +152,7 @@ def quantize(
     job = _Job(source, net, file, classes, where, kind)
     if how.weights_only is not None:
         return job.weights(target, 4 if how.weights_only == "int4" else 8)
-    return job.integers(
-        target, how, budget, None if samples_output is None else Path(samples_output)
-    )
+    return job.integers(target, how, budget, samples)
 
 
 @dataclass

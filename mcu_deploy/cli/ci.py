@@ -100,6 +100,7 @@ def _run(
         configuration = read_configuration(config or Path(FILE))
         if update:
             require_table(configuration.table)
+            require_writable(configuration.table)
     except McuDeployError as error:
         if report is not None and not report.exists():
             write_file(report, not_begun(str(error)).encode())
@@ -113,6 +114,7 @@ def _run(
     if report is not None:
         inputs = [job.model.file for job in configuration.jobs]
         require_writable(report, [configuration.path, configuration.table, *inputs])
+    require_writable(now)
     now.unlink(missing_ok=True)
 
     def show(outcome: BuildOutcome) -> None:

@@ -6,6 +6,14 @@ one step, or step by step with a journal (docs/build-folders.md).
 
 from mcu_deploy.output.file import require_writable, write_file
 from mcu_deploy.output.folder import OutputFolder, locked, settle
-from mcu_deploy.output.marker import MARKER
+from mcu_deploy.output.marker import MARKER, require_outside
 
-__all__ = ["MARKER", "OutputFolder", "locked", "require_writable", "settle", "write_file"]
+__all__ = [
+    "MARKER",
+    "OutputFolder",
+    "locked",
+    "require_outside",
+    "require_writable",
+    "settle",
+    "write_file",
+]

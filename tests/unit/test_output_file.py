@@ -50,9 +50,10 @@ def test_what_cannot_be_written_is_a_sentence_and_leaves_nothing(tmp_path: Path)
     (tmp_path / "dangling").symlink_to("nowhere/file")
     before = names(tmp_path)
     for name in ("folder", "file/below", "dangling", "x" * 256, "new/" + "x" * 256):
-        with pytest.raises(ToolError, match="cannot be written"):
-            write_file(tmp_path / name, b"")
-        assert names(tmp_path) == before
+        for attempt in (require_writable, lambda path: write_file(path, b"")):
+            with pytest.raises(ToolError, match="cannot be written"):
+                attempt(tmp_path / name)
+            assert names(tmp_path) == before
     (tmp_path / "file").chmod(0o400)
     if os.geteuid() != 0:  # who may write everywhere
         with pytest.raises(ToolError, match="Permission denied"):
@@ -70,7 +71,10 @@ def test_results_go_over_no_input_and_no_file_of_a_build(
     for name in ("report.json", MARKER, "obj/old.o"):
         with pytest.raises(UsageError, match=f"{name} is a file of the build in"):
             require_writable(tmp_path / "build" / name)
-    require_writable(tmp_path / "out.npz", [tmp_path / "in.npz"])
+    before = names(tmp_path)
+    for path in (tmp_path / "out.npz", tmp_path / "new" / "out.npz", Path("/dev/null")):
+        require_writable(path, [tmp_path / "in.npz"])
+    assert names(tmp_path) == before
     assert not caplog.records
     require_writable(tmp_path / "build" / "new" / "out.npz")
     assert "it is yours" in caplog.text

@@ -387,6 +387,9 @@ def test_an_old_report_is_not_taken_for_that_of_a_run_which_fails(tmp_path: Path
 def test_what_fails_of_a_build_is_said_where_it_is_listed(tmp_path: Path) -> None:
     configured(tmp_path, f'boards = ["host"]\n{MODEL}data = "none.npz"\n')
     (tmp_path / "sine.tflite").symlink_to(resources.root() / "examples" / "cmake" / "sine.tflite")
+    done = call("ci", "--report", "sine.tflite/report.md", cwd=tmp_path)
+    assert "sine.tflite/report.md cannot be written (a file is in" in done.stderr
+    assert "sine on host" not in done.stdout
     done = call("ci", "--update", "--report", "report.md", cwd=tmp_path)
     assert done.returncode == 1
     assert "sine on host: built and checked, but validate fails\n" in done.stdout

@@ -198,6 +198,15 @@ def test_what_is_no_float_model_gets_a_sentence(tmp_path: Path, kws_dir: Path) -
     onnx.save(depthwise_net(), tmp_path / "m.onnx")
     with pytest.raises(UsageError, match=r"does not end in \.onnx"):
         quantize(tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.tflite")
+    for options, says in (
+        (Quantizing(), "s.npz is what the command reads"),
+        (Quantizing(weights_only="int8"), "--weights-only leaves inputs as they are"),
+    ):
+        with pytest.raises(UsageError, match=says):
+            quantize(
+                tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx", options=options,
+                samples_output=tmp_path / "s.npz",
+            )  # fmt: skip
     with pytest.raises(UsageError, match="--io int4 is not known"):
         quantize(
             tmp_path / "m.onnx",
