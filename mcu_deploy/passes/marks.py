@@ -45,6 +45,7 @@ def mark(graph: Graph, requests: Requests, states: Sequence[OwnState] = ()) -> t
     own = tuple(StateRequest(state.input, state.output) for state in states)
     requests = replace(
         requests,
+        keep=tuple(dict.fromkeys(requests.keep)),
         partitions=tuple(_understood(graph, p) for p in requests.partitions),
         states=(*own, *requests.states),
     )

@@ -284,6 +284,20 @@ def test_a_plan_of_partitions_without_end(raw: bytes, tmp_path: Path) -> None:
     assert "its plan has 1001 partitions" in _sentence(file.wrap(tree, data), tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("what", "titled"), [("partitions", "partitions"), ("kept", "kept tensors")]
+)
+def test_two_that_are_asked_for_by_one_name(
+    what: str, titled: str, raw: bytes, tmp_path: Path
+) -> None:
+    tree, model, data = _content(raw)
+    plan_ = model["plan"]
+    named = plan_["parts"] if what == "partitions" else plan_["exposure"]["kept"]
+    named *= 2
+    said = _sentence(file.wrap(tree, data), tmp_path)
+    assert f"2 of the {titled} of its plan are called" in said
+
+
 def test_a_call_that_cannot_be_made(raw: bytes, tmp_path: Path) -> None:
     tree, model, data = _content(raw)
     model["selection"]["acquire"] = [["CpuRef", {"function": 0}]]

@@ -89,7 +89,7 @@ def test_the_parts_of_a_cut_inside_of_a_layer_stay_integer(tmp_path: Path) -> No
 
 
 def test_one_tensor_may_be_asked_for_by_several_names(tmp_path: Path) -> None:
-    network = compiled(quantized(tmp_path), Requests(keep=("y", "y_q", "r")))
+    network = compiled(quantized(tmp_path), Requests(keep=("y", "y_q", "r", "y")))
     kept = network.plan.exposure.kept
     assert [k.name for k in kept] == ["y", "y_q", "r"]
     assert len({network.plan.place(k.edge) for k in kept}) == 1
