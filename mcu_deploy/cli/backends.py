@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.markup import escape
 
-from mcu_deploy.cli.console import WARNING, out, print_json, say, table
+from mcu_deploy.cli.console import WARNING, fold, out, print_json, say, table
 from mcu_deploy.cli.options import JsonOption, with_creation
 from mcu_deploy.options.means import CreationOptions
 
@@ -68,7 +68,7 @@ def _print(rows: list[dict[str, Any]], skipped: list[dict[str, Any]], warnings: 
     for row in rows:
         origin = f", from {row['origin']}" if row["origin"] else ""
         out.print(f"\n[bold]{escape(row['id'])}[/]{escape(origin)}")
-        say("  " + (", ".join(row["operators"]) or "it names no operators"))
+        fold(escape(", ".join(row["operators"]) or "it names no operators"), 2)
     if skipped:
         say("skipped", before="\n[bold]")
         say(*(f"  {entry['origin']}: {entry['reason']}" for entry in skipped))

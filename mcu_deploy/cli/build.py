@@ -213,7 +213,7 @@ def _explain(rows: Sequence[Explanation], wide: bool) -> None:
         notes.append(
             [_lost(c) for c in others] + [f"{r.backend} does not: {r.reason}" for r in row.refusals]
         )
-    head, *lines = layer_lines(titles, cells, ("", "group", "cost"), wide)
+    head, *lines = layer_lines(titles, cells, ("", "group", "cost"), wide, ["group"])
     say(head, before="[bold]")
     for line, remarks in zip(lines, notes, strict=True):
         say(line, *(f"      {remark}" for remark in remarks))

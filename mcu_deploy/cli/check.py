@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from mcu_deploy.cli import check_parts
-from mcu_deploy.cli.console import out, print_json, safe, table
+from mcu_deploy.cli.console import fold, out, print_json, safe, table
 from mcu_deploy.cli.options import JsonOption, with_processor
 
 if TYPE_CHECKING:
@@ -69,15 +69,16 @@ def _print(report: CheckReport, quiet: bool) -> None:
         if quiet and not findings:
             continue
         mark = f"[bold red]{_count(len(findings), 'finding')}[/]" if findings else "[green]ok[/]"
-        out.print(f"{mark}  [bold]{safe(file.file)}[/]  {safe(_summary(file))}")
+        fold(f"{mark}  [bold]{safe(file.file)}[/]  {safe(_summary(file))}")
         for finding in findings:
             where = f" {safe(finding.member)}:" if finding.member else ""
-            out.print(
-                f"    [red]{finding.rule}[/]{where} {safe(finding.message)}"
-                f" [cyan]{safe(finding.remedy)}[/]"
+            fold(
+                f"[red]{finding.rule}[/]{where} {safe(finding.message)}"
+                f" [cyan]{safe(finding.remedy)}[/]",
+                4,
             )
         for note in file.notes:
-            out.print(f"    [yellow]note:[/] {safe(note)}")
+            fold(f"[yellow]note:[/] {safe(note)}", 4)
         if file.parts:
             check_parts.show(file)
         elif file.kind == "firmware" and file.models:

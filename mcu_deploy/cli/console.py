@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 
 from mcu_deploy.errors import McuDeployError, Refusal, escaped
@@ -35,6 +36,17 @@ def say(*lines: str, before: str = "") -> None:
     """Prints lines, of which nothing is markup. before: markup in front of each."""
     for line in lines:
         out.print(before + escape(line))
+
+
+def fold(line: str, indent: int = 0) -> None:
+    """Prints a line, which is markup; a terminal gets it folded between words, all of it indented.
+
+    Not for what has commands in it: where these are folded they cannot be copied.
+    """
+    if out.is_terminal:
+        out.print(Padding.indent(line, indent), soft_wrap=False)
+    else:
+        out.print(" " * indent + line)
 
 
 def fail(error: McuDeployError, as_json: bool = False) -> int:
@@ -96,24 +108,33 @@ def _show_warning(
 
 
 def layer_lines(
-    titles: Sequence[str], rows: Sequence[Sequence[str]], numbers: Collection[str], wide: bool
-) -> list[str]:
+    titles: Sequence[str], rows: Sequence[Sequence[str]], numbers: Collection[str], wide: bool,
+    spare: Sequence[str] = (),
+) -> list[str]:  # fmt: skip
     """A table of layers as lines: the titles, then the rows.
 
     The last column holds the model's names and gets what the terminal leaves it, of each the end of
-    its first part; with `wide` it is whole. numbers: the titles of the columns to the right.
+    its first part. Where that is too little, it is left out, and then the columns that are `spare`,
+    one after the other, until the rest has room; with `wide` all are whole. numbers: the titles of
+    the columns to the right.
     """
-    widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)][:-1]
-    room = max(_LEAST_NAME, out.width - sum(widths) - 2 * len(widths))
-    lines = []
-    for row in (titles, *rows):
-        cells = [
-            text.rjust(width) if title in numbers else text.ljust(width)
-            for title, text, width in zip(titles, row, widths, strict=False)
-        ]
-        name = row[-1] if wide else _ending(row[-1], room)
-        lines.append("  ".join([*cells, name]).rstrip())
-    return lines
+    columns = {title: cells for title, *cells in zip(titles, *rows, strict=True)}
+    widths = {title: max(map(len, (title, *cells))) for title, cells in columns.items()}
+    name = titles[-1]
+    if not wide:
+        widths[name] = min(widths[name], _LEAST_NAME)
+        for title in (name, *spare):
+            if sum(widths.values()) + 2 * (len(widths) - 1) > out.width:
+                widths.pop(title, None)
+        if name in widths:
+            room = out.width - sum(widths.values()) - 2 * (len(widths) - 1) + widths[name]
+            columns[name] = [_ending(text, room) for text in columns[name]]
+            widths[name] = 0  # the last one needs no filling
+    aligned = (
+        [f"{text:{'>' if title in numbers else '<'}{width}}" for text in (title, *columns[title])]
+        for title, width in widths.items()
+    )
+    return ["  ".join(row).rstrip() for row in zip(*aligned, strict=True)]
 
 
 def _ending(name: str, longest: int) -> str:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from rich.markup import escape
 
-from mcu_deploy.cli.console import out, print_json, say, table
+from mcu_deploy.cli.console import fold, out, print_json, table
 from mcu_deploy.cli.options import JsonOption
 
 
@@ -32,6 +32,6 @@ def operators(as_json: JsonOption = False) -> None:
         nobody = "the compiler" if row.in_compiler else "when the model is compiled"
         listed.add_row(row.operator, escape(", ".join(row.backends) or nobody), row.quantized)
     out.print(listed)
-    say(f"Read from TFLite files: {', '.join(found.tflite)}.")
-    say(f"Read as what they are made of: {', '.join(found.functions)}.")
-    say(f"Read as what they quantize: {', '.join(found.forms)}.")
+    fold(f"Read from TFLite files: {', '.join(found.tflite)}.")
+    fold(f"Read as what they are made of: {', '.join(found.functions)}.")
+    fold(f"Read as what they quantize: {', '.join(found.forms)}.")

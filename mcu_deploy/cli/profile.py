@@ -6,8 +6,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
-from mcu_deploy.cli.console import layer_lines, print_json, say
+from mcu_deploy.cli.console import fold, layer_lines, print_json, say
 from mcu_deploy.cli.options import (
     JsonOption,
     ModelOption,
@@ -110,15 +111,20 @@ def _print(board: Board, result: Profile, wide: bool) -> None:
         )
     if result.time is not None and result.waits:
         rated = ", its rated clock" if result.time.clock_hz != board.clock_hz else ""
-        say(
+        fold(
             "on board: modelled with wait states at "
             f"{result.time.clock_hz / 1e6:g} MHz{rated}; code, data: waiting for them"
         )
-    say(*result.notes)
+    for note in result.notes:
+        fold(escape(note))
     table = result.table(wide)
-    head, *lines = layer_lines(table.columns, table.rows, table.numbers, wide)
+    modelled = "modelled" if result.unit == "cycles" else "cycles"
+    spare = [modelled if result.waits else "floor"]
+    head, *lines = layer_lines(table.columns, table.rows, table.numbers, wide, spare)
     say(head, before="[bold]")
-    say(*lines, *table.notes)
+    say(*lines)
+    for total in table.notes:
+        fold(escape(total))
     say(f"{result.outside:,} {result.unit} outside of the layers, which is {result.overhead:.3%}")
     if len(result.cores) > 1:
         shared = " and ".join(f"{count:,}" for count in result.cores)

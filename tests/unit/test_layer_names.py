@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from control_nests import nest_of
 from onnx import TensorProto, helper, numpy_helper
 from pmx_cases import compiled, packed, session
+from rich.console import Console
 from typer.testing import CliRunner
 
 from mcu_deploy import formats
@@ -156,6 +158,34 @@ def test_a_table_fits_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lines[1].startswith(" 8  depthwise_8     12,345,678  ...")
     wide = layer_lines(titles, rows, (), wide=True)
     assert all(line.endswith(name) for line in wide[1:])
+
+
+def test_columns_without_room_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The names first, then what is spare, as far as that is needed."""
+    from mcu_deploy.cli.console import out
+
+    titles = ("", "layer", "floor", "cycles", "in the model")
+    rows = [("0", "conv_1", "1,234,567", "2,345,678", "x" * 50)]
+    for width, shown in (
+        (45, "layer floor cycles in the model"), (44, "layer floor cycles"),
+        (31, "layer floor cycles"), (29, "layer cycles"), (10, "layer cycles"),
+    ):  # fmt: skip
+        monkeypatch.setattr(out, "width", width)
+        lines = layer_lines(titles, rows, (), wide=False, spare=["floor", "none"])
+        assert " ".join(lines[0].split()) == shown
+        assert len(lines[1]) <= max(width, 20)
+
+
+def test_sentences_are_folded_on_a_terminal_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from mcu_deploy.cli import console
+
+    for is_terminal, folded in ((True, "    one two\n    three\n"), (False, "    one two three\n")):
+        made = Console(width=12, force_terminal=is_terminal, color_system=None, soft_wrap=True)
+        monkeypatch.setattr(console, "out", made)
+        console.fold("one [bold]two[/] three", 4)
+        assert re.sub(r" +$", "", capsys.readouterr().out, flags=re.M) == folded
 
 
 @pytest.mark.needs_host_gcc
