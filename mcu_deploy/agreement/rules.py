@@ -128,8 +128,9 @@ def _own(graph: Graph, node: Node) -> _Before:
     if body is not None and (operator is None or (node.domain, node.op) == ("mcu", "Table")):
         inner.append(body)
     if inner:
-        found = [b for g in inner for b in _walk(g).values()] or [_Before()]
-        return _Before(any(b.loose for b in found), max(b.terms for b in found))
+        # No tensor between its nodes is compared: their roundings add up.
+        found = [_own(g, each) for g in inner for each in g.nodes]
+        return _Before(any(b.loose for b in found), sum(b.terms for b in found))
     real = any(graph.type(e).dtype.is_float for e in (*node.reads, *node.writes))
     if not real or (operator is not None and (operator.exact or operator.moves is not None)):
         return _Before()

@@ -212,11 +212,18 @@ def folder_for(
     options: Options | None = None,
     session: Session | None = None,
 ) -> Iterator[BuildFolder]:
-    """A build folder for a model file or a build folder; a model is built in a temporary one."""
+    """A build folder for a model file or a build folder; a model is built in a temporary one.
+
+    options: of a model's build; UsageError where shapes are asked of a folder, which has its own.
+    """
     from mcu_deploy.api.building import build
 
     path = Path(source)
     if is_folder(path):
+        if options is not None and options.shapes:
+            raise UsageError(
+                f"{path} is a build, which has its shapes. Leave --shape out, or build it again."
+            )
         yield open_folder(path, board)
         return
     if not path.exists():

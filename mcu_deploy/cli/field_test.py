@@ -14,12 +14,15 @@ from mcu_deploy.cli.options import (
     SourceArgument,
     with_connection,
     with_flasher,
+    with_shapes,
 )
 from mcu_deploy.cli.progress import working
+from mcu_deploy.options import Options
 from mcu_deploy.options.means import Connection, Flasher
 
 
 @with_connection
+@with_shapes
 @with_flasher
 def field_test(
     source: SourceArgument,
@@ -34,6 +37,7 @@ def field_test(
         typer.Option("-o", "--output", help="The report; field-test-BOARD.md by default."),
     ] = None,
     connection: Connection,
+    shapes: Options,
     as_json: JsonOption = False,
 ) -> None:
     """Flash a board, validate and profile it, and write one report to send.
@@ -45,7 +49,7 @@ def field_test(
     from mcu_deploy.api.folder import folder_for
     from mcu_deploy.output import require_writable, write_file
 
-    with folder_for(source, board) as folder:
+    with folder_for(source, board, options=shapes) as folder:
         path = output or Path(f"field-test-{folder.board.name}.md")
         require_writable(path, [source])
         with working(f"flashing, validating and profiling {folder.board.name}"):

@@ -16,8 +16,10 @@ from mcu_deploy.cli.options import (
     SourceArgument,
     WideOption,
     with_connection,
+    with_shapes,
 )
 from mcu_deploy.cli.progress import working
+from mcu_deploy.options import Options
 from mcu_deploy.options.means import Connection
 from mcu_deploy.output.json_text import picked
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 
 @with_connection
+@with_shapes
 def profile(
     source: SourceArgument,
     board: OptionalBoard = None,
@@ -41,6 +44,7 @@ def profile(
     ] = None,
     *,
     connection: Connection,
+    shapes: Options,
     wide: WideOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -48,7 +52,7 @@ def profile(
     from mcu_deploy.api import profiling
     from mcu_deploy.api.folder import folder_for
 
-    with folder_for(source, board) as folder:
+    with folder_for(source, board, options=shapes) as folder:
         with working(f"counting on {folder.board.name}"):
             result = profiling.profile(folder, model=model, size=size, connection=connection)
         if as_json:

@@ -15,9 +15,11 @@ from mcu_deploy.cli.options import (
     SamplesOption,
     SourceArgument,
     with_connection,
+    with_shapes,
 )
 from mcu_deploy.cli.progress import working
 from mcu_deploy.files.given import is_folder
+from mcu_deploy.options import Options
 from mcu_deploy.options.means import Connection
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 
 @with_connection
+@with_shapes
 def run(
     source: SourceArgument,
     inputs: Annotated[Path, typer.Option("--input", "-i", help="An .npz with in0, in1, ...")],
@@ -49,6 +52,7 @@ def run(
     ] = None,
     *,
     connection: Connection,
+    shapes: Options,
     as_json: JsonOption = False,
 ) -> None:
     """Run a network on an emulated or a real board."""
@@ -67,12 +71,13 @@ def run(
             )
         with working(f"running {source.name} on the host and on {board}"):
             halves = split_running.run(
-                source, board, split, inputs, count=samples, connection=connection
-            )
+                source, board, split, inputs, count=samples, options=shapes,
+                connection=connection,
+            )  # fmt: skip
         name, board_name, reason = source.stem, board, halves.where
         results = halves.tail
     else:
-        with folder_for(source, board) as folder:
+        with folder_for(source, board, options=shapes) as folder:
             name, board_name = folder.network(model).name, folder.board.name
             given = running.load_for(folder, name, inputs, partition).first(samples)
             with working(f"running {len(given)} samples on {board_name}"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,7 @@ from mcu_deploy.cli.options import (
     OptionalBoard,
     SamplesOption,
     with_connection,
+    with_shapes,
 )
 from mcu_deploy.cli.progress import working
 from mcu_deploy.options import LAYERS, LIMIT_DB, Options
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 
 @with_connection
+@with_shapes
 def validate(
     source: Annotated[
         Path, typer.Argument(help="A build folder, or a model file; with --against the float one.")
@@ -83,6 +86,7 @@ def validate(
     ] = True,
     *,
     connection: Connection,
+    shapes: Options,
     as_json: JsonOption = False,
 ) -> None:
     """Compare a board's outputs with the interpreter, and with onnxruntime or LiteRT.
@@ -99,6 +103,8 @@ def validate(
     if against is not None:
         if layers is not None:
             raise UsageError("--against compares every layer as it is; leave --layers out.")
+        if shapes.shapes:
+            raise UsageError("--against takes the shapes of the build; leave --shape out.")
         if not validate_against.compare(
             source, against, board, data, limit, samples, model, connection, as_json
         ):
@@ -108,7 +114,7 @@ def validate(
         raise UsageError("--limit says more of --against, and there is none; give one.")
     if layers is not None:
         require_word("--layers", layers, LAYERS)
-    with folder_for(source, board, options=Options(layers_all=layers == "all")) as folder:
+    with folder_for(source, board, options=replace(shapes, layers_all=layers == "all")) as folder:
         if layers == "all" and not folder.report.options.layers_all:
             raise RequestError(
                 f"{source} was built with fusion and reuse. Build it with --layers all, or give "

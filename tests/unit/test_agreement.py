@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from onnx import NodeProto, TensorProto, helper
 from operators.lab import Array, Case, make_model
@@ -95,6 +96,23 @@ def test_integers_give_bits_and_long_sums_have_more_room(kws_dir: Path, tmp_path
         )  # fmt: skip
         made = lowered(Case("m", model, (np.zeros((1, depth), np.float32),)), tmp_path)
         assert rules(made)[made.outputs[0]] == Rule(SHARE, limit)
+
+
+def test_sums_inside_of_a_node_add_up(tmp_path: Path) -> None:
+    """No tensor between the nodes of a branch is compared."""
+    text = """<ir_version: 8, opset_import: ["" : 17]>
+        net (bool c, float[1, 600] x) => (float[1, 600] y) {
+            y = If(c) <
+                then_branch = t () => (float[1, 600] a) { m = MatMul(x, w) a = MatMul(m, w) },
+                else_branch = e () => (float[1, 600] b) { b = MatMul(x, w) }
+            >
+        }"""
+    model = onnx.parser.parse_model(text)
+    weights = onnx.numpy_helper.from_array(np.ones((600, 600), np.float32), "w")
+    model.graph.initializer.append(weights)
+    onnx.save_model(model, tmp_path / "m.onnx")
+    graph = passes.run(formats.load(tmp_path / "m.onnx"))
+    assert rules(graph)[graph.outputs[0]] == Rule(SHARE, 1e-4)
 
 
 def test_of_a_recurrent_layer_what_cancels_is_allowed(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from command_line import call
 
@@ -159,6 +160,17 @@ def test_validate_all_layers_builds_without_fusion_and_reuse(kws_dir: Path) -> N
     assert result["options"]["layers_all"] is True
     assert result["validation"]["layers"]["differences"] == []
     assert result["arena_bytes"] > 60_000  # every tensor keeps its own place
+
+
+def test_a_model_of_open_shapes_is_validated_where_they_are_given(tmp_path: Path) -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17]>
+        net (float[1, n, 3] x) => (float[1, n, 3] y) { y = Relu(x) }"""
+    model = tmp_path / "open.onnx"
+    onnx.save_model(onnx.parser.parse_model(text), model)
+    refused = call("validate", model, "--board", "host")
+    assert "give --shape x=1,<n>,3" in refused.stderr
+    done = call("validate", model, "--board", "host", "--shape", "x=1,5,3", "--no-onnxruntime")
+    assert (done.returncode, "passed" in done.stdout) == (0, True), done.stderr
 
 
 def test_profile_of_the_host_says_where_to_go(kws_build: Path) -> None:
