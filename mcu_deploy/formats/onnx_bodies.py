@@ -14,6 +14,7 @@ from onnx import helper
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.formats.onnx_body import Body, NoBody, Shape, require
+from mcu_deploy.formats.onnx_contrib import CONTRIB
 from mcu_deploy.formats.onnx_einsum import einsum
 from mcu_deploy.formats.onnx_ml import ML
 from mcu_deploy.formats.onnx_operators import domain_of, text_of
@@ -149,6 +150,7 @@ _BODIES: Mapping[str, Callable[[Body], str | list[str]]] = {
     "STFT": _stft,
     "SpaceToDepth": _space_to_depth,
     "TensorScatter": _tensor_scatter,
+    **CONTRIB,
     **ML,
     **SVM,
     **TRAINING,

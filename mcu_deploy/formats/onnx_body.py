@@ -41,6 +41,7 @@ class Body:
         opset: int,
     ) -> None:
         self.inputs = list(node.input)
+        self.outputs = list(node.output)
         self.shapes = shapes
         self.values = values
         self.attributes: dict[str, Any] = {

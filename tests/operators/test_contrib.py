@@ -1,0 +1,79 @@
+"""Operators of com.microsoft that are read as what they are made of: device, oracle and
+onnxruntime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import helper
+from operators.lab import Array, Case, check_cases, make_model
+
+_RNG = np.random.default_rng(5)
+
+
+def _case(
+    op: str,
+    inputs: tuple[Array, ...],
+    constants: Mapping[str, Array] | None = None,
+    **attributes: Any,
+) -> Case:
+    names = [f"x{k}" for k in range(len(inputs))]
+    given = [*names[:1], *(constants or {}), *names[1:]]
+    node = helper.make_node(op, given, ["y"], op, "", "com.microsoft", **attributes)
+    types = {n: (v.dtype.name, v.shape) for n, v in zip(names, inputs, strict=True)}
+    model = make_model([node], types, {"y": ("float32", None)}, constants)
+    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    return Case(f"{op} {attributes}", model, inputs)
+
+
+def _real(*shape: int) -> Array:
+    return _RNG.standard_normal(shape).astype(np.float32)
+
+
+def cases() -> list[Case]:
+    x, image = _real(3, 8), _real(1, 2, 5, 6)
+    kernel = {"w": _real(4, 2, 3, 3), "b": _real(4)}
+    conv = {"kernel_shape": [3, 3], "pads": [1, 0, 1, 0]}
+    return [
+        _case("Gelu", (4 * x,)),
+        _case("FastGelu", (4 * x,)),
+        _case("FastGelu", (4 * x,), {"bias": _real(8)}),
+        _case("BiasGelu", (4 * x,), {"bias": _real(8)}),
+        _case("QuickGelu", (x,)),
+        _case("QuickGelu", (x,), alpha=0.7),
+        _case("FusedMatMul", (x,), {"w": _real(8, 5)}, alpha=0.25),
+        _case("FusedMatMul", (_real(2, 4, 3), _real(2, 5, 4)), transA=1, transB=1),
+        _case(
+            "FusedMatMul", (_real(4, 2, 3), _real(5, 2, 3)), transBatchA=1, transBatchB=1, transB=1
+        ),
+        _case("FusedMatMul", (_real(4, 2, 3), _real(2, 4, 5)), transBatchA=1, transA=1),
+        _case("FusedGemm", (x,), {"w": _real(5, 8), "b": _real(5)}, transB=1, activation="Tanh"),
+        _case(
+            "FusedGemm", (x,), {"w": _real(8, 5)}, alpha=0.5, activation="LeakyRelu",
+            activation_alpha=0.2,
+        ),
+        _case(
+            "SkipLayerNormalization", (_real(1, 3, 8),),
+            {"skip": _real(1, 3, 8), "gamma": _real(8), "beta": _real(8), "bias": _real(8)},
+            epsilon=1e-5,
+        ),
+        _case("FusedConv", (image,), kernel, **conv),
+        _case("FusedConv", (image,), kernel, activation="Relu", **conv),
+        _case(
+            "FusedConv", (image,), kernel, activation="Clip", activation_params=[-0.5, 1.5], **conv
+        ),
+        _case(
+            "FusedConv", (image,), kernel, activation="HardSigmoid", activation_params=[0.3, 0.4],
+            **conv,
+        ),
+        _case("FusedConv", (image, _real(1, 4, 5, 4)), kernel, activation="Sigmoid", **conv),
+    ]  # fmt: skip
+
+
+@pytest.mark.needs_host_gcc
+def test_they_are_onnxruntimes(tmp_path: Path) -> None:
+    check_cases(cases(), tmp_path)
