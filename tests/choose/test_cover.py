@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, product
+from typing import Any
 
 import pytest
 from graph_cases import Net
@@ -315,6 +316,9 @@ def test_a_function_that_is_there_costs_no_flash_again() -> None:
     assert "".join(cost.choose(problem).values()) == "BBB"  # 9,000 bytes; A has 12,000
     two = Problem(wired([[], [0]]), dict.fromkeys(range(2), ways), goal="size")
     assert "".join(cost.choose(two).values()) == "AA"  # 8,000 bytes
+    fast = (way("A", 100, "", 0, 1000), way("B", 0, "shared", 6000, 10))
+    balanced = Problem(wired([[], [0]]), dict.fromkeys(range(2), fast), goal="balanced")
+    assert "".join(cost.choose(balanced).values()) == "BB"  # 6,000 bytes, where 8 KB are allowed
 
 
 def test_a_function_that_nobody_can_share_any_more_makes_no_state() -> None:
@@ -374,6 +378,36 @@ def test_a_tenth_more_memory_must_save_twice_as_much_time() -> None:
     assert taken((985, 1010)) == 0
     assert taken((975, 1010)) == 1
     assert taken((900, 1010), (850, 1100)) == 1
+
+
+def of_one_node(goal: str, *ways: tuple[int, int, int], **more: Any) -> Problem:
+    """Ways to compute it: of each its time, its flash, and its scratch."""
+    graph = wired([[]])
+    found = []
+    for backend, (time, flash, scratch) in zip("ABC", ways, strict=False):
+        price = Price(Costs(instructions=time, flash=flash), scratch_bytes=scratch)
+        proposal = Proposal(view(graph, [0]), price, lambda *_: ())
+        found.append(replace(candidate(backend), costs=price.costs, proposal=proposal))
+    return Problem(graph, {0: tuple(found)}, goal=goal, **more)
+
+
+def test_the_planner_is_asked_about_the_shortest_kernels_for_ram() -> None:
+    """The guess, which knows of no overlap, has them need more memory."""
+    planned = {"A": 1000, "B": 500}
+    ways = (10, 900, 0), (20, 100, 800)
+    problem = of_one_node("ram", *ways, peak=lambda cover: planned[cover[0]])
+    assert cost.choose(problem)[0] == "B"
+
+
+def test_balanced_weighs_time_flash_and_memory() -> None:
+    def taken(*ways: tuple[int, int, int]) -> str:
+        return cost.choose(of_one_node("balanced", *ways))[0]
+
+    assert taken((1000, 100, 64), (1020, 100, 0)) == "B"  # within 2 % the least memory
+    assert taken((1000, 100, 64), (1021, 100, 0)) == "A"
+    # Of equals a hundredth of the flash for two thousandths of the time.
+    assert taken((10_000, 10_100, 0), (10_019, 10_000, 0)) == "B"
+    assert taken((10_000, 10_100, 0), (10_022, 10_000, 0)) == "A"
 
 
 def test_greedy_keeps_to_the_first_backend_and_takes_its_best() -> None:
