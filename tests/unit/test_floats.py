@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 from operators.lab import Case, compile_case, make_model
 from operators.sandwich import Q, Sandwich, quantized_conv, quantized_gemm
 
@@ -45,13 +45,13 @@ def _one(op: str, dtype: str = "int8") -> Callable[[], Case]:
     return make
 
 
-def _open(op: str) -> Callable[[], Case]:
+def _open(op: str, elements: int = TensorProto.FLOAT) -> Callable[[], Case]:
     """The operator at the end of a model, with nothing behind it."""
 
     def make() -> Case:
         case = _one(op)()
         del case.model.graph.node[-1:]
-        y = helper.make_tensor_value_info("real", 1, None)
+        y = helper.make_tensor_value_info("real", elements, None)
         del case.model.graph.output[:]
         case.model.graph.output.append(y)
         return case
@@ -78,6 +78,11 @@ def test_a_layer_in_float_says_why(reason: str, tmp_path: Path) -> None:
     assert layer.tensor_bytes == 4 * network.graph.type(network.outputs[0]).elements
 
 
+def test_truth_values_of_real_numbers_are_no_float_tensors(tmp_path: Path) -> None:
+    network = compile_case(_open("IsInf", TensorProto.BOOL)(), tmp_path, 0).network
+    assert [(layer.op, layer.tensor_bytes) for layer in float_layers(network)] == [("IsInf", 0)]
+
+
 def test_only_the_weights_are_quantized(models_dir: Path) -> None:
     board = load_board("mps2-an386")
     network = compile_model(models_dir / "mlperf_kws_dynrange/model.onnx", board, name="n")
@@ -86,6 +91,10 @@ def test_only_the_weights_are_quantized(models_dir: Path) -> None:
     assert sum("only its weights" in layer.reason for layer in found) == 5
     depthwise = next(layer for layer in found if layer.short == "depthwise_1")
     assert depthwise.constant_bytes == 4 * (9 * 64 + 64)
+    options = Options(backends=("CpuRef",))  # whose int8 weights lie beside bias and scale
+    plain = compile_model(models_dir / "mlperf_kws_dynrange/model.onnx", board, options=options)
+    pointwise = next(layer for layer in float_layers(plain) if layer.short == "conv_2")
+    assert pointwise.constant_bytes == 4 * (64 + 1)
 
 
 def test_whole_integer_models_and_float_models_have_no_such_layers(
