@@ -38,6 +38,17 @@ def test_it_is_the_sum_of_the_layers_at_the_rated_clock(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+def test_what_runs_from_ram_and_was_priced_in_flash_waits_for_no_code(kws_dir: Path) -> None:
+    board = load_board("nucleo_l4r5zi")
+    network = compile_model(kws_dir / "model.onnx", board)
+    waiting = network.sources.kernels
+    hot = {symbol: replace(kernel, is_hot=True) for symbol, kernel in waiting.items()}
+    moved = replace(network, sources=replace(network.sources, kernels=hot))
+    (before, _), (after, _) = of_network(board, network), of_network(board, moved)
+    assert before is not None and after is not None
+    assert before.cycles - after.cycles == sum(kernel.cycles for kernel in hot.values()) > 0
+
+
 def test_what_caches_hold_whole_is_not_waited_for(tmp_path: Path) -> None:
     """As `profile` counts a run that is not the first. STM32F746: 4 KB for each of the two."""
     board = load_board("stm32f746")
