@@ -182,12 +182,20 @@ def test_a_clean_line_carries_no_byte_more_than_the_frames_of_an_inference(elf: 
         assert device.resent == 0
 
 
-def test_the_least_and_the_most_of_two_runs_are_both(elf: Path) -> None:
+def test_the_least_and_the_most_of_several_runs(elf: Path) -> None:
     with damaged(elf, 0.0, 0) as (device, _line):
         device.write_input("tiny", 0, b"\5")
         two = device.run("tiny", repeat=2)
         assert 0 < two.counter_least < two.counter_most
         assert two.counter_least + two.counter_most == two.counter_total
+
+
+def test_a_layer_takes_what_it_takes_in_the_shortest_repetition(elf: Path) -> None:
+    def layers(repeat: int) -> tuple[int, ...]:
+        with damaged(elf, 0.0, 0) as (device, _line):
+            return device.profile("mini", [X, Y], repeat=repeat).layers
+
+    assert min(layers(1)) > 0 and layers(1) == layers(3)
 
 
 @pytest.mark.parametrize(("delay", "latency"), [(2.0, 3.0), (8.0, 3.0), (100.0, 60.0)])

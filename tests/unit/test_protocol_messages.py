@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import enum
 import re
 import struct
@@ -25,7 +26,10 @@ from mcu_deploy.device.line.fault import (
     function_at,
     unpack_fault,
 )
+from mcu_deploy.device.line.framing import Frame
+from mcu_deploy.device.line.messages import RunResult
 from mcu_deploy.device.line.models import ExpectedModel, refuse_other_models
+from mcu_deploy.device.line.watching import LayerCrcs, LayerTimes
 from mcu_deploy.errors import DeviceError, ToolError
 
 UNPACKERS: list[Callable[[bytes], Any]] = [
@@ -122,6 +126,10 @@ def test_describe_fault_names_the_functions(tmp_path: Path) -> None:
         "int first(int a) { return a * 3 + 1; }\n"
         "static int second(int (*f)(int)) { return f(2) + 5; }\n"
         "void _start(void) { for (;;) { (void)second(first); } }\n"
+        '__asm(".thumb_func\\n.type bare, %function\\nbare: bx lr\\n"\n'
+        '".thumb_func\\n.type outer, %function\\nouter: nop\\n"\n'
+        '".thumb_func\\n.type inner, %function\\ninner: nop\\n bx lr\\n"\n'
+        '".size outer, . - outer\\n.size inner, . - inner\\n");\n'
     )
     elf = tmp_path / "two.elf"
     subprocess.run(
@@ -143,10 +151,28 @@ def test_describe_fault_names_the_functions(tmp_path: Path) -> None:
     assert "second+0x6" in text  # the call before the return address
     assert "CFSR" not in text and "HFSR" not in text and "address" not in text.splitlines()[-1]
     assert function_at(elf, 0x40000000) is None
+    assert function_at(elf, address["bare"]) == "bare+0x0"  # as assembler leaves it, without a size
+    assert function_at(elf, address["inner"] + 2) == "inner+0x2"  # and not outer+0x4
     with pytest.raises(ToolError, match="cannot be read as an ELF file"):
         describe_fault(report, source)
     with pytest.raises(ToolError, match="cannot be read as an ELF file"):
         describe_fault(report, tmp_path / "missing.elf")
+
+
+def test_layers_that_do_not_run_are_not_waited_for() -> None:
+    crcs, result = LayerCrcs(), RunResult(0, False, True, 1, 1, 9, 9, 9, 0, 0)
+    for output, is_complete in ((0, False), (1, True)):
+        payload = struct.pack("<4H2I", 0, 1, output, 2, 4, 0)
+        crcs.note(Frame(codes.Type.LAYER_CRC, 1, payload))
+        assert copy.deepcopy(crcs).is_complete(result, num_layers=2) == is_complete
+
+
+def test_times_of_layers_are_had_from_repetitions_that_lost_others() -> None:
+    times, result = LayerTimes(), RunResult(0, False, True, 2, 2, 9, 9, 9, 0, 0)
+    for layer in range(2):
+        payload = struct.pack("<4HQ", 0, layer, layer, 0, 5 + layer)
+        times.note(Frame(codes.Type.LAYER_TIME, 1, payload))
+    assert times.is_complete(result, num_layers=2) and times.costs(2) == (5, 6)
 
 
 def test_another_firmware_is_refused_in_a_sentence() -> None:
