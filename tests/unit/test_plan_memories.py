@@ -211,7 +211,7 @@ def test_the_densest_come_first_and_equal_ones_once() -> None:
 
 def test_what_cannot_lie_in_a_pool_stays_in_flash() -> None:
     graph, choices = _with_constants(
-        [_constant("wide", 32, alignment=64), _constant("none", 0), _constant("large", 900, 2)]
+        [_constant("wide", 32, alignment=64), _constant("none", 0), _constant("large", 900, 2, 16)]
     )
     assert _hot(graph, choices, 800).hot == ()
     assert [h.constant for h in _hot(graph, choices, 912).hot] == [2]
