@@ -15,7 +15,7 @@ from mcu_deploy.operators import find
 
 
 class Drawn(NamedTuple):
-    """An input to be made up. below: what its integers are less than, where they are positions."""
+    """An input to be made up. below: what its numbers are less than, where they are positions."""
 
     type: TensorType
     below: int | None
@@ -33,12 +33,15 @@ def random_samples(graph: Graph, count: int = 4, edges: Sequence[EdgeId] | None 
 
 
 def random_values(inputs: Sequence[Drawn], count: int) -> Samples:
-    """Positions along an axis over all that it has, other integers of 8 bits over their whole
-    range, wider ones up to 100, floats from a standard normal."""
+    """Positions along an axis over all that it has (as floats, where these are cast), other
+    integers of 8 bits over their whole range, wider ones up to 100, floats from a standard
+    normal."""
     generator = np.random.default_rng(0)
 
     def one(type_: TensorType, below: int | None) -> Array:
         dtype = type_.dtype
+        if dtype.wide.is_float and below is not None:
+            return generator.integers(0, below, type_.shape).astype(dtype.numpy)
         if dtype.wide.is_float:
             return generator.standard_normal(type_.shape).astype(dtype.numpy)
         if dtype.is_packed:

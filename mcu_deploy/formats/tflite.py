@@ -77,7 +77,7 @@ def _convert(
     operation: Operation, builder: GraphBuilder, left_out: list[Obstacle], problems: list[str]
 ) -> bool:
     """Whether an operator became nodes; otherwise it is told in `left_out` or `problems`."""
-    convert = add_custom if operation.custom else converters().get(operation.kind)
+    convert = converters().get(operation.kind, add_custom if operation.custom else None)
     tensors = (*operation.inputs, *operation.outputs, *operation.intermediates)
     if convert is None:
         left_out.append(Obstacle(operation.kind, operation.name, _NOT_READ))

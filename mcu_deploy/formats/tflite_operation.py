@@ -94,6 +94,17 @@ class Operation:
             )
         return tensor.value
 
+    def image(self, index: int) -> TfliteTensor:
+        """An input of four axes: converters leave a shape out that they do not know."""
+        tensor = self.input(index)
+        if tensor.type.rank != 4:
+            raise self.unsupported(
+                f"reads the tensor {shorten(tensor.name)!r} of the shape "
+                f"{list(tensor.type.shape)}, not of four axes",
+                "Convert the model with static shapes.",
+            )
+        return tensor
+
     def weights(self, index: int) -> TfliteTensor:
         """An input that must be a constant where it is integers; real ones may be computed, as from
         float16 or int8."""

@@ -256,6 +256,15 @@ def test_weights_may_be_made_real_by_an_operator(
     assert go_all_the_way(path) is not None
 
 
+@pytest.mark.parametrize("op", ["CONV_2D", "DEPTHWISE_CONV_2D"])
+def test_a_shape_that_a_converter_left_out_is_told(path: Path, op: str) -> None:
+    kernel = constant("w", np.ones((1, 2, 2, 3), np.float32))
+    tensors = [Tensor("x", ()), kernel, Tensor("y", (1, 3, 3, 1))]
+    table = "Conv2DOptions" if op == "CONV_2D" else "DepthwiseConv2DOptions"
+    content = _one(op, tensors, ["x", "w", ""], table)
+    assert "reads the tensor 'x' of the shape [], not of four axes" in refused(path, content)
+
+
 def test_weights_of_four_bits_are_unpacked(path: Path) -> None:
     """Two in a byte, the first in the low half, and the last half of an odd number is unused."""
     packed = np.array([0x2F, 0x81, 0x07], np.uint8)  # -1, 2, 1, -8, 7

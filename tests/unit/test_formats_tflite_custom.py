@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 from operators.lab import Compiled, run_on_host
-from tflite_models import Array, Operator, Tensor, write
+from tflite_models import Array, Operator, Tensor, constant, write
 
+from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.backends.interface import (
     Argument,
     BackendBase,
@@ -81,6 +83,43 @@ def path(tmp_path: Path) -> Path:
 def test_it_is_refused_by_its_name(path: Path) -> None:
     with pytest.raises(ModelError, match=r"tflite\.custom::MyFilter 'b': no backend has this"):
         compile_model(path, load_board("host"), name="m")
+
+
+def test_a_program_for_an_ethos_u_is_told_from_the_model(tmp_path: Path) -> None:
+    """Its scratch memory is a tensor that nothing writes."""
+    operators = [Operator("CUSTOM", ("x", "scratch"), ("y",), custom="ethos-u")]
+    tensors = [Tensor(name, (1, 4)) for name in ("x", "scratch", "y")]
+    (tmp_path / "m.tflite").write_bytes(write(tensors, operators, ["x"], ["y"]))
+    with pytest.raises(ModelError, match="which Vela made of the model; give the file that Vela"):
+        compile_model(tmp_path / "m.tflite", load_board("host"), name="m")
+
+
+@pytest.mark.parametrize("size", [9, 10])
+def test_mediapipes_transposed_convolution_is_tflites_with_a_bias(
+    size: int, tmp_path: Path
+) -> None:
+    generator = np.random.default_rng(2)
+    x = generator.standard_normal((1, 4, 5, 3)).astype(np.float32)
+    shape = (1, size, 11, 2)
+    tensors = [
+        Tensor("x", x.shape), constant("w", generator.standard_normal((2, 3, 2, 3)).astype("f4")),
+        constant("b", np.array([0.5, -1], np.float32)), Tensor("y", shape),
+        constant("shape", np.array(shape, np.int32)),
+    ]  # fmt: skip
+    own = Operator(
+        "CUSTOM", ("x", "w", "b"), ("y",), custom="Convolution2DTransposeBias",
+        custom_options=struct.pack("<3i", 1, 2, 2),
+    )  # fmt: skip
+    options = {"StrideH": 2, "StrideW": 2, "Padding": 0}
+    tflites = Operator(
+        "TRANSPOSE_CONV", ("shape", "w", "x", "b"), ("y",), "TransposeConvOptions", options
+    )
+    found = []
+    for operator in (own, tflites):
+        (tmp_path / "m.tflite").write_bytes(write(tensors, [operator], ["x"], ["y"]))
+        graph = passes.run(formats.load(tmp_path / "m.tflite"))
+        found += interpreter.run(graph, [x])
+    assert np.array_equal(*found)
 
 
 @pytest.mark.needs_host_gcc

@@ -24,6 +24,7 @@ _NET = """<ir_version: 8, opset_import: ["" : 18]> net ({inputs}) => ({outputs})
             "int8[20] a, int8[20] b", "float[40, 5] y",
             "c = Concat<axis = 0>(a, b) i = Cast<to = 7>(c) y = Gather(w, i)", (7, 7),
         ),
+        ("float[40] x", "float[40, 5] y", "i = Cast<to = 6>(x) y = Gather(w, i)", (7,)),
         # The shortest axis of those that it counts along, at every place where it is read.
         ("int64[40, 2] at", "float[40] y", "y = GatherND(w, at)", (5,)),
         (

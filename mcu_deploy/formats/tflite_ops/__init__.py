@@ -1,9 +1,9 @@
 """TFLite's operators as nodes of a graph: one file a family, found by being there.
 
-A module of this package with `CONVERTERS` (a mapping from TFLite's operator names, "CONV_2D", to
-functions) is all that an operator takes on the reader's side. A converter gets the operator of the
-file and the builder of the graph; it reads its inputs' edges from the builder and adds the nodes
-that write its outputs:
+A module of this package with `CONVERTERS` (a mapping from TFLite's operator names, "CONV_2D", or
+"custom operator NAME", to functions) is all that an operator takes on the reader's side. A
+converter gets the operator of the file and the builder of the graph; it reads its inputs' edges
+from the builder and adds the nodes that write its outputs:
 
     def _relu(operation: Operation, graph: GraphBuilder) -> None:
         x = graph.read(operation.input(0))

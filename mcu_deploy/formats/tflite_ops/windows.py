@@ -61,7 +61,7 @@ def _conv_2d(operation: Operation, graph: GraphBuilder) -> None:
     options = operation.options(tflite.Conv2DOptions)
     weights = operation.input(1)
     depth = weights.type.shape[-1] if weights.type.rank == 4 else 0
-    channels = operation.input(0).type.shape[-1]
+    channels = operation.image(0).type.shape[-1]
     if depth < 1 or channels % depth:
         raise operation.damaged(f"its weights have {depth} channels, its input {channels}")
     _convolution(operation, graph, options, _OIHW, channels // depth)
@@ -70,7 +70,7 @@ def _conv_2d(operation: Operation, graph: GraphBuilder) -> None:
 def _depthwise_conv_2d(operation: Operation, graph: GraphBuilder) -> None:
     # The option depth_multiplier is redundant; TFLite-Micro goes by the shapes.
     options = operation.options(tflite.DepthwiseConv2DOptions)
-    _convolution(operation, graph, options, _DEPTHWISE, operation.input(0).type.shape[-1])
+    _convolution(operation, graph, options, _DEPTHWISE, operation.image(0).type.shape[-1])
 
 
 def _convolution(
@@ -222,18 +222,26 @@ def _l2_pool(operation: Operation, graph: GraphBuilder) -> None:
 
 
 def _transpose_conv(operation: Operation, graph: GraphBuilder) -> None:
-    """Inputs: the output's shape, weights (M, rows, columns, C), x. The smaller half of what is
-    cropped is at the beginning."""
+    """Inputs: the output's shape, weights (M, rows, columns, C), x."""
     options = operation.options(tflite.TransposeConvOptions)
-    weights, x, bias, y = (
-        operation.weights(1),
-        operation.input(2),
-        operation.optional(3),
-        operation.output,
-    )
+    x, weights, bias = operation.input(2), operation.weights(1), operation.optional(3)
+    strides = (int(options.StrideH()), int(options.StrideW()))
+    bounds = fused_activation(operation, options.FusedActivationFunction())
+    add_transpose_conv(operation, graph, (x, weights, bias), strides, bounds)
+
+
+def add_transpose_conv(
+    operation: Operation,
+    graph: GraphBuilder,
+    inputs: tuple[TfliteTensor, TfliteTensor, TfliteTensor | None],
+    strides: tuple[int, int],
+    bounds: Bounds,
+) -> None:
+    """A ConvTranspose to the shape of the output. inputs: x, weights (M, rows, columns, C), bias.
+    The smaller half of what is cropped is at the beginning."""
+    (x, weights, bias), y = inputs, operation.output
     if any(t.type.rank != 4 for t in (weights, x, y)):
         raise operation.damaged("its input, weights or output have not four axes")
-    strides = (int(options.StrideH()), int(options.StrideW()))
     total = [
         (x.type.shape[a] - 1) * strides[a - 1] + weights.type.shape[a] - y.type.shape[a]
         for a in (1, 2)
@@ -244,15 +252,14 @@ def _transpose_conv(operation: Operation, graph: GraphBuilder) -> None:
         "pads": (*begin, *(max(0, crop) - b for crop, b in zip(total, begin, strict=True))),
         "output_padding": tuple(max(0, -crop) for crop in total),
     }
-    inputs: list[EdgeId | None] = [graph.read(x, NCHW), graph.read(weights, (3, 0, 1, 2))]
-    bounds = fused_activation(operation, options.FusedActivationFunction())
+    given: list[EdgeId | None] = [graph.read(x, NCHW), graph.read(weights, (3, 0, 1, 2))]
     if not is_float(operation, x, weights, y, wide=True):
-        inputs.append(read_bias(operation, graph, bias))
+        given.append(read_bias(operation, graph, bias))
         attributes |= clamp_attribute(bounds)
-        graph.add(operation, "ConvTranspose", inputs, y, attributes, DOMAIN, NCHW)
+        graph.add(operation, "ConvTranspose", given, y, attributes, DOMAIN, NCHW)
         return
-    inputs.append(graph.read_optional(bias))
-    add_clamped(operation, graph, "ConvTranspose", inputs, attributes, bounds, NCHW)
+    given.append(graph.read_optional(bias))
+    add_clamped(operation, graph, "ConvTranspose", given, attributes, bounds, NCHW)
 
 
 CONVERTERS = {
