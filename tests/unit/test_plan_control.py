@@ -168,6 +168,20 @@ def test_a_program_may_begin_with_a_loop_and_that_with_an_element() -> None:
     assert_right(made, made.plan, case)
 
 
+def test_a_loop_of_fewer_than_no_rounds_has_none() -> None:
+    row: models.Types = {"s": (models.FLOAT, [3])}
+    nodes = [models.node("Neg", "s", "n"), models.node("Identity", "go", "more")]
+    outputs: models.Types = {"more": (models.BOOL, []), "n": (models.FLOAT, [3])}
+    body = models.graph_of(nodes, models.CONTROL | row, outputs)
+    sides = [{name: (models.FLOAT, [3])} for name in "xy"]
+    loop, trips = models.loop(body, "trips", "", "x", "y"), {"trips": models.number(-2)}
+    case = models.case("none", [loop], *sides, trips, models.random(1, 3))
+    made = compiled(case)
+    (repeat,) = (i for i in made.plan.program if isinstance(i, control.Repeat))
+    assert repeat.most == 0
+    assert_right(made, made.plan, case)
+
+
 def test_a_run_counts_the_rounds_where_nothing_else_does() -> None:
     for most, condition, is_checked in ((3, None, False), (4, None, True), (3, 5, True)):
         assert control.Repeat(0, None, most, condition, 3).is_checked == is_checked
