@@ -9,11 +9,13 @@ import pytest
 import report_values
 from arm_dsp_cases import Case, model
 
+from mcu_deploy.backends.cost import Costs
 from mcu_deploy.boards import load_board, load_core
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.options import Options
+from mcu_deploy.plan import Step
 from mcu_deploy.report.model import PricedTime
-from mcu_deploy.report.prices import is_kept, joint, of_layer, of_network
+from mcu_deploy.report.prices import depends_on_values, is_kept, joint, of_layer, of_network
 
 
 def test_it_is_the_sum_of_the_layers_at_the_rated_clock(tmp_path: Path) -> None:
@@ -101,6 +103,21 @@ def test_floats_have_none_without_an_fpu(models_dir: Path) -> None:
     )
     assert time is not None and why == ""
     assert time.cycles == pytest.approx(953_690, rel=0.05)  # as `profile` counts it
+
+
+def test_more_than_a_tenth_of_float32_is_too_much(models_dir: Path) -> None:
+    path = models_dir / "digits_cnn_qdq_s8s8_pc" / "model.onnx"
+    network = compile_model(path, load_board("mps2-an385"))
+    conversion, convolution, *_ = network.plan.steps
+
+    def taking(step: Step, cycles: int) -> Step:
+        workload = replace(step.choice.workload, costs=Costs(cycles=cycles))
+        return replace(step, choice=replace(step.choice, workload=workload))
+
+    for floats, is_much in ((100, False), (101, True)):
+        program = taking(conversion, floats), taking(convolution, 1000 - floats)
+        plan = replace(network.plan, program=program)
+        assert depends_on_values(replace(network, plan=plan)) == is_much
 
 
 def test_networks_of_a_firmware_run_one_after_the_other() -> None:
