@@ -5,7 +5,8 @@ quantized/requantization.py finds scales and addends for, and proves for every s
 can reach. Cores that multiply to 64 bits drop 32 of them. Those of Armv6-M multiply to 32 alone:
 there the product is `sum * high + (sum * low >> bits)`, with a scale of `high << bits | low`, which
 has fewer bits; where these are too few for many channels, a layer has 64 bits there too, by the C
-library. A channel without such numbers is rounded as CpuRef does it, in float32 by the C library.
+library. A channel without such numbers is rounded as CpuRef does it: by ONNX's rule in float32 by
+the C library, by TFLite's twice in integers.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.interface import Target
+from mcu_deploy.backends.interface import Layer, Target
 from mcu_deploy.backends.quantized.layers import Linear
 from mcu_deploy.backends.quantized.requantization import Accumulation, accumulations, shift_of
 from mcu_deploy.backends.quantized.rounding_forms import UPPER_ADDED, RoundingForm
@@ -26,8 +27,11 @@ from mcu_deploy.backends.quantized.staircases import Staircases
 _BITS = range(12, 5, -1)
 _SHIFTS = range(24, 7, -1)
 _WORD = 1 << 31
-# What 64 bits take longer on these cores, as a part of float32.
-_OF_FLOAT = 0.15
+# What 64 bits take longer on these cores, as a part of what a sum takes that is not solved: in
+# float32, and by TFLite's two roundings.
+_OF_FLOAT, _OF_TWICE = 0.15, 0.45
+# Cycles of the latter above those of a sum that is solved: with and without products of 64 bits.
+_TWICE, _TWICE_ARMV6_M = 32, 80
 # They multiply to 32 bits, and load a signed byte by two registers alone.
 ARMV6_M = ("cortex-m0", "cortex-m0plus")
 
@@ -59,7 +63,7 @@ class Rounding:
 
     @property
     def unsolved(self) -> int:
-        """How many channels are rounded in float32."""
+        """How many channels are rounded as CpuRef does it."""
         return int((self.words[:, 1] == 0).sum())
 
     def element(self, sum_: str, bits: int | str = "bits", down: int | str = "down") -> str:
@@ -71,11 +75,19 @@ class Rounding:
         return f"({product} + addend) >> {down}"
 
 
+def unsolved_cycles(layer: Layer, in_float: float) -> float:
+    """What an output takes above one that is solved. in_float: where that is in float32."""
+    if not layer.domain:
+        return in_float
+    return _TWICE_ARMV6_M if is_armv6m(layer.target) else _TWICE
+
+
 def round_sums(linear: Linear, bounds: tuple[int, int]) -> Rounding | str:
     """What rounds the sums of a layer; or why nothing does, a clause. bounds: the output's."""
     is_v6 = is_armv6m(linear.target)
     narrow = _solve(linear, bounds, _narrow(linear)) if is_v6 else None
-    if narrow is not None and narrow.unsolved <= _OF_FLOAT * len(linear.factors):
+    part = _OF_FLOAT if linear.fixed is None else _OF_TWICE
+    if narrow is not None and narrow.unsolved <= part * len(linear.factors):
         return narrow
     found = [one for one in (narrow, _solve(linear, bounds, _wide(linear))) if one is not None]
     if not found:

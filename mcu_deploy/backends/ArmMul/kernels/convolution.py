@@ -15,7 +15,7 @@ import numpy as np
 
 from mcu_deploy.backends.ArmMul import pairs
 from mcu_deploy.backends.ArmMul.pairs import PIXELS, less
-from mcu_deploy.backends.ArmMul.rounding import Rounding, is_armv6m, round_sums
+from mcu_deploy.backends.ArmMul.rounding import Rounding, is_armv6m, round_sums, unsolved_cycles
 from mcu_deploy.backends.ArmMul.workloads import KIT, RunCost, proposal
 from mcu_deploy.backends.interface import (
     Constant,
@@ -187,7 +187,7 @@ class _Kernel:
             + stream.runs * (of.run or 0) + self.filters * of.filter
             + 3 * self.taps * of.word + 3 * taps * of.window + of.group
         )  # fmt: skip
-        outputs = self.filters * output + unsolved * of.in_float
+        outputs = self.filters * output + unsolved * unsolved_cycles(self.node, of.in_float)
         cycles: float = groups * a_group + pixels * outputs
         loads = groups * (stream.values.size + 3 * self.filters) + pixels * unsolved
         return RunCost(cycles, loads)

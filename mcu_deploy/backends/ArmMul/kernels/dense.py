@@ -18,7 +18,7 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.ArmMul.pairs import MIDDLE, fits, less
-from mcu_deploy.backends.ArmMul.rounding import Rounding, is_armv6m, round_sums
+from mcu_deploy.backends.ArmMul.rounding import Rounding, is_armv6m, round_sums, unsolved_cycles
 from mcu_deploy.backends.ArmMul.workloads import KIT, RunCost, proposal
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -159,11 +159,11 @@ class _Kernel:
 
     def _work(self, of: _Cycles) -> RunCost:
         fours = int((self.at_once == _TAPS).sum())
-        unsolved = self.rounding.unsolved
+        unsolved = self.rounding.unsolved * unsolved_cycles(self.node, of.in_float)
         output = of.output + (of.wide if self.rounding.is_wide else 0)
         cycles: float = self.layer.rows * (
             self.blocks * (fours * of.four + (self.at_once.size - fours) * of.two)
-            + self.at_once.size * of.group + self.filters * output + unsolved * of.in_float
+            + self.at_once.size * of.group + self.filters * output + unsolved
             + self.taps * of.tap + of.row
         )  # fmt: skip
         loads = self.layer.rows * sum(c.value.size for c in self._constants)

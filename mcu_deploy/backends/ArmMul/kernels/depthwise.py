@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mcu_deploy.backends.ArmMul.rounding import Rounding, is_armv6m, round_sums
+from mcu_deploy.backends.ArmMul.rounding import Rounding, is_armv6m, round_sums, unsolved_cycles
 from mcu_deploy.backends.ArmMul.workloads import KIT, RunCost, proposal
 from mcu_deploy.backends.interface import (
     Constant,
@@ -232,7 +232,7 @@ class _Kernel:
             of.output + (of.wide if self.rounding.is_wide else 0)
         )
         cycles = self.channels * (of.channel + math.prod(window.input) * of.cell + tiles * a_tile)
-        cycles += unsolved * tiles * self.tile * of.in_float
+        cycles += unsolved * tiles * self.tile * unsolved_cycles(self.node, of.in_float)
         # A channel's taps and words, those of bytes anew for each row of taps.
         reads = tiles * math.prod(window.kernel) if not self.is_of_words else self.bands.taps
         return RunCost(cycles, self.channels * (reads + 3))
