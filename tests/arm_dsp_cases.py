@@ -54,6 +54,8 @@ TAKEN = (
     Case(12, 10, 5, 1, zeros=(127, 0, -128), scale=0.05),
     Case(20, 4, 4, 4, is_extreme=True, scale=8),
     Case(8, 8, 1, 4, dtype="uint8", zeros=(7, 0, 200)),
+    Case(344, 2, 1, 3),
+    Case(512, 4, 2, 2, dtype="uint8", zeros=(90, 0, 100)),
     Case(4, 4, 5, 5, 1),
     Case(4, 8, 48, 48, 1),
     Case(4, 8, 24, 23, 2, pads=(0, 0, 1, 1)),

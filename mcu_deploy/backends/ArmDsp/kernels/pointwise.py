@@ -29,6 +29,7 @@ OPERATORS = ("Conv", "tflite::Conv")
 
 # Behind a tile's activations; then what the last tile writes, if it does not write to the output.
 _INPUT, _WEIGHTS, _TILES, _OUTPUT, _LAST = 0, 4, 8, 12, 16
+_DOUBLE_REACH = 1020  # how far from its register LDRD reads
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -238,7 +239,12 @@ def _widen(code: Assembly, source: Register, into: Register, channels: int, exte
     other_low, other_high = code.registers("c0 c1 c2"), code.registers("d0 d1 d2")
     for at in range(0, channels // 8 * 8, 8):
         for n in range(3):
-            code.ldrd(low[n], high[n], source[n * channels + at])
+            first = n * channels + at
+            if first <= _DOUBLE_REACH:
+                code.ldrd(low[n], high[n], source[first])
+            else:
+                code.ldr(low[n], source[first])
+                code.ldr(high[n], source[first + 4])
         widen(code, extend, [*low, *high], [*other_low, *other_high])
         code.stmia(into.moving, [*low, *high, *other_low, *other_high])
     if channels % 8:
