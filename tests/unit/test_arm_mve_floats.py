@@ -8,6 +8,7 @@ from pathlib import Path
 
 import float_cases
 import numpy as np
+import onnx
 import pytest
 from float_cases import INF, RELU, RELU6, Case, conv
 from kernel_runs import Run, runs
@@ -54,6 +55,27 @@ def test_kernels_agree_with_the_oracle(
             except Fault:
                 tight += 1
     assert tight, "no distance is as small as it may be"
+
+
+@pytest.mark.parametrize("op", ["Add", "Sub", "Mul"])
+def test_a_constant_lies_as_what_it_meets(op: str, tmp_path: Path) -> None:
+    """Behind a pool, whose channels lie last in memory, as an embedding of positions does."""
+    text = f"""<ir_version: 8, opset_import: ["" : 17]>
+        net (float[1, 4, 6, 6] x) => (float[1, 4, 3, 3] y) {{
+            p = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(x)
+            y = {op}(p, c)
+        }}"""
+    model = onnx.parser.parse_model(text)
+    generator = np.random.default_rng(6)
+    constant = generator.standard_normal((1, 4, 3, 3)).astype(np.float32)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(constant, "c"))
+    onnx.save_model(model, tmp_path / "m.onnx")
+    x = generator.standard_normal((1, 4, 6, 6)).astype(np.float32)
+    found = runs(tmp_path / "m.onnx", [x], board="mps3-an547", options=_OPTIONS)
+    (run,) = [run for run in found if run.choice.layer.op == op]
+    assert run.choice.workload.backend == "ArmMve"
+    assert run.choice.layer.output.type.layout is not None
+    assert run.result() == run.output
 
 
 _NAN = float("nan")

@@ -125,4 +125,6 @@ def _proposal(
         in_place=[InPlace(k, 0, 0) for k in walk.whole if k in computed],
         layouts=(walk.rule,), operands=dict(walk.ordered([("a", 0), ("b", 1)])),
     )  # fmt: skip
-    return replace(made, make=lambda layers, _: made.make([laid(of, walk) for of in layers], _))
+    return replace(
+        made, make=lambda layers, _: made.make([laid(of, walk.rule) for of in layers], _)
+    )

@@ -37,11 +37,13 @@ def proposal(
     are constants; the rest is as `Kernels.proposal` has it."""
     given = [node.input(k) for k in (operands or {"x": 0}).values()]
     arrays = sum(operand.type.bytes for operand in given if operand.constant is not None)
-    return workloads.proposal(
+    made = workloads.proposal(
         view.part([node.node.id]), node.target, stem, code, constants, title,
         constant_bytes=arrays + sum(constant.value.nbytes for constant in constants),
         in_place=in_place, layouts=layouts, operands=operands, count=count,
     )  # fmt: skip
+    (rule,) = layouts
+    return replace(made, make=lambda layers, _: made.make([laid(of, rule) for of in layers], _))
 
 
 def of_two(
@@ -52,13 +54,12 @@ def of_two(
     y, given = node.output.type, [node.input(k) for k in (0, 1)]
     types = [t.dtype.value for t in (*(operand.type for operand in given), y)]
     stem = stem.format("_".join(types if len({*types}) > 1 else types[:1]))
-    made = proposal(
+    return proposal(
         view, node, stem.replace("_mve", f"{walk.kind}_mve"), code, [constant], node.op.lower(),
         in_place=[InPlace(k, 0, 0) for k in walk.whole if given[k].constant is None],
         layouts=(walk.rule,), operands=dict(walk.ordered([("a", 0), ("b", 1)])),
         count=None if walk.turns else ("elements", walk.run),
     )  # fmt: skip
-    return replace(made, make=lambda layers, _: made.make([laid(of, walk) for of in layers], _))
 
 
 def arguments(code: Assembly, walk: Walk) -> tuple[Register, ...]:

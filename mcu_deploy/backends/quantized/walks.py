@@ -92,13 +92,15 @@ def _walk(operands: Sequence[TensorType], y: TensorType, rule: LayoutRule) -> Wa
     return replace(walk, turns=turns, steps=tuple(zip(*steps, strict=True)))
 
 
-def laid(layer: Layer, walk: Walk) -> Layer:
-    """The layer with constants in the order in which the walk goes over them, not the model's."""
+def laid(layer: Layer, rule: LayoutRule) -> Layer:
+    """The layer with constants in the order in which a kernel of this rule goes over them, not the
+    model's."""
 
     def order(type_: TensorType) -> tuple[int, ...] | None:
-        if walk.rule is LayoutRule.SAME:
-            return layer.output.type.layout
-        is_last = walk.rule is LayoutRule.CHANNELS_LAST and type_.rank > 2
+        y = layer.output.type
+        if rule is LayoutRule.SAME:
+            return y.layout if type_.rank == y.rank else None
+        is_last = rule is LayoutRule.CHANNELS_LAST and type_.rank > 2
         return channels_last(type_.rank) if is_last else None
 
     laid = (

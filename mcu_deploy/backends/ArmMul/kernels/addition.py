@@ -93,7 +93,7 @@ def _proposal(view: SubgraphView, node: Layer, walk: Walk, sums: LinearSum) -> P
 
     def give(made: Layer) -> Prototype:
         """Layers of one run share their function, but for how many elements it has."""
-        given = signature(laid(made, walk), (scales,), {"a": 0, "b": 1})
+        given = signature(laid(made, walk.rule), (scales,), {"a": 0, "b": 1})
         return given if sizes else given.numbers({"count": walk.run})
 
     return proposal(
