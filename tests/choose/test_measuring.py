@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,9 @@ from mcu_deploy import choose
 from mcu_deploy.backends import measured
 from mcu_deploy.backends.ArmDsp.kernels import pointwise, pointwise_shared
 from mcu_deploy.backends.CpuRef import CpuRef
-from mcu_deploy.backends.interface import Cost, Costs, Known, LayoutRule, Price, Unit
+from mcu_deploy.backends.interface import Cost, Costs, Known, LayoutRule, Price, Unit, yes
 from mcu_deploy.boards import load_board
-from mcu_deploy.choose import Assignment, Choosing, Problem, measuring
+from mcu_deploy.choose import Assignment, Choosing, Problem, measuring, offers
 from mcu_deploy.compiled import Network
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.ir import Graph, NodeId
@@ -57,8 +58,33 @@ def test_a_part_that_no_cover_has_is_left_out() -> None:
     assert cover.parts == (first,) and cover[2] == "A"
 
 
+def test_layers_cost_their_sum_where_all_are_known_in_one_unit() -> None:
+    counted, timed = (Cost(5, Unit.CYCLES, known) for known in (Known.COUNTED, Known.MEASURED))
+    assert measuring._sum([timed, timed]) == Cost(10, Unit.CYCLES, Known.MEASURED)
+    assert measuring._sum([timed, counted]) == Cost(10, Unit.CYCLES, Known.COUNTED)
+    assert measuring._sum([timed, None]) is measuring._sum([]) is None
+    assert measuring._sum([counted, Cost(5, Unit.INSTRUCTIONS, Known.COUNTED)]) is None
+
+
 def _compiled(path: Path, *backends: str) -> Network:
     return compile_model(path, M4, options=Options(backends=backends, optimize_for="speed"))
+
+
+def test_layers_of_other_scales_share_a_function_and_of_other_zero_points_none(
+    tmp_path: Path,
+) -> None:
+    network = _compiled(model([WIDE], tmp_path / "net.onnx"), "CpuRef")
+    layer = next(s.choice.layer for s in network.plan.steps if s.choice.layer.macs)
+
+    def key(**changes: object) -> str:
+        x = layer.input(0)
+        assert x.type.quantization is not None
+        type_ = replace(x.type, quantization=replace(x.type.quantization, **changes))
+        changed = replace(layer, inputs=(replace(x, type=type_), *layer.inputs[1:]))
+        (found,) = offers.estimated(CpuRef(), changed, yes()).code
+        return found
+
+    assert key() == key(scale=(9.0,)) != key(zero_point=(9,))
 
 
 def _costs(network: Network, value: int, unit: str = "cycles") -> dict[str, object]:

@@ -32,7 +32,7 @@ from mcu_deploy.backends.interface import (
     Target,
     Workload,
 )
-from mcu_deploy.choose import Choosing
+from mcu_deploy.choose import Choosing, offers
 from mcu_deploy.errors import BackendFault
 from mcu_deploy.ir import Graph, GraphEditor, view_of_all
 
@@ -184,6 +184,34 @@ def test_another_way_that_makes_no_sense_names_what_was_asked() -> None:
     says = r"The backend Odd answered nonsense to other_ways: .*costs.cycles is -5"
     with pytest.raises(BackendFault, match=says):
         choose.assign(chain(), (Odd(),), HOST, Choosing(strategy="cost"))
+
+
+@pytest.mark.parametrize(("goal", "is_offered"), [("", True), ("ram", True), ("size", False)])
+def test_what_is_for_one_goal_competes_there_alone(goal: str, is_offered: bool) -> None:
+    class Ways(CpuRef):
+        def other_ways(self, view: SubgraphView, layer: Layer) -> Sequence[Proposal]:
+            return (Proposal(view, Price(), lambda *_: (), title="another", only_for="ram"),)
+
+    graph = chain()
+    nodes = [*graph.topology.nodes]
+    backends = (Proposer(first(only_for="ram")), Ways())
+    found = offers.collect(graph, nodes, dict.fromkeys(nodes, backends), HOST, {}, goal)
+    assert len(found.parts) == is_offered
+    titles = [c.title for offered in found.candidates.values() for c in offered]
+    assert titles.count("another") == is_offered * len(nodes)
+    # Nodes of a part are none that a backend does not take.
+    refused = {node for node, _ in found.refusals}
+    assert refused == (set() if is_offered else {*nodes[:2]})
+
+
+def test_a_border_lies_as_the_first_node_that_touches_it_wants() -> None:
+    net = Net()
+    x = net.input(1, 4)
+    graph = net.finish(net.op("Neg", [x], (1, 4)), net.op("Abs", [x], (1, 4)))
+    rules = (LayoutRule.CHANNELS_LAST, LayoutRule.NATURAL)
+    proposal = Proposal(view_of_all(graph), Price(), lambda *_: (), graph, rules)
+    made = offers.part_of("B", proposal, graph)
+    assert [*made.reads.values()] == [rules[0]] and [*made.writes.values()] == [*rules]
 
 
 def test_numbers_of_numpy_and_lists_are_as_good() -> None:
