@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,14 @@ def test_the_parts_of_a_network_add_up(tmp_path: Path, board: str) -> None:
 def test_data_take_both_memories() -> None:
     sizes = SectionSizes(code=1, constants=2, data=4, bss=8)
     assert (sizes.flash, sizes.ram) == (7, 12)
+
+
+def test_code_that_runs_from_ram_takes_both_memories(tmp_path: Path) -> None:
+    source, made = tmp_path / "a.s", tmp_path / "a.o"
+    sections = (("text", 2), ("ramfunc", 4), ("text.mcu_hot", 8))
+    source.write_text("".join(f'.section .{s},"ax",%progbits\n.space {n}\n' for s, n in sections))
+    subprocess.run(["arm-none-eabi-gcc", "-c", "-mcpu=cortex-m4", source, "-o", made], check=True)
+    assert object_sizes(made) == SectionSizes(code=2, constants=0, data=12, bss=0)
 
 
 def test_weights_cost_their_bytes_and_no_more(tmp_path: Path) -> None:
