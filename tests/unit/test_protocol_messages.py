@@ -28,9 +28,14 @@ from mcu_deploy.device.line.fault import (
 )
 from mcu_deploy.device.line.framing import Frame
 from mcu_deploy.device.line.messages import RunResult
-from mcu_deploy.device.line.models import ExpectedModel, refuse_other_models
+from mcu_deploy.device.line.models import (
+    ExpectedModel,
+    ModelInfo,
+    find_tensor,
+    refuse_other_models,
+)
 from mcu_deploy.device.line.watching import LayerCrcs, LayerTimes
-from mcu_deploy.errors import DeviceError, ToolError
+from mcu_deploy.errors import DeviceError, RequestError, ToolError
 
 UNPACKERS: list[Callable[[bytes], Any]] = [
     messages.unpack_error,
@@ -199,6 +204,26 @@ NUMBERS: list[tuple[type[enum.IntEnum], str, str]] = [
     (codes.CounterKind, "platform.h", "MCU_COUNTER_"),
     (FaultCause, "platform.h", "MCU_FAULT_"),
 ]
+
+
+def test_a_device_knows_63_bytes_of_a_name() -> None:
+    known, whole = "n" * 63, "n" * 70
+    model = messages.ModelHeader(0, known, "ab", "cd", 0, 0, 3, 0, 0, 0, 10, 0, 1, size=None)
+    refuse_other_models("b", [model], [ExpectedModel(whole, "ab", "cd")])
+    one, other = (messages.TensorInfo(n, np.dtype("i1"), (1,), 0.0, 0, 1) for n in (known, "o"))
+    assert find_tensor([other, one], whole, "None") == 1
+    with pytest.raises(RequestError, match="2 tensors of the model have names that begin like"):
+        find_tensor([one, one], whole, "None")
+
+
+def test_a_firmware_that_sets_no_sizes_runs_the_largest_alone() -> None:
+    x = messages.TensorInfo("x", np.dtype("i1"), (2, 9), 0.0, 0, 18)
+    ones = (1,) * 9
+    info = ModelInfo(0, "m", "", "", *ones, size=None, inputs=(x,), outputs=())
+    info.refuse_sizes([np.zeros((2, 9))], "b")
+    info.refuse_sizes([np.zeros(9)], "b")  # axes that are missing are another mistake
+    with pytest.raises(DeviceError, match=r"with its input 'x' of shape \[2, 9\] alone"):
+        info.refuse_sizes([np.zeros((2, 5))], "b")
 
 
 @pytest.mark.parametrize(
