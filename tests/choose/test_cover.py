@@ -208,7 +208,9 @@ def test_the_peak_of_a_part_is_that_of_its_borders() -> None:
 
     assert peak(Price()) == 4 * (64 + 8)
     # The second node is the last that reads the input.
-    assert peak(Price(scratch_bytes=100, in_place=(InPlace(0, 0),))) == 4 * 64 + 100
+    exact, before, behind = (InPlace(0, 0, distance) for distance in (0, 16, -8))
+    for facts, more in (((exact,), 0), ((behind,), 0), ((before,), 16), ((exact, before), 0)):
+        assert peak(Price(scratch_bytes=100, in_place=facts)) == 4 * 64 + 100 + more
 
 
 def test_a_copy_is_there_no_longer_than_its_tensor() -> None:
@@ -408,6 +410,33 @@ def test_balanced_weighs_time_flash_and_memory() -> None:
     # Of equals a hundredth of the flash for two thousandths of the time.
     assert taken((10_000, 10_100, 0), (10_019, 10_000, 0)) == "B"
     assert taken((10_000, 10_100, 0), (10_022, 10_000, 0)) == "A"
+
+
+def test_a_part_without_a_price_is_taken_where_its_backend_comes_first() -> None:
+    graph = wired([[], [0]])
+    part = part_of(graph, [0, 1], "B", Price(), LayoutRule.NATURAL)
+    known, unknown, other = candidate("B", 10), candidate("B"), candidate("A", 100)
+
+    def takes(first: Sequence[Candidate], second: Sequence[Candidate], whole: Part = part) -> bool:
+        candidates = {0: tuple(first), 1: tuple(second)}
+        return cost.choose(Problem(graph, candidates, parts=(whole,))).parts == (whole,)
+
+    assert takes([unknown, other], [unknown, other])
+    assert not takes([unknown, other], [other, unknown])
+    # What a backend made itself costs what its own layers do, where it says that of all.
+    made = replace(part, made=(unknown,))
+    assert takes([other, known], [other, known], made)
+    assert not takes([other, known], [other, unknown], made)
+
+
+def test_greedy_chooses_among_the_ways_of_one_backend_and_takes_one_that_was_named() -> None:
+    graph = wired([[]])
+    ways = Problem(graph, {0: (candidate("A", 9), candidate("A", 5), candidate("B", 1))})
+    found = strategies.find("greedy")(ways)
+    assert isinstance(found, Cover) and found.chosen == {0: 1}
+    named = part_of(graph, [0], "Named", Price(Costs(instructions=99)), LayoutRule.NATURAL)
+    problem = replace(ways, parts=(named,), preference=("A", "B"))
+    assert dict(strategies.find("greedy")(problem)) == {0: "Named"}
 
 
 def test_greedy_keeps_to_the_first_backend_and_takes_its_best() -> None:
