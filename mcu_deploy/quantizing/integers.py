@@ -57,7 +57,7 @@ def quantized(
     }
     options: dict[str, Any] = {"ForceQuantizeNoInputCheck": True}  # what moves an input is integer
     # What says no axis is said of the whole tensor.
-    whole = [n for n in folded.nodes if n.name in one_scale or _shares_scales(n)]
+    whole = [n for n in folded.nodes if n.name in one_scale or _shares_scales(folded, n)]
     weights = [n.input[1] for n in whole]
     overrides: dict[str, Any] = {name: [{"symmetric": True}] for name in weights}
     int16 = {"quant_type": QuantType.QInt16, "symmetric": True}
@@ -144,8 +144,12 @@ def _sort(model: onnx.ModelProto) -> None:
     put(model.graph.node, order)
 
 
-def _shares_scales(node: onnx.NodeProto) -> bool:
-    """Whether a scale of a slice of the weights would be that of several outputs."""
+def _shares_scales(net: Net, node: onnx.NodeProto) -> bool:
+    """Whether a scale of a slice of the weights would be that of several outputs, or of an input:
+    onnxruntime takes the second axis of a MatMul's, also of a stack of matrices."""
+    if node.op_type == "MatMul":
+        weights = net.constants.get(node.input[1])
+        return weights is not None and weights.ndim > 2
     return node.op_type == "ConvTranspose" and attributes_of(node).get("group", 1) != 1
 
 

@@ -142,7 +142,8 @@ def layers(model: onnx.ModelProto, constants: dict[str, onnx.TensorProto]) -> It
         if weights.input[0] not in constants or (biases and biases[0] is None):
             continue
         integers = value(weights.input[0]).astype(np.int64)
-        if integers.ndim < 2 or value(weights.input[2]).any():
+        stacked = node.op_type == "MatMul" and integers.ndim > 2
+        if stacked or integers.ndim < 2 or value(weights.input[2]).any():
             continue
         taps = np.moveaxis(integers, output_axis(node) if node.op_type != "MatMul" else -1, 0)
         bias = np.zeros(len(taps), np.int64)

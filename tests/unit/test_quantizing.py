@@ -48,6 +48,19 @@ def test_inputs_and_outputs_are_of_the_type_that_is_asked_for(io: str, tmp_path:
 
 
 @pytest.mark.usefixtures("one_recipe")
+def test_a_stack_of_matrices_has_one_scale(tmp_path: Path) -> None:
+    """Its second axis, which onnxruntime gives scales, is that of the inputs: no integers."""
+    weights = np.random.default_rng(7).normal(size=(4, 8, 5)).astype(np.float32)
+    node = helper.make_node("MatMul", ["x", "w"], ["y"], "stack")
+    model = model_of([node], {"w": weights}, {"x": (4, 2, 8)}, {"y": (4, 2, 5)})
+    onnx.save(model, tmp_path / "m.onnx")
+    np.savez(tmp_path / "s.npz", in0=samples(12, (4, 2, 8)))
+    quantize(tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx")
+    graph = passes.run(formats.load(tmp_path / "q.onnx"))
+    assert not any(graph.type(e).dtype.is_float for n in graph.nodes for e in n.writes)
+
+
+@pytest.mark.usefixtures("one_recipe")
 def test_equal_inputs_give_equal_bytes(tmp_path: Path) -> None:
     onnx.save(dense_net(24), tmp_path / "m.onnx")
     np.savez(tmp_path / "s.npz", in0=samples(9, (1, 24)))
