@@ -25,6 +25,7 @@ from mcu_deploy.output.json_text import picked
 if TYPE_CHECKING:
     from mcu_deploy.api.quantizing import Quantized
 
+_MOST_TRIED = 5
 _MOST_LAYERS = 12
 
 
@@ -127,10 +128,16 @@ def _print(made: Quantized, wide: bool) -> None:
 
 
 def _print_trials(made: Quantized) -> None:
-    found = table("tried", "SQNR", right=("SQNR",))
-    for recipe, sqnr in sorted(made.trials, key=lambda t: -t[1])[:5]:
-        found.add_row(escape(recipe), f"{sqnr:.2f} dB")
+    """The best that were tried, and the one that was taken."""
+    tried = sorted(made.trials, key=lambda t: -t[1])
+    taken = max((name for name, _ in tried if made.recipe.startswith(name)), key=len)
+    found = table("tried", "SQNR", "", right=("SQNR",))
+    for place, (recipe, sqnr) in enumerate(tried):
+        if place < _MOST_TRIED or recipe == taken:
+            found.add_row(escape(recipe), f"{sqnr:.2f} dB", "taken" if recipe == taken else "")
     out.print(found)
+    if dict(tried)[taken] < tried[0][1]:
+        say("What has more dB than the one taken has it by less than so many samples can tell.")
 
 
 def _print_sensitivity(made: Quantized, shown: Any) -> None:

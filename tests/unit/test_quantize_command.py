@@ -6,12 +6,15 @@ import json
 import re
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import onnx
 import pytest
 from command_line import call
 from quantizing_nets import dense_net, samples
+
+from mcu_deploy.cli.quantize import _print_trials
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "quantize.md"
 
@@ -55,6 +58,16 @@ def test_json_has_all_that_is_printed(folder: Path) -> None:
     assert scores["this int8, by the device's arithmetic"] > 25
     assert ours >= scores["onnxruntime's int8 (min-max)"] - 0.5
     assert max(t["sqnr_db"] for t in told["tried"]) > 20
+
+
+def test_what_was_taken_is_shown_among_what_was_tried(capsys: pytest.CaptureFixture[str]) -> None:
+    trials = [(f"percentile {n}", 40.0 - n) for n in range(6)] + [("min-max", 26.39)]
+    recipe = "min-max, one scale in 2 dense layers"
+    _print_trials(SimpleNamespace(trials=trials, recipe=recipe))  # type: ignore[arg-type]
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [line[-1] for line in lines[1:6]] == ["dB"] * 5
+    assert lines[6] == ["min-max", "26.39", "dB", "taken"]
+    assert "by less than so many samples can tell" in " ".join(lines[7])
 
 
 @pytest.mark.parametrize(
