@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcu_deploy.api.folder import AnyFolder, as_folder
+from mcu_deploy.api.folder import AnyFolder, as_folder, open_folder
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.elf.reader import Unreadable, read_elf, read_file
-from mcu_deploy.errors import RequestError
+from mcu_deploy.errors import RequestError, UsageError
 from mcu_deploy.files.given import is_file
 from mcu_deploy.hygiene.images import require_whole
 from mcu_deploy.output.file import require_writable, write_file
@@ -39,13 +39,16 @@ def is_elf(path: Path) -> bool:
         return stream.read(len(_MAGIC)) == _MAGIC
 
 
-def open_program(path: str | Path, board: str | Path | Board) -> BoardProgram:
+def open_program(path: str | Path, board: str | Path | Board | None = None) -> BoardProgram:
     """A linked ELF image of any build system.
 
-    RequestError where it is no image for Arm, is cut off, or nothing of it lies in the board's
-    memories: it was linked for another one then.
+    board: that of the build folder in which the file lies, where none is given; UsageError where it
+    lies in none. RequestError where it is no image for Arm, is cut off, or nothing of it lies in
+    the board's memories: it was linked for another one then.
     """
     file = Path(path)
+    if board is None:
+        board = _board_beside(file)
     target = board if isinstance(board, Board) else load_board(board)
     if target.is_host:
         raise RequestError(
@@ -72,6 +75,16 @@ def open_program(path: str | Path, board: str | Path | Board) -> BoardProgram:
     if not any(at <= vectors < at + len(data) for at, data in segments):
         vectors = segments[0][0]
     return BoardProgram(file.absolute(), target, vectors)
+
+
+def _board_beside(file: Path) -> Board:
+    try:
+        return open_folder(file.parent).board
+    except RequestError:
+        raise UsageError(
+            f"{file} lies in no build folder, which would say which board it was linked for; say "
+            "it with --board."
+        ) from None
 
 
 def program_of(given: AnyProgram) -> BoardProgram:

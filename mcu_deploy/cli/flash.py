@@ -70,11 +70,8 @@ def _program(source: Path, board: str | None) -> Iterator[BoardProgram]:
     """An ELF image as it is, the firmware of a build, or that of a model that is built now."""
     from mcu_deploy.api.folder import folder_for
     from mcu_deploy.api.programs import is_elf, open_program, program_of
-    from mcu_deploy.errors import UsageError
 
     if is_elf(source):
-        if board is None:
-            raise UsageError(f"Say with --board which board {source} was linked for.")
         yield open_program(source, board)
     else:
         with folder_for(source, board) as folder:

@@ -24,12 +24,9 @@ def image(
     """Write a program as raw bytes, Intel HEX or UF2."""
     from mcu_deploy.api.folder import open_folder
     from mcu_deploy.api.programs import open_program, program_of, write_image
-    from mcu_deploy.errors import UsageError
 
     if is_folder(source):
         program = program_of(open_folder(source, board))
-    elif board is None:
-        raise UsageError(f"Say with --board which board {source} was linked for.")
     else:
         program = open_program(source, board)
     for path in output:

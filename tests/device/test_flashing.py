@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import socket
 import time
 from collections.abc import Iterator
@@ -146,5 +147,10 @@ def test_a_board_that_cannot_be_flashed_still_gives_a_report(
     assert done.returncode == 1
     assert "GDB reached no server (it said: " in report.read_text()
     assert "| port | not reached |" in report.read_text()
-    shown = call("flash", tmp_path / "built", "--probe", server, "--dry-run")
-    assert f"-ex 'target extended-remote {server}' -ex 'echo x' -ex load" in shown.stdout
+    for program in (tmp_path / "built", tmp_path / "built" / "bench.elf"):
+        shown = call("flash", program, "--probe", server, "--dry-run")
+        assert f"-ex 'target extended-remote {server}' -ex 'echo x' -ex load" in shown.stdout
+    shutil.copy(tmp_path / "built" / "bench.elf", tmp_path)
+    nowhere = call("image", tmp_path / "bench.elf", "-o", tmp_path / "x.bin")
+    assert nowhere.returncode == 2
+    assert "lies in no build folder, which would say which board" in nowhere.stderr
