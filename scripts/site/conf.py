@@ -20,7 +20,7 @@ html_title = "mcu-deploy"
 extensions = ["myst_parser"]
 myst_heading_anchors = 4
 root_doc = "docs/index"
-include_patterns = ["*.md", "docs/*.md", "examples/*/README.md", "mcu_deploy/examples/*/*.md"]
+include_patterns = ["[A-Z]*.md", "docs/*.md", "examples/*/README.md", "mcu_deploy/examples/*/*.md"]
 exclude_patterns = [
     path.name
     for path in _ROOT.iterdir()
