@@ -116,6 +116,10 @@ class Session:
             if alive
             else self.registry.preference(core)
         )
+        if not found and self._dropped:
+            raise RequestError(
+                f"No backend for the core {core!r} is left: {' '.join(self._dropped.values())}"
+            )
         if not found:
             raise RequestError(
                 f"There is no backend for the core {core!r}, so nothing can be compiled. Install "

@@ -171,6 +171,11 @@ def test_a_session_without_backends_says_so(kws_dir: Path) -> None:
         pytest.raises(UsageError, match=r"no backend for the core 'host'.*nothing can be compiled"),
     ):
         kws(kws_dir, session)
+    with (
+        Session(Registry({"Faulty": lambda: Faulty("Faulty", None)}), options) as session,
+        pytest.raises(UsageError, match=r"core 'host' is left: The backend Faulty crashed"),
+    ):
+        kws(kws_dir, session)
 
 
 def test_two_backends_that_alternate_give_the_same_numbers(kws_dir: Path) -> None:
