@@ -37,6 +37,12 @@ def prepare(
     decompose: whether operators without an integer form become others. Raises ModelError for
     damage, RequestError for what cannot be quantized.
     """
+    for name, shape in (shapes or {}).items():
+        if any(size < 0 for size in shape):  # -N: a run has N of them at most
+            raise RequestError(
+                f"--shape leaves a size of the input {name!r} to each run, and ranges are found in "
+                "a model of one size. Give a number."
+            )
     source, assumed = read_float(path, shapes)
     net = source.copy()
     _rewrite(net, decompose)

@@ -80,6 +80,7 @@ def test_what_was_taken_is_shown_among_what_was_tried(capsys: pytest.CaptureFixt
         (["--budget", "lots"], 2, "--budget lots is none"),
         (["--labels", "nowhere"], 1, "it does not exist"),
         (["--shape", "x"], 2, "--shape"),
+        (["--shape", "x=N,24:N<=4"], 1, "leaves a size of the input 'x' to each run"),
         (["--board", "nonsense"], 2, "nonsense"),
     ],
 )
