@@ -224,6 +224,11 @@ class _Job:
             self.net = with_more_types(self.net, "Weights of 4 bits")
         whole = SampleShare(self.file, frozenset(range(len(self.file))))
         made, count = weights_only(self.net, second_moments(self.net, whole), bits)
+        if not any(node.op_type == "DequantizeLinear" for node in made.graph.node):
+            raise RequestError(
+                "The model has no weights that --weights-only rounds, which are those of Conv, "
+                "Gemm, LSTM, GRU, RNN, and of MatMul where they are one matrix. Leave it out."
+            )
         content = made.SerializeToString(deterministic=True)
         write_file(target, content)
         wanted = self._wanted(whole)

@@ -58,6 +58,10 @@ def test_a_stack_of_matrices_has_one_scale(tmp_path: Path) -> None:
     quantize(tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx")
     graph = passes.run(formats.load(tmp_path / "q.onnx"))
     assert not any(graph.type(e).dtype.is_float for n in graph.nodes for e in n.writes)
+    alone = Quantizing(weights_only="int8")
+    with pytest.raises(RequestError, match="has no weights that --weights-only rounds"):
+        quantize(tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "w.onnx", options=alone)
+    assert not (tmp_path / "w.onnx").exists()
 
 
 @pytest.mark.usefixtures("one_recipe")
