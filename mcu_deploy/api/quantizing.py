@@ -190,6 +190,9 @@ class _Job:
             "the model itself is made from all."
         ]  # fmt: skip
         notes += _recurrent_notes(self.net, recipe.in_float)
+        if how.int16_activations and not trials.wide(recipe):
+            more = "" if wide_borders else " --io int16 leaves the layers at the borders 16 bits."
+            notes.append(f"No tensor has 16 bits: builds compute no layer so.{more}")
         accuracy = self._accuracy(recipe, target, kept, trials, notes)
         costs = self._costs(target, notes)
         oracle = Oracle(target)

@@ -62,6 +62,11 @@ def test_inputs_and_outputs_of_bytes_stay_so(io: str, tmp_path: Path) -> None:
     made = _quantized(depthwise_net(), tmp_path, int16_activations=True, io=io)
     assert [b.dtype for b in made.borders] == [io, io]
     assert DType.INT16 in _compiled(tmp_path)
+    assert not any("No tensor has 16 bits" in note for note in made.notes)
+    gemm = [helper.make_node("MatMul", ["x", "w"], ["y"], "dense")]
+    alone = model_of(gemm, {"w": np.eye(8, 5)}, {"x": (2, 8)}, {"y": (2, 5)})
+    made = _quantized(alone, tmp_path, int16_activations=True, io=io)
+    assert any("No tensor has 16 bits" in note and "--io int16" in note for note in made.notes)
 
 
 def test_a_clamp_of_16_bits_still_clamps(tmp_path: Path) -> None:
