@@ -26,7 +26,9 @@ def run(chosen: Chosen, lines: tuple[tuple[str, ...], ...]) -> None:
                 "board out and in, and try again."
             )
         if done.returncode or (chosen.runner.fails_silently and diagnose(chosen.runner, said)):
-            raise ToolError(explain(chosen.runner, line, done.returncode, said))
+            # The files that a line reads are gone by then.
+            again = "run what `mcu-deploy flash --dry-run` prints."
+            raise ToolError(explain(chosen.runner, done.returncode, said, again))
 
 
 def diagnose(runner: Runner, said: str) -> tuple[Trouble, str] | None:
@@ -40,18 +42,16 @@ def diagnose(runner: Runner, said: str) -> tuple[Trouble, str] | None:
     return None
 
 
-def explain(runner: Runner, line: tuple[str, ...], code: int, said: str) -> str:
-    """The sentence for a command line that failed: which tool, why, what to do."""
+def explain(runner: Runner, code: int, said: str, again: str) -> str:
+    """The sentence for a command line that failed: which tool, why, what to do. again: how all that
+    a tool says is seen, where its trouble is not known."""
     found = diagnose(runner, said)
     if found is not None:
         trouble, quoted = found
         return runner.sentence(trouble, one_line(quoted, _QUOTED))
     lines = [one_line(text, _QUOTED) for text in said.splitlines() if text.strip()]
     last = " | ".join(lines[-3:]) or "nothing"
-    return (
-        f"{runner.title} ended with exit code {code} and said: {last}; to see all of it, run it "
-        f"yourself: {shlex.join(line)}"
-    )
+    return f"{runner.title} ended with exit code {code} and said: {last}; to see all of it, {again}"
 
 
 def version(chosen: Chosen) -> str:
@@ -64,6 +64,7 @@ def version(chosen: Chosen) -> str:
     if done.exhausted:
         raise ToolError(f"{shlex.join(command)} {done.exhausted}.")
     if done.returncode:
-        raise ToolError(explain(chosen.runner, tuple(command), done.returncode, done.stderr))
+        again = f"run {shlex.join(command)} yourself."
+        raise ToolError(explain(chosen.runner, done.returncode, done.stderr, again))
     lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines()]
     return one_line(next((line for line in lines if line), ""), 80)

@@ -262,7 +262,7 @@ def test_an_answer_becomes_a_sentence(
     found = running.diagnose(runner, said)
     assert found is not None
     assert found[0] == trouble
-    sentence = running.explain(runner, ("tool", "-x"), 1, said)
+    sentence = running.explain(runner, 1, said, "again.")
     assert sentence.startswith(f"{runner.title} ")
     assert expected in sentence
     assert "{" not in sentence
@@ -280,8 +280,8 @@ def test_what_is_not_known_is_quoted_and_how_to_see_all_of_it(tmp_path: Path) ->
     with pytest.raises(ToolError) as caught:
         _run(program, "openocd")
     assert str(caught.value) == (
-        "OpenOCD ended with exit code 3 and said: one | two; to see all of it, run it yourself: "
-        f"{program}"
+        "OpenOCD ended with exit code 3 and said: one | two; to see all of it, run what "
+        "`mcu-deploy flash --dry-run` prints."
     )
 
 
