@@ -1,5 +1,6 @@
 """ArmMul's kernels on QEMU's Cortex-M3 and M0, in networks of int8 and uint8 that are drawn, for
-every goal, in dense layers, in layers of TFLite, and in averages of float32: the oracle's bits."""
+every goal, in dense layers, in layers of TFLite, in averages of float32, and in conversions from
+and to it: the oracle's bits."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from arm_dsp_conversion_cases import Conversion, samples
+from arm_dsp_conversion_cases import model as conversions
 from arm_dsp_tflite_cases import RELU, Binary, Pool
 from arm_dsp_tflite_cases import extremes as tflite_extremes
 from arm_dsp_tflite_cases import model as tflite_model
@@ -15,6 +18,7 @@ from quantized_layers import LayersModel, Quantized, extremes
 from sampling import first
 
 from mcu_deploy.api.building import build
+from mcu_deploy.api.profiling import profile
 from mcu_deploy.api.validating import validate
 from mcu_deploy.options import Options
 
@@ -63,6 +67,21 @@ def test_averages_between_two_outputs_are_those_of_float32(tmp_path: Path) -> No
     built = right(path, "mps2-an385", tmp_path, "speed", backend="ArmMul", onnxruntime=False)
     averages = [layer for layer in built.report.layers if layer.op == "AveragePool"]
     assert {layer.backend for layer in averages} == {"ArmMul"}
+
+
+@pytest.mark.parametrize("board", ["mps2-an385", "nucleo_g0b1re"])
+def test_conversions_take_what_they_are_priced_at(board: str, tmp_path: Path) -> None:
+    """And give the oracle's bits where there is an emulator of the board."""
+    cases = [Conversion(500, 0.037, 9, d, b) for d in ("int8", "uint8") for b in (False, True)]
+    path = conversions(cases, tmp_path / "conversions.onnx")
+    options = Options(backends=("ArmMul", "CpuRef"), optimize_for="speed")
+    built = build(path, board, tmp_path / "build", options=options)
+    assert {layer.backend for layer in built.report.layers} == {"ArmMul"}
+    for layer, counted in zip(built.report.layers, profile(built.directory).layers, strict=True):
+        assert layer.cost is not None and counted.time is not None
+        assert abs(layer.cost.value / counted.time.cycles - 1) < 0.15, layer.name
+    if board == "mps2-an385":
+        assert validate(built, samples(cases, path)).passed
 
 
 def _dense(path: Path) -> Path:

@@ -30,6 +30,16 @@ class Conversion(NamedTuple):
     ties_away: bool
 
 
+def by_reciprocal(node: Layer) -> Conversion | str:
+    """A layer as one that is computed in float32, or why it is none for a kernel, a clause."""
+    if not node.target.fpu:
+        return f"it computes in float32, which this {node.target.core} has no FPU for"
+    found = conversion(node)
+    if not isinstance(found, str) and found.quantizes and not divides(found.how.scale[0]):
+        return "its quotients are not those of a product with the reciprocal of its scale"
+    return found
+
+
 def conversion(node: Layer) -> Conversion | str:
     """A layer as one, or why it is none for a kernel, a clause."""
     quantizes = node.op != "DequantizeLinear"
@@ -42,13 +52,9 @@ def conversion(node: Layer) -> Conversion | str:
         return "it converts tensors that are computed"
     if any(o is not None and o.constant is None for o in node.inputs[1:]):
         return "its scale is computed at run time"
-    if not node.target.fpu:
-        return f"it computes in float32, which this {node.target.core} has no FPU for"
     how = integer.scaling if node.domain else call_quantization(node.call, integer.rank)
     if not how.per_tensor:
         return "it converts tensors with one scale"
-    if quantizes and not divides(how.scale[0]):
-        return "its quotients are not those of a product with the reciprocal of its scale"
     return Conversion(quantizes, integer, how, node.domain == "tflite")
 
 

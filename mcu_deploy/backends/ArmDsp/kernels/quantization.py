@@ -18,7 +18,7 @@ from mcu_deploy.backends.ArmDsp.workloads import ALIKE, proposal
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.quantized.conversions import conversion
+from mcu_deploy.backends.quantized.conversions import by_reciprocal
 from mcu_deploy.backends.quantized.layers import saturate
 from mcu_deploy.ir import DType, Quantization, TensorType
 
@@ -29,7 +29,7 @@ _LOWEST = 4096  # whose complement is below every element, whatever its zero poi
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     """A conversion by itself."""
-    read = conversion(node)
+    read = by_reciprocal(node)
     if isinstance(read, str):
         return read
     quantizes, integer, how, ties_away = read

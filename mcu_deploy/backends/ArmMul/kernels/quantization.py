@@ -1,14 +1,18 @@
-"""Float32 to 8 bits without a float: QuantizeLinear and TFLite's Quantize.
+"""Float32 to int8 or uint8 and back, without a float: QuantizeLinear, DequantizeLinear, and
+TFLite's Quantize.
 
-An element only rises with the number that it is made of, and so do the bits of float32, but for
-the sign. So a tree has with which bits each of the 255 elements above the lowest one begins, as the
-contract has it, and eight comparisons find a number's place among them.
+To a byte a float is compared with the 255 from which on the oracle gives the next element, in eight
+steps: exact for all floats, as a larger one gives no lower element. The bits of floats are in their
+order as words where those of negative ones are turned. NaN then lies at both ends, and the oracle
+makes the lowest element of it: what is added puts NaN above infinity below -infinity.
+
+Back a byte has one of 256 floats.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,100 +23,90 @@ from mcu_deploy.backends.ArmMul.workloads import KIT, RunCost, proposal
 from mcu_deploy.backends.interface import Constant, Layer, LayoutRule, Proposal, SubgraphView
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import Prototype, signature
-from mcu_deploy.backends.quantized.layers import BYTES
+from mcu_deploy.backends.quantized.conversions import conversion
 from mcu_deploy.ir import DType
-from mcu_deploy.operators import lookup
-from mcu_deploy.operators.base import evaluate
-from mcu_deploy.operators.quantization import call_quantization
+from mcu_deploy.operators import find
+from mcu_deploy.operators.base import of_elements
 
-OPERATORS = ("QuantizeLinear", "tflite::Quantize")
+OPERATORS = ("QuantizeLinear", "DequantizeLinear", "tflite::Quantize")
 
-_INFINITY = 0x7F800000
-_DEPTH = 8
+_SIGN = 1 << 31
+_ADDED = _SIGN + (1 << 23) - 1  # there are so many NaN of a sign
+_STEPS = (128, 64, 32, 16, 8, 4, 2, 1)
 
 
 class _Model(NamedTuple):
-    """Cycles of a call and of an element; bytes of the function. Counted in QEMU and Renode."""
+    """Cycles of a call, of an element, and what int8 adds to it; words that an element loads, and
+    bytes of the function. Counted in QEMU."""
 
     call: float
     element: float
+    signed: float
+    loads: int
     code: int
 
 
-_M3 = _Model(40, 62, 132)
-_M0_PLUS = _Model(70, 78, 212)
+# By whether it is of Armv6-M, and quantizes.
+_MODELS = {
+    (False, True): _Model(20, 51, 1, len(_STEPS), 126),
+    (False, False): _Model(20, 8, 2, 1, 38),
+    (True, True): _Model(20, 57, 2, len(_STEPS), 148),
+    (True, False): _Model(20, 12, 1, 1, 40),
+}
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     """A conversion by itself."""
-    y = node.output.type
-    if reason := _refusal(node):
-        return reason
-    begins = Constant("begins", _tree(_begins(node)))
+    read = conversion(node)
+    if isinstance(read, str):
+        return read
+    if not 0 < read.how.scale[0] < math.inf:
+        return "its scale is not above 0 and finite"
+    elements, dtype = read.integer.elements, read.integer.dtype
+    if read.quantizes:
+        word, table = "quantize", Constant("thresholds", thresholds(node))
+    else:
+        every = np.arange(dtype.range[0], dtype.range[1] + 1).astype(dtype.numpy)
+        word, table = "dequantize", Constant("reals", _answers(node, every))
     body = KIT.render(
-        "quantization.c.j2", y_ctype=y.dtype.c_type, low=y.dtype.range[0],
-        no_number=int(_quantized(node, np.array([np.nan], np.float32))[0]),
+        f"{word}.c.j2", low=dtype.range[0], added=_ADDED, steps=_STEPS, ctype=dtype.c_type
+    )
+    of = _MODELS[is_armv6m(node.target), read.quantizes]
+    cycles = of.call + elements * (of.element + (of.signed if dtype is DType.INT8 else 0))
+
+    def give(made: Layer) -> Prototype:
+        return signature(made, (table,)).numbers({"count": elements})
+
+    made = proposal(
+        view, node, f"{word}_{dtype.value}", body, give,
+        work=RunCost(cycles, elements * of.loads),
+        flash=table.value.nbytes, code={body: of.code}, title=word, layout=LayoutRule.SAME,
+        in_place=overlap.in_place(node, np.arange(elements)),
     )  # fmt: skip
-    of = _M0_PLUS if is_armv6m(node.target) else _M3
-
-    def give(layer: Layer) -> Prototype:
-        return signature(layer, (begins,)).numbers({"elements": y.elements})
-
-    return [
-        proposal(
-            view, node, f"quantize_{y.dtype.value}", body, give,
-            work=RunCost(of.call + y.elements * of.element, _DEPTH * y.elements),
-            flash=begins.value.nbytes, code={body: of.code}, title="quantize by bits",
-            layout=LayoutRule.SAME,
-            in_place=overlap.in_place(node, np.arange(y.elements)),
-        )
-    ]  # fmt: skip
+    return [made]
 
 
-def _refusal(node: Layer) -> str:
-    """Why the kernel does not compute a layer, a clause; empty where it does."""
-    x, y = node.input(0).type, node.output.type
-    if x.dtype is not DType.FLOAT32 or y.dtype not in BYTES:
-        return f"it makes int8 or uint8 of float32, not {y} of {x}"
-    if node.input(0).constant is not None or not y.elements:
-        return "it converts tensors that are computed"
-    if any(o is not None and o.constant is None for o in node.inputs[1:]):
-        return "its scale is computed at run time"
-    how = y.scaling if node.domain else call_quantization(node.call, y.rank)
-    return "" if how.per_tensor else "it converts tensors with one scale"
-
-
-def _quantized(node: Layer, x: Array) -> Array:
-    """What the contract makes of numbers."""
-    given, (made,) = node.call, node.call.results
-    call = replace(
-        given, values=(x, *given.values[1:]), results=(replace(made, shape=x.shape),),
-        types=(replace(given.type(0), shape=x.shape), *given.types[1:]),
-    )  # fmt: skip
-    (found,) = evaluate(lookup(node.domain, node.op), call)
-    return np.asarray(found)
-
-
-def _begins(node: Layer) -> Array:
-    """int64 [255]: the least bits, in the order of the numbers, with which each element begins."""
+def thresholds(node: Layer) -> Array:
+    """uint32 [255]: of each element but the lowest, the first float that gives it or a higher one,
+    as a word in the order of floats: found by halving what lies between NaN and infinity."""
     low, high = node.output.type.dtype.range
     wanted = np.arange(low + 1, high + 1)
-    below = np.full(wanted.shape, ~_INFINITY - 1)
-    found = np.full(wanted.shape, _INFINITY + 1)  # no number has it
-    while (found - below > 1).any():
-        middle = (below + found) // 2
-        bits = np.where(middle < 0, middle ^ 0x7FFFFFFF, middle)
-        numbers = bits.astype(np.int32).view(np.float32)
-        is_there = (middle <= _INFINITY) & (_quantized(node, numbers) >= wanted)
-        found, below = np.where(is_there, middle, found), np.where(is_there, below, middle)
-    return found
+    below, reached = np.zeros(wanted.size, np.int64), np.full(wanted.size, (1 << 32) - 1)
+    for _ in range(32):
+        middle = (below + reached) >> 1
+        is_reached = _answers(node, _floats(middle)) >= wanted
+        below, reached = np.where(is_reached, below, middle), np.where(is_reached, middle, reached)
+    return reached.astype(np.uint32)
 
 
-def _tree(begins: Array) -> Array:
-    """uint32 [256], of which the first is no node: the middle, at its place 2 k and 2 k + 1 what is
-    in the middle of those before and behind it, and so on."""
-    found = np.zeros(1 << _DEPTH, np.int64)
-    for depth in range(_DEPTH):
-        step = 1 << _DEPTH - depth
-        found[1 << depth : 2 << depth] = begins[step // 2 - 1 :: step]
-    return (found + (1 << 31)).astype(np.uint32)
+def _floats(words: Array) -> Array:
+    """The floats that words in their order stand for."""
+    ordered = words.astype(np.uint32) - np.uint32(_ADDED)
+    return np.where(ordered < _SIGN, ordered, ordered ^ np.uint32(_SIGN - 1)).view(np.float32)
+
+
+def _answers(node: Layer, values: Array) -> Array:
+    """What the oracle makes of elements."""
+    operator = find(node.domain, node.op)
+    assert operator is not None
+    return of_elements(operator, node.call, {0: values})

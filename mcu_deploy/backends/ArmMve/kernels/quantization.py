@@ -20,7 +20,7 @@ from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphVie
 from mcu_deploy.backends.isa import Assembly, Kind
 from mcu_deploy.backends.isa.mve import byte_lanes
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.quantized.conversions import Conversion, conversion
+from mcu_deploy.backends.quantized.conversions import Conversion, by_reciprocal
 
 OPERATORS = ("QuantizeLinear", "DequantizeLinear", "tflite::Quantize")
 
@@ -31,7 +31,7 @@ _FAR_BELOW = 0xC580_0000
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     """A conversion by itself."""
-    found = conversion(node)
+    found = by_reciprocal(node)
     if isinstance(found, str):
         return found
     elements = found.integer.elements
