@@ -45,7 +45,10 @@ def test_dense_layers_give_the_bits_of_the_oracle(board: str, tmp_path: Path) ->
 
 def test_layers_of_tflite_give_the_bits_of_the_oracle(tmp_path: Path) -> None:
     cases = (
-        Binary("ADD", 45), Binary("SUB", 30, rows=4, activation=RELU),
+        Binary("ADD", 45), Binary("SUB", 30, rows=4, activation=RELU), Binary("MUL", 45),
+        Binary("MUL", 30, (0.0123, 0.0322, 0.0171), (12, -128, 5), rows=4, activation=RELU),
+        Binary("MUL", 37, (0.0039, 0.0157, 0.0078), number=127),
+        Binary("MUL", 1, (0.0931271, 0.0871547, 0.9113371), (127, -128, -128), rows=30),
         Pool("AVERAGE", 6, (6, 7), (2, 3), (2, 2)),
     )  # fmt: skip
     path = tflite_model(cases, tmp_path / "layers.tflite")

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from arm_dsp_conversion_cases import MODELS, Conversion
 from arm_dsp_conversion_cases import model as conversions
+from arm_dsp_tflite_cases import Binary
+from arm_dsp_tflite_cases import model as tflite_model
 from operators.lab import Array, Case, Compiled, run_on_host
 from quantized_layers import extremes
 from random_int8_nets import model
@@ -24,7 +26,7 @@ from mcu_deploy.compiler import compile_model
 from mcu_deploy.options import Options
 from mcu_deploy.session import Session
 
-_NAMES = (b"_pair_sums(", b"_row_sums(", b"counted", b"scaled >>")
+_NAMES = (b"_pair_sums(", b"_row_sums(", b"counted", b"scaled >>", b"product * scale")
 
 
 class _Anywhere(ArmMul):
@@ -67,6 +69,20 @@ def test_conversions_give_the_oracles_bits_of_all_exponents(name: str, tmp_path:
     for folder, inputs in (("near", near), ("every", every))[: 1 if cases[0].is_back else 2]:
         (tmp_path / folder).mkdir()
         _check(network, inputs, tmp_path / folder)
+
+
+def test_products_of_tflite_give_the_oracles_bits_of_all_pairs(tmp_path: Path) -> None:
+    cases = [
+        Binary("MUL", 1 << 16, (0.0123127, 0.0321547, 0.0171337), (12, -128, 5)),
+        Binary("MUL", 1 << 16, (0.0301241, 0.0401339, 0.0702713), (0, 255, 0), dtype="uint8"),
+        Binary("MUL", 1 << 16, (0.0310177, 0.0770329, 0.0501713), (127, -128, 127)),
+    ]  # fmt: skip
+    network = _compiled(tflite_model(cases, tmp_path / "products.tflite"))
+    assert {step.choice.workload.backend for step in network.plan.steps} == {"ArmMul"}
+    made = b"".join(network.sources.files.values())
+    assert b"- (product < 0)" in made and b"+ move" in made
+    every = np.indices((256, 256)).astype(np.uint8).reshape(2, 1, -1)
+    _check(network, [operand.view(case.dtype) for case in cases for operand in every], tmp_path)
 
 
 def _compiled(path: Path) -> Network:

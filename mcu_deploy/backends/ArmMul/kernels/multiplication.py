@@ -1,0 +1,52 @@
+"""Products of two tensors of 8 bits, in integers: those of quantized/products.py, which are tried
+on all pairs of bytes, by a product of 64 bits. On Armv6-M that is a call of the C library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mcu_deploy.backends.ArmMul.rounding import is_armv6m
+from mcu_deploy.backends.ArmMul.walked import Formula, Model, walked
+from mcu_deploy.backends.interface import Layer, Proposal, SubgraphView
+from mcu_deploy.backends.isa.clamps import opened
+from mcu_deploy.backends.quantized import byte_pairs, layers
+from mcu_deploy.backends.quantized.products import Scaling, solve
+from mcu_deploy.backends.quantized.walks import Walk, walks
+
+OPERATORS = ("Mul", "tflite::Mul")
+
+_M3 = Model(40, 14, 18, 16, 1, 80, 32)
+_M0_PLUS = Model(40, 20, 92, 86, 3, 144, 48)
+
+
+def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
+    """A product by itself, with its clamp."""
+    layer = opened(node)
+    if reason := byte_pairs.refusal(layer, "multiplies", 2):
+        return reason
+    found = walks(layer)
+    if isinstance(found, str):
+        return found
+    scaling = solve(layer.domain, layer.call)
+    if scaling is None:
+        return "no integers give its elements of all pairs of bytes"
+    of = _M0_PLUS if is_armv6m(node.target) else _M3
+    return [walked(view, node, walk, _formula(node, scaling, walk), of) for walk in found]
+
+
+def _formula(node: Layer, scaling: Scaling, walk: Walk) -> Formula:
+    first, second = walk.ordered("ab")
+    zeros = [node.input(k).type.scaling.zero_point[0] for k in (0, 1)]
+    addend = scaling.addend - (layers.clamp(node)[0] << scaling.shift)
+    numbers = {"a_zero": zeros[0], "b_zero": zeros[1], "scale": scaling.scale, "addend": addend}
+    product = f"({first}[i] - {first}_zero) * "
+    product += "kept" if walk.is_fixed else f"({second}[i] - {second}_zero)"
+    if scaling.is_twice:
+        product = f"2 * {product}"
+        high = "(int32_t)(((int64_t)product * scale + 2147483648) >> 32) - (product < 0)"
+    else:
+        product, numbers = f"{product} + move", {**numbers, "move": scaling.move}
+        high = "(int32_t)((int64_t)product * scale >> 32)"
+    shifted = f"({high} + addend) >> {scaling.shift}" if scaling.shift else f"{high} + addend"
+    steps = {"product": product, "sum": shifted}
+    return Formula(numbers, f"{second}[0] - {second}_zero", steps)
