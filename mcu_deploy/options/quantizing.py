@@ -53,6 +53,11 @@ class Quantizing(Checked):
             raise UsageError(
                 f"--weights-only {self.weights_only} is not known; it is int8 or int4."
             )
+        if self.weights_only is not None and self.io == "uint8":
+            raise UsageError(
+                "--weights-only leaves inputs and outputs in float32, and --io uint8 makes them "
+                "integers. Leave one out."
+            )
         if self.weights_only is not None and (self.sensitivity or self.budget is not None):
             raise UsageError(
                 "--weights-only leaves every layer in float32, and --sensitivity and --budget ask "

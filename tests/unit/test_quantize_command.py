@@ -74,6 +74,7 @@ def test_what_was_taken_is_shown_among_what_was_tried(capsys: pytest.CaptureFixt
     ("words", "code", "says"),
     [
         (["--int16-activations", "--weights-only", "int8"], 2, "Leave one out"),
+        (["--weights-only", "int8", "--io", "uint8"], 2, "leaves inputs and outputs in float32"),
         (["--weights-only", "int2"], 2, "is not known; it is int8 or int4"),
         (["--weights-only", "int8", "--sensitivity"], 2, "Leave one out"),
         (["--io", "int16"], 2, "is for --int16-activations"),
