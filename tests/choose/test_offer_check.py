@@ -32,8 +32,8 @@ from mcu_deploy.backends.interface import (
     Target,
     Workload,
 )
-from mcu_deploy.choose import Choosing, offers
-from mcu_deploy.errors import BackendFault
+from mcu_deploy.choose import Choosing, Cover, Problem, offers, strategies
+from mcu_deploy.errors import BackendFault, UsageError
 from mcu_deploy.ir import Graph, GraphEditor, view_of_all
 
 NAN, INF = math.nan, math.inf
@@ -202,6 +202,29 @@ def test_what_is_for_one_goal_competes_there_alone(goal: str, is_offered: bool) 
     # Nodes of a part are none that a backend does not take.
     refused = {node for node, _ in found.refusals}
     assert refused == (set() if is_offered else {*nodes[:2]})
+
+
+def test_a_layer_may_be_given_to_a_backend_that_takes_it_in_a_part_alone() -> None:
+    proposer = Proposer(lambda answer: answer)
+    choosing = Choosing(strategy="cost", layer_backends={"neg0": proposer})
+    graph, found = choose.assign(chain(), (CpuRef(), proposer), HOST, choosing)
+    assert [found.backends[n.id].id for n in graph.nodes if n.op == "Fused"] == ["Proposer"]
+
+
+def test_a_strategy_that_takes_a_part_of_nobody_s_is_told_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def foreign(problem: Problem) -> Cover:
+        whole = replace(problem.parts[0])  # equal to one that was offered, and another
+        labels = dict.fromkeys(problem.candidates, "CpuRef") | dict.fromkeys(
+            whole.nodes, "Proposer"
+        )
+        return Cover(labels, (whole,))
+
+    monkeypatch.setattr(strategies, "find", lambda name: foreign)
+    backends = (Proposer(lambda answer: answer), CpuRef())
+    with pytest.raises(UsageError, match="The strategy greedy gives the layer 'neg0' to nobody"):
+        choose.assign(chain(), backends, HOST, Choosing())
 
 
 def test_a_border_lies_as_the_first_node_that_touches_it_wants() -> None:
