@@ -77,6 +77,11 @@ def _check_layout(board: Board, elf: Path) -> None:
                     m.kind == "flash" and m.origin <= start and start + bytes_ <= m.end
                     for m in board.memories
                 ), "what an image brings lies in flash"
+    with elf.open("rb") as stream:
+        for segment in ELFFile(stream).iter_segments("PT_LOAD"):
+            # A loader clears what is behind a segment's bytes, from where these are loaded to.
+            is_longer = segment["p_memsz"] > segment["p_filesz"]
+            assert not is_longer or segment["p_paddr"] == segment["p_vaddr"]
 
 
 @pytest.mark.parametrize("name", chosen(DEVICES, _SAMPLE))
