@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from arm_dsp_conversion_cases import Conversion, samples
 from arm_dsp_conversion_cases import model as conversions
-from arm_dsp_tflite_cases import RELU, Binary, Pool
+from arm_dsp_tflite_cases import RELU, Binary, Conv, Pool
 from arm_dsp_tflite_cases import extremes as tflite_extremes
 from arm_dsp_tflite_cases import model as tflite_model
 from kernel_builds import GOALS, drawn, right
@@ -85,6 +85,16 @@ def test_conversions_take_what_they_are_priced_at(board: str, tmp_path: Path) ->
         assert abs(layer.cost.value / counted.time.cycles - 1) < 0.15, layer.name
     if board == "mps2-an385":
         assert validate(built, samples(cases, path)).passed
+
+
+@pytest.mark.parametrize("board", ["mps2-an385", "nucleo_g0b1re"])
+def test_what_tflite_rounds_twice_is_not_priced_as_floats(board: str, tmp_path: Path) -> None:
+    """Of outputs of both signs no integers round nearly all filters."""
+    path = tflite_model([Conv(16, 16, (8, 8))], tmp_path / "conv.tflite")
+    built = build(path, board, tmp_path / "build")
+    (layer,), (counted,) = built.report.layers, profile(built.directory).layers
+    assert layer.backend == "ArmMul" and layer.cost is not None and counted.time is not None
+    assert abs(layer.cost.value / counted.time.cycles - 1) < 0.1
 
 
 def _dense(path: Path) -> Path:
