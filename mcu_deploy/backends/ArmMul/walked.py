@@ -23,7 +23,7 @@ from mcu_deploy.backends.quantized.walks import Walk, laid
 from mcu_deploy.ir import DType
 
 
-class Model(NamedTuple):
+class WalkPrices(NamedTuple):
     """Cycles of a call, of a turn of the loops around a run, of an element, of one that meets the
     same along its run, and what int8 adds to these; bytes of the function, and what loops add to
     it. Counted in QEMU."""
@@ -37,7 +37,7 @@ class Model(NamedTuple):
     loops: int
 
 
-class Formula(NamedTuple):
+class ElementFormula(NamedTuple):
     """numbers: those that are loaded, by their names. kept: C for what is made once of an element
     that a run has one of. steps: C for what is made of each pair, by its name: `a[i]`, `b[i]`, and
     `kept`; the last is `sum`, the output counted from the lowest one."""
@@ -47,7 +47,9 @@ class Formula(NamedTuple):
     steps: Mapping[str, str]
 
 
-def walked(view: SubgraphView, node: Layer, walk: Walk, formula: Formula, of: Model) -> Proposal:
+def walked(
+    view: SubgraphView, node: Layer, walk: Walk, formula: ElementFormula, of: WalkPrices
+) -> Proposal:
     """A layer of two tensors in one order of their elements."""
     y, (low, high) = node.output.type, layers.clamp(node)
     computed = [k for k in (0, 1) if node.input(k).constant is None]

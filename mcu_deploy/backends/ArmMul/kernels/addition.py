@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mcu_deploy.backends.ArmMul.rounding import is_armv6m
-from mcu_deploy.backends.ArmMul.walked import Formula, Model, walked
+from mcu_deploy.backends.ArmMul.walked import ElementFormula, WalkPrices, walked
 from mcu_deploy.backends.interface import Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa.clamps import opened
 from mcu_deploy.backends.quantized import byte_pairs, layers
@@ -20,8 +20,8 @@ from mcu_deploy.backends.quantized.walks import Walk, walks
 OPERATORS = ("Add", "Sub", "tflite::Add", "tflite::Sub")
 
 _ROOM = 256  # by less than that elements are counted from another one
-_M3 = Model(40, 14, 13, 10, 1, 60, 32)
-_M0_PLUS = Model(40, 20, 22.6, 16.4, 2.8, 90, 40)
+_M3 = WalkPrices(40, 14, 13, 10, 1, 60, 32)
+_M0_PLUS = WalkPrices(40, 20, 22.6, 16.4, 2.8, 90, 40)
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -39,13 +39,13 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     return [walked(view, node, walk, _formula(sums, low, walk), of) for walk in found]
 
 
-def _formula(sums: LinearSum, low: int, walk: Walk) -> Formula:
+def _formula(sums: LinearSum, low: int, walk: Walk) -> ElementFormula:
     first, second = walk.ordered("ab")
     offset = sums.offset - (low << sums.shift)
     parts = "a[i] * a_scale + b[i] * b_scale + offset"
     if walk.is_fixed:
         parts = f"{first}[i] * {first}_scale + kept"
-    return Formula(
+    return ElementFormula(
         {"a_scale": sums.a, "b_scale": sums.b, "offset": offset},
         f"{second}[0] * {second}_scale + offset", {"sum": f"({parts}) >> {sums.shift}"},
     )  # fmt: skip

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mcu_deploy.backends.ArmMul.rounding import is_armv6m
-from mcu_deploy.backends.ArmMul.walked import Formula, Model, walked
+from mcu_deploy.backends.ArmMul.walked import ElementFormula, WalkPrices, walked
 from mcu_deploy.backends.interface import Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa.clamps import opened
 from mcu_deploy.backends.quantized import byte_pairs, layers
@@ -15,8 +15,8 @@ from mcu_deploy.backends.quantized.walks import Walk, walks
 
 OPERATORS = ("Mul", "tflite::Mul")
 
-_M3 = Model(40, 14, 18, 16, 1, 80, 32)
-_M0_PLUS = Model(40, 20, 92, 86, 3, 144, 48)
+_M3 = WalkPrices(40, 14, 18, 16, 1, 80, 32)
+_M0_PLUS = WalkPrices(40, 20, 92, 86, 3, 144, 48)
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -34,7 +34,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     return [walked(view, node, walk, _formula(node, scaling, walk), of) for walk in found]
 
 
-def _formula(node: Layer, scaling: Scaling, walk: Walk) -> Formula:
+def _formula(node: Layer, scaling: Scaling, walk: Walk) -> ElementFormula:
     first, second = walk.ordered("ab")
     zeros = [node.input(k).type.scaling.zero_point[0] for k in (0, 1)]
     addend = scaling.addend - (layers.clamp(node)[0] << scaling.shift)
@@ -49,4 +49,4 @@ def _formula(node: Layer, scaling: Scaling, walk: Walk) -> Formula:
         high = "(int32_t)((int64_t)product * scale >> 32)"
     shifted = f"({high} + addend) >> {scaling.shift}" if scaling.shift else f"{high} + addend"
     steps = {"product": product, "sum": shifted}
-    return Formula(numbers, f"{second}[0] - {second}_zero", steps)
+    return ElementFormula(numbers, f"{second}[0] - {second}_zero", steps)
