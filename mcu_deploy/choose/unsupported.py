@@ -13,6 +13,8 @@ from mcu_deploy.errors.obstacles import Obstacle
 from mcu_deploy.formats.qoperator import why_it_stays
 from mcu_deploy.ir import Graph, Node
 
+_AT_RUN_TIME = "at run time"  # in what backends say of parameters that are no constants
+
 
 def find(graph: Graph, preference: Sequence[Backend], target: Target) -> list[Obstacle]:
     """The nodes that no backend takes, in the graph and in those that its nodes hold.
@@ -101,4 +103,6 @@ def obstacle(
         nobody = "no backend was given"
     if lacking and operators.find(node.domain, node.op) is not None:
         nobody = f"not an operator of {' or '.join(sorted(lacking))}"
+    if any(_AT_RUN_TIME in r.reason for r in refusals) and {*node.inputs[1:]} & {*graph.inputs}:
+        reasons.append("--constant-input makes an input of the model a constant")
     return Obstacle(label, node.name, "; ".join(reasons) or nobody)

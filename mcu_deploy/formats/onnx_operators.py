@@ -190,7 +190,8 @@ def sized_at_run_time(node: onnx.NodeProto, constants: Collection[str]) -> str |
         return (
             f"the shape of its output depends on the values of the tensor {computed[0][:80]!r}, "
             "which is computed when the model runs, and memory is planned when the model is "
-            "compiled; make that tensor a constant of the model"
+            "compiled; make that tensor a constant of the model, as --constant-input does with its "
+            "inputs"
         )
     return None
 

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from mcu_deploy.boards import load_board
 from mcu_deploy.cli import create_app
 from mcu_deploy.compiler import compile_model
-from mcu_deploy.errors import McuDeployError, ModelError, RequestError, UsageError
+from mcu_deploy.errors import ModelError, RequestError, UsageError
 from mcu_deploy.options import ConstantInput, Options
 from mcu_deploy.options.constants import read
 
@@ -49,8 +49,17 @@ def bound(**values: Any) -> Options:
     return Options(constant_inputs={n: ConstantInput.of(v) for n, v in values.items()})
 
 
+def test_a_refusal_of_a_parameter_names_the_option(tmp_path: Path) -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17]> net (float[1, 8] x, int64[1] k) =>
+        (float[1, 3] v, int64[1, 3] i) { v, i = TopK(x, k) }"""
+    onnx.save_model(onnx.parser.parse_model(text), tmp_path / "m.onnx")
+    with pytest.raises(ModelError, match="at run time; --constant-input makes an input of"):
+        compile_model(tmp_path / "m.onnx", load_board("host"))
+    compile_model(tmp_path / "m.onnx", load_board("host"), options=bound(k=np.array([3])))
+
+
 def test_an_input_becomes_a_constant(model: Path) -> None:
-    with pytest.raises(McuDeployError):
+    with pytest.raises(ModelError, match="as --constant-input does with its inputs"):
         compile_model(model, load_board("host"))
     options = bound(shape=SHAPE, factor=np.float32([2]))
     network = compile_model(model, load_board("host"), options=options)
