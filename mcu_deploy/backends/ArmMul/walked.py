@@ -8,18 +8,19 @@ knows in shifts and sums, which take longer on the M0.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from mcu_deploy.backends.ArmMul.workloads import KIT, RunCost, proposal
 from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
+from mcu_deploy.backends.isa.clamps import opened
 from mcu_deploy.backends.kit.arguments import Prototype, signature
 from mcu_deploy.backends.kit.loops import plus
 from mcu_deploy.backends.kit.stems import stem
-from mcu_deploy.backends.quantized import layers
-from mcu_deploy.backends.quantized.walks import Walk, laid
+from mcu_deploy.backends.quantized import byte_pairs, layers
+from mcu_deploy.backends.quantized.walks import Walk, laid, walks
 from mcu_deploy.ir import DType
 
 
@@ -47,10 +48,30 @@ class ElementFormula(NamedTuple):
     steps: Mapping[str, str]
 
 
-def walked(
+Formulas = Callable[[Walk], ElementFormula]
+
+
+def propose(
+    view: SubgraphView, node: Layer, verb: str, of: WalkPrices,
+    solve: Callable[[Layer], Formulas | None],
+) -> Sequence[Proposal] | str:  # fmt: skip
+    """A layer by itself, with its clamp, which `solve` does not see: what gives its elements in
+    each order of them, if there are integers that do. verb: of a refusal, "adds"."""
+    layer = opened(node)
+    if reason := byte_pairs.refusal(layer, verb, 2):
+        return reason
+    found = walks(layer)
+    if isinstance(found, str):
+        return found
+    formulas = solve(layer)
+    if formulas is None:
+        return "no integers give its elements of all pairs of bytes"
+    return [_proposal(view, node, walk, formulas(walk), of) for walk in found]
+
+
+def _proposal(
     view: SubgraphView, node: Layer, walk: Walk, formula: ElementFormula, of: WalkPrices
 ) -> Proposal:
-    """A layer of two tensors in one order of their elements."""
     y, (low, high) = node.output.type, layers.clamp(node)
     computed = [k for k in (0, 1) if node.input(k).constant is None]
     numbers = Constant("numbers", np.array([*formula.numbers.values()], np.int32))

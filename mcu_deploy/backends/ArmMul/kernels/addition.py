@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mcu_deploy.backends.ArmMul import walked
 from mcu_deploy.backends.ArmMul.rounding import is_armv6m
-from mcu_deploy.backends.ArmMul.walked import ElementFormula, WalkPrices, walked
+from mcu_deploy.backends.ArmMul.walked import ElementFormula, Formulas, WalkPrices
 from mcu_deploy.backends.interface import Layer, Proposal, SubgraphView
-from mcu_deploy.backends.isa.clamps import opened
-from mcu_deploy.backends.quantized import byte_pairs, layers
+from mcu_deploy.backends.quantized import layers
 from mcu_deploy.backends.quantized.linear_sums import LinearSum, solve
-from mcu_deploy.backends.quantized.walks import Walk, walks
+from mcu_deploy.backends.quantized.walks import Walk
 
 OPERATORS = ("Add", "Sub", "tflite::Add", "tflite::Sub")
 
@@ -26,17 +26,13 @@ _M0_PLUS = WalkPrices(40, 20, 22.6, 16.4, 2.8, 90, 40)
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     """A sum or a difference by itself, with its clamp."""
-    layer = opened(node)
-    if reason := byte_pairs.refusal(layer, "adds", 2):
-        return reason
-    found = walks(layer)
-    if isinstance(found, str):
-        return found
-    sums = solve(layer.domain, layer.call, _ROOM)
-    if sums is None:
-        return "no integers give its elements of all pairs of bytes"
-    of, (low, _) = _M0_PLUS if is_armv6m(node.target) else _M3, layers.clamp(node)
-    return [walked(view, node, walk, _formula(sums, low, walk), of) for walk in found]
+
+    def formulas(layer: Layer) -> Formulas | None:
+        sums, (low, _) = solve(layer.domain, layer.call, _ROOM), layers.clamp(node)
+        return None if sums is None else lambda walk: _formula(sums, low, walk)
+
+    of = _M0_PLUS if is_armv6m(node.target) else _M3
+    return walked.propose(view, node, "adds", of, formulas)
 
 
 def _formula(sums: LinearSum, low: int, walk: Walk) -> ElementFormula:

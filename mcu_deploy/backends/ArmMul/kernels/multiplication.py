@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mcu_deploy.backends.ArmMul import walked
 from mcu_deploy.backends.ArmMul.rounding import is_armv6m
-from mcu_deploy.backends.ArmMul.walked import ElementFormula, WalkPrices, walked
+from mcu_deploy.backends.ArmMul.walked import ElementFormula, Formulas, WalkPrices
 from mcu_deploy.backends.interface import Layer, Proposal, SubgraphView
-from mcu_deploy.backends.isa.clamps import opened
-from mcu_deploy.backends.quantized import byte_pairs, layers
+from mcu_deploy.backends.quantized import layers
 from mcu_deploy.backends.quantized.products import Scaling, solve
-from mcu_deploy.backends.quantized.walks import Walk, walks
+from mcu_deploy.backends.quantized.walks import Walk
 
 OPERATORS = ("Mul", "tflite::Mul")
 
@@ -21,17 +21,13 @@ _M0_PLUS = WalkPrices(40, 20, 92, 86, 3, 144, 48)
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     """A product by itself, with its clamp."""
-    layer = opened(node)
-    if reason := byte_pairs.refusal(layer, "multiplies", 2):
-        return reason
-    found = walks(layer)
-    if isinstance(found, str):
-        return found
-    scaling = solve(layer.domain, layer.call)
-    if scaling is None:
-        return "no integers give its elements of all pairs of bytes"
+
+    def formulas(layer: Layer) -> Formulas | None:
+        scaling = solve(layer.domain, layer.call)
+        return None if scaling is None else lambda walk: _formula(node, scaling, walk)
+
     of = _M0_PLUS if is_armv6m(node.target) else _M3
-    return [walked(view, node, walk, _formula(node, scaling, walk), of) for walk in found]
+    return walked.propose(view, node, "multiplies", of, formulas)
 
 
 def _formula(node: Layer, scaling: Scaling, walk: Walk) -> ElementFormula:
