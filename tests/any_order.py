@@ -16,11 +16,16 @@ from mcu_deploy.plan.placement import solve
 _EFFORT = 1000
 
 
+def search_little(patch: pytest.MonkeyPatch) -> None:
+    """From here on the best order is hardly searched for, nor are the best places: that takes
+    longer than all the rest."""
+    patch.setattr(sequence, "best_order", partial(best_order, effort=_EFFORT))
+    patch.setattr(planner, "solve", partial(solve, effort=_EFFORT))
+
+
 @contextmanager
 def any_order() -> Iterator[None]:
-    """Here the best order is hardly searched for, nor are the best places: that takes longer than
-    all the rest."""
+    """`search_little` in here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sequence, "best_order", partial(best_order, effort=_EFFORT))
-        patch.setattr(planner, "solve", partial(solve, effort=_EFFORT))
+        search_little(patch)
         yield

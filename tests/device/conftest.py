@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import any_order as unordered
 import pytest
+from any_order import search_little
 
 
 @pytest.fixture
-def any_order() -> Iterator[None]:
-    """Layers that have nothing to do with each other run in any order."""
-    with unordered.any_order():
-        yield
+def any_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Layers that have nothing to do with each other run in any order. By the test's own
+    `monkeypatch`: what a test sets in the same place is taken back before this, not after it."""
+    search_little(monkeypatch)
