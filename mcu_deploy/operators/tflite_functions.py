@@ -1,9 +1,9 @@
-"""TFLite's functions of one int8 element: RELU, RELU6, LEAKY_RELU, LOGISTIC, TANH, HARD_SWISH,
-RSQRT; and `AddZeroPoint`, which is a step of SVDF.
+"""TFLite's functions of one element of 8 bits: RELU, RELU6, LEAKY_RELU, LOGISTIC, TANH,
+HARD_SWISH, RSQRT; and `AddZeroPoint`, which is a step of SVDF.
 
 Each is a table of 256 entries that is made with TFLite-Micro's integer arithmetic at compile time,
-so the device only looks up. LEAKY_RELU, LOGISTIC and TANH are computed on int16 as well, element by
-element.
+so the device only looks up; LOGISTIC and TANH of uint8, which TFLite-Micro has not, with LiteRT's
+float32. LEAKY_RELU, LOGISTIC and TANH are computed on int16 as well, element by element.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from mcu_deploy.arithmetic.tflite import (
     activation_bounds,
     multiply,
     quantize_multiplier,
+    round_half_away,
     rounding_shift,
     scalar,
 )
@@ -97,7 +98,25 @@ def sixteen_bit_factor(call: Call) -> tuple[int, int]:
     return int(multiplier), shift
 
 
+def _of_reals(call: Call, x: Integers, function: Callable[[Array], Array]) -> Integers:
+    """A function of float32 in the output's steps, as LiteRT makes tables (PopulateLookupTable)."""
+    (sx, _), (sy, zero_point) = scalar(call.type(0)), scalar(call.results[0])
+    result = function(np.float32(sx) * x.astype(np.float32)) * (np.float32(1) / np.float32(sy))
+    return round_half_away(result).astype(np.int64) + zero_point
+
+
+def _logistic_of_real(x: Array) -> Array:
+    one = np.float32(1)
+    return np.asarray(one / (one + np.exp(-x.astype(np.float64)).astype(np.float32)))
+
+
+def _tanh_of_real(x: Array) -> Array:
+    return np.tanh(x.astype(np.float64)).astype(np.float32)
+
+
 def _logistic(call: Call, x: Integers) -> Integers:
+    if call.type(0).dtype is DType.UINT8:
+        return _of_reals(call, x, _logistic_of_real)
     if call.type(0).dtype is DType.INT16:
         return sigmoid(x, sixteen_bit_factor(call))
     value, side = _rescaled(call, x)
@@ -106,6 +125,8 @@ def _logistic(call: Call, x: Integers) -> Integers:
 
 
 def _tanh(call: Call, x: Integers) -> Integers:
+    if call.type(0).dtype is DType.UINT8:
+        return _of_reals(call, x, _tanh_of_real)
     if call.type(0).dtype is DType.INT16:
         return tflite_lstm.tanh(x, sixteen_bit_factor(call))
     value, side = _rescaled(call, x)

@@ -52,6 +52,10 @@ def _wide(name: str, shape: Sequence[int], scale: float) -> Tensor:
     return Tensor(name, tuple(shape), "INT16", (scale,), (0,))
 
 
+def _unsigned(name: str, shape: Sequence[int], scale: float, zero_point: int) -> Tensor:
+    return Tensor(name, tuple(shape), "UINT8", (scale,), (zero_point,))
+
+
 def convolutions(rng: np.random.Generator) -> Iterator[Case]:
     """Strides, dilations, padding, groups, scales per filter, left shifts, no bias."""
     for number in range(24):
@@ -447,10 +451,42 @@ def litert(rng: np.random.Generator) -> Iterator[Case]:
     yield replace(case, inputs=(small,))
 
 
+def unsigned(rng: np.random.Generator) -> Iterator[Case]:
+    """uint8 of LiteRT: functions of all 256 bytes, PRELU, and RESIZE_BILINEAR, by steps that
+    integers hold and by others."""
+    every = np.arange(256, dtype=np.uint8).reshape(1, 256)
+    ends = {"LOGISTIC": (1 / 256, 0), "TANH": (0.0093, 100), "RELU6": (0.03, 9)}
+    for kind in ("RELU", "RELU6", "LOGISTIC", "TANH", "HARD_SWISH", "LEAKY_RELU"):
+        scale, zero = ends.get(kind, (0.06, 40))
+        tensors = [_unsigned("x", (1, 256), 0.05, 130), _unsigned("y", (1, 256), scale, zero)]
+        leaky = ("LeakyReluOptions", {"Alpha": 0.2}) if kind == "LEAKY_RELU" else ()
+        case = _one(f"LiteRT's {kind}", Operator(kind, ("x",), ("y",), *leaky), tensors, rng)
+        yield replace(case, inputs=(every,))
+    slopes = rng.integers(0, 256, (1, 1, 3), np.uint8)
+    tensors = [
+        _unsigned("x", (1, 4, 5, 3), 0.05, 137), _unsigned("y", (1, 4, 5, 3), 0.04, 108),
+        Tensor("slope", slopes.shape, "UINT8", (0.01,), (125,), value=slopes),
+    ]  # fmt: skip
+    yield _one("LiteRT's PRELU", Operator("PRELU", ("x", "slope"), ("y",)), tensors, rng)
+    ways = [(False, False, (9, 16)), (True, False, (9, 13))]
+    for corners, centers, shape in (*ways, (False, True, (10, 14)), (False, True, (3, 9))):
+        size = constant("size", np.array(shape, np.int32))
+        tensors = [
+            _unsigned("x", (2, 5, 7, 3), 0.1, 6),
+            size,
+            _unsigned("y", (2, *shape, 3), 0.1, 6),
+        ]
+        operator = Operator(
+            "RESIZE_BILINEAR", ("x", "size"), ("y",), "ResizeBilinearOptions",
+            {"AlignCorners": corners, "HalfPixelCenters": centers},
+        )  # fmt: skip
+        yield _one(f"LiteRT's RESIZE_BILINEAR {shape}", operator, tensors, rng)
+
+
 FAMILIES = (
     wide_products, transposed, wide_elements, convolutions, fully_connected, arithmetic, pools,
     reductions, softmax, functions, borders, hybrid, movement, resizing, slopes, selection,
-    matrices, roots, litert,
+    matrices, roots, litert, unsigned,
 )  # fmt: skip
 
 # What TFLite-Micro computes for them (record_tflite.py).

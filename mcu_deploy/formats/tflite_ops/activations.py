@@ -120,8 +120,9 @@ def _clamp(bounds: Bounds, of_reals: bool = False) -> Any:
         if of_reals:
             require_float(operation, operation.input(0), operation.output)
         domain = _domain(operation)
-        same = operation.input(0).type.quantization == operation.output.type.quantization
-        if domain and operation.kind == "RELU6" and not same:
+        x, y = operation.input(0).type, operation.output.type
+        is_plain = x.dtype is DType.UINT8 or x.quantization == y.quantization
+        if domain and operation.kind == "RELU6" and not is_plain:
             raise operation.unsupported(
                 "has an output of another scale than its input's",
                 "TFLite-Micro clamps the integers as they are; convert the model again.",
@@ -137,16 +138,14 @@ def _clamp(bounds: Bounds, of_reals: bool = False) -> Any:
 
 def _function(op: str, result: Quantization) -> Any:
     """A function of each element; result: the quantization that its output must have of int8; of
-    int16 that is 2**-15."""
+    int16 that is 2**-15, and of uint8 any."""
 
     def convert(operation: Operation, graph: GraphBuilder) -> None:
-        domain = _domain(operation, DType.INT8, DType.INT16)
+        domain = _domain(operation, wide=True)
         type_ = operation.output.type
-        if operation.input(0).type.dtype is not type_.dtype:
-            raise operation.damaged("its input and output have different types")
         wanted = result if type_.dtype is DType.INT8 else Quantization((2.0**-15,), (0,))
         found = type_.quantization
-        if domain and found != wanted:
+        if domain and type_.dtype is not DType.UINT8 and found != wanted:
             raise operation.damaged(f"its output has not the scale {wanted.scale[0]}")
         graph.add_function(operation, op, domain=domain)
 
@@ -166,22 +165,17 @@ def _hard_swish(operation: Operation, graph: GraphBuilder) -> None:
 
 def _leaky_relu(operation: Operation, graph: GraphBuilder) -> None:
     alpha = float(operation.options(tflite.LeakyReluOptions).Alpha())
-    domain = _domain(operation, DType.INT8, DType.INT16)
+    domain = _domain(operation, wide=True)
     graph.add_function(operation, "LeakyRelu", {"alpha": alpha}, domain)
 
 
-def _domain(operation: Operation, *integers: DType) -> str:
-    """ONNX's for float32, ours for int8, or for these types of integers."""
-    known = integers or (DType.INT8,)
+def _domain(operation: Operation, wide: bool = False) -> str:
+    """ONNX's for float32, ours for 8 bits, or, if it is computed so, for int16."""
     x, y = operation.input(0), operation.output
-    if is_float(operation, x, y, wide=DType.INT16 in known):
+    if is_float(operation, x, y, wide=wide):
         return ""
-    for tensor in (x, y):
-        if tensor.type.dtype not in known:
-            raise operation.unsupported(
-                f"has the tensor {tensor.name!r} of the type {tensor.type}",
-                "TFLite-Micro computes it on float32 and int8; convert the model so.",
-            )
+    if x.type.dtype is not y.type.dtype:
+        raise operation.damaged("its input and output have different types")
     return DOMAIN
 
 

@@ -14,7 +14,6 @@ from mcu_deploy.formats.tflite_graph import NCHW, OPSET, GraphBuilder
 from mcu_deploy.formats.tflite_operation import Operation
 from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.formats.tflite_ops.activations import fused_activation, is_float
-from mcu_deploy.ir import DType
 from mcu_deploy.operators import Call
 from mcu_deploy.operators.selection import nearest_positions
 
@@ -120,12 +119,10 @@ def _resize_bilinear(operation: Operation, graph: GraphBuilder) -> None:
             "align_corners": int(options.AlignCorners()),
             "half_pixel_centers": int(options.HalfPixelCenters()),
         }
-        if all(ways.values()) or x.type.dtype is not DType.INT8:
+        if all(ways.values()):
             raise operation.unsupported(
-                f"resizes {x.type}, and by corners and centers both"
-                if all(ways.values())
-                else f"resizes {x.type}",
-                "TFLite-Micro computes it on float32 and int8, by one of the two.",
+                f"resizes {x.type}, and by corners and centers both",
+                "TFLite-Micro computes it by one of the two.",
             )
         if max(*x.type.shape[1:3], *y.type.shape[1:3]) >= _LARGEST_IMAGE:
             raise operation.unsupported(

@@ -61,15 +61,16 @@ def _rsqrt(operation: Operation, graph: GraphBuilder) -> None:
 
 
 def _prelu(operation: Operation, graph: GraphBuilder) -> None:
-    """Of integers the slopes have 8 bits, with their scale."""
+    """Of integers the slopes have 8 bits, with their scale: of uint8 they are uint8."""
     x, slope, y = operation.input(0), operation.input(1), operation.output
     order = graph.common_order(x, slope)
     inputs = [graph.read(x, order), graph.read(slope, order)]
     quantized = not is_float(operation, x, slope, y, wide=True)
-    if quantized and (x.type.dtype is not y.type.dtype or slope.type.dtype is not DType.INT8):
+    slopes = DType.UINT8 if x.type.dtype is DType.UINT8 else DType.INT8
+    if quantized and (x.type.dtype is not y.type.dtype or slope.type.dtype is not slopes):
         raise operation.unsupported(
             f"makes {y.type} of {x.type} with slopes of {slope.type}",
-            "TFLite-Micro computes it on float32, int8 and int16 with slopes of int8.",
+            "It is computed on float32, int8 and int16 with slopes of int8, and uint8 with such.",
         )
     if quantized and not slope.type.scaling.per_tensor:
         raise operation.damaged("its slopes have a scale per axis")

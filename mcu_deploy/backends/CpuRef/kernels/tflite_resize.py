@@ -1,4 +1,5 @@
-"""ResizeBilinear of TFLite models: sums of four integers, whose shares are a table an axis."""
+"""ResizeBilinear of TFLite models: sums of four elements, whose shares are a table an axis. Of
+uint8 they are float32 where integers would give others."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_bytes
 from mcu_deploy.backends.interface import Constant, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit.loops import counter
 from mcu_deploy.backends.kit.stems import stem
-from mcu_deploy.operators.tflite_resize import BITS, places
+from mcu_deploy.operators.tflite_resize import BITS, integer_places, real_places
 
 
 def _supports(layer: Layer) -> Support:
@@ -24,17 +25,30 @@ def _supports(layer: Layer) -> Support:
 def _create(layer: Layer) -> Workload:
     x, y = layer.input(0).type, layer.output.type
     (batch, channels, height, width), (rows, columns) = x.shape, y.shape[2:]
-    body = render(
-        "tflite_resize.c.j2", n=counter("n", batch), r=counter("r", rows),
-        k=counter("k", columns), c=counter("c", channels), image=height * width * channels,
-        line=width * channels, channels=channels, one=1 << BITS, bits=BITS, ctype=x.dtype.c_type,
+    found = integer_places(layer.call)
+    constants = _shares(layer) if found is None else (
+        Constant("rows", found[0].astype(np.int16).reshape(-1)),
+        Constant("columns", found[1].astype(np.int16).reshape(-1)),
     )  # fmt: skip
-    constants = (
-        Constant("rows", places(layer.call, 2).astype(np.int16).reshape(-1)),
-        Constant("columns", places(layer.call, 3).astype(np.int16).reshape(-1)),
-    )
+    body = render(
+        f"tflite_resize{'_real' if found is None else ''}.c.j2", n=counter("n", batch),
+        r=counter("r", rows), k=counter("k", columns), c=counter("c", channels),
+        image=height * width * channels, line=width * channels, channels=channels, one=1 << BITS,
+        bits=BITS, ctype=x.dtype.c_type,
+    )  # fmt: skip
     name = stem("resize_bilinear", y.dtype.value, height, width, rows, columns, channels)
     return compute(layer, name, body, constants)
+
+
+def _shares(layer: Layer) -> tuple[Constant, ...]:
+    """The places of rows and columns, and what their elements are multiplied by."""
+    (rows, upper), (columns, left) = real_places(layer.call, 2), real_places(layer.call, 3)
+    return (
+        Constant("rows", rows.astype(np.int16).reshape(-1)),
+        Constant("row_shares", upper.reshape(-1)),
+        Constant("columns", columns.astype(np.int16).reshape(-1)),
+        Constant("column_shares", left.reshape(-1)),
+    )
 
 
 KERNELS = (Kernel("ResizeBilinear", _supports, _create, LayoutRule.CHANNELS_LAST, "tflite"),)
