@@ -1,9 +1,10 @@
 """TFLite's functions of one element of 8 bits: RELU, RELU6, LEAKY_RELU, LOGISTIC, TANH,
-HARD_SWISH, RSQRT; and `AddZeroPoint`, which is a step of SVDF.
+HARD_SWISH, RSQRT; `AddZeroPoint`, which is a step of SVDF; and `Rescale`, which is one of
+CONCATENATION of uint8.
 
 Each is a table of 256 entries that is made with TFLite-Micro's integer arithmetic at compile time,
-so the device only looks up; LOGISTIC and TANH of uint8, which TFLite-Micro has not, with LiteRT's
-float32. LEAKY_RELU, LOGISTIC and TANH are computed on int16 as well, element by element.
+so the device only looks up; LOGISTIC, TANH and Rescale of uint8, which TFLite-Micro has not, with
+LiteRT's float32. LEAKY_RELU, LOGISTIC and TANH are computed on int16 as well, element by element.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def _of_reals(call: Call, x: Integers, function: Callable[[Array], Array]) -> In
     """A function of float32 in the output's steps, as LiteRT makes tables (PopulateLookupTable)."""
     (sx, _), (sy, zero_point) = scalar(call.type(0)), scalar(call.results[0])
     result = function(np.float32(sx) * x.astype(np.float32)) * (np.float32(1) / np.float32(sy))
-    return round_half_away(result).astype(np.int64) + zero_point
+    return round_half_away(result) + zero_point
 
 
 def _logistic_of_real(x: Array) -> Array:
@@ -170,6 +171,14 @@ def _add_zero_point(call: Call, x: Integers) -> Integers:
     return (x + scalar(call.results[0])[1]).astype(np.int8).astype(np.int64)
 
 
+def _rescale(call: Call, x: Integers) -> Integers:
+    """The same real number in the output's steps (reference_ops::ConcatenationWithScaling)."""
+    (sx, zero), (sy, zero_point) = scalar(call.type(0)), scalar(call.results[0])
+    factor = np.float32(sx) * (np.float32(1) / np.float32(sy))
+    real = (x + zero).astype(np.float32) * factor + np.float32(-zero) * factor
+    return round_half_away(real) + zero_point
+
+
 def _narrow(real: float) -> tuple[int, int]:
     """A multiplier of 15 bits and its exponent (DownScaleInt32ToInt16Multiplier)."""
     multiplier, exponent = quantize_multiplier(real)
@@ -194,6 +203,7 @@ FUNCTIONS: Mapping[str, Callable[[Call, Integers], Integers]] = {
     "HardSwish": _hard_swish,
     "Rsqrt": _rsqrt,
     "AddZeroPoint": _add_zero_point,
+    "Rescale": _rescale,
 }
 
 

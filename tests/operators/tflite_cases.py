@@ -452,8 +452,8 @@ def litert(rng: np.random.Generator) -> Iterator[Case]:
 
 
 def unsigned(rng: np.random.Generator) -> Iterator[Case]:
-    """uint8 of LiteRT: functions of all 256 bytes, PRELU, and RESIZE_BILINEAR, by steps that
-    integers hold and by others."""
+    """uint8 of LiteRT: functions of all 256 bytes, parts of other scales, PRELU, and
+    RESIZE_BILINEAR, by steps that integers hold and by others."""
     every = np.arange(256, dtype=np.uint8).reshape(1, 256)
     ends = {"LOGISTIC": (1 / 256, 0), "TANH": (0.0093, 100), "RELU6": (0.03, 9)}
     for kind in ("RELU", "RELU6", "LOGISTIC", "TANH", "HARD_SWISH", "LEAKY_RELU"):
@@ -462,6 +462,16 @@ def unsigned(rng: np.random.Generator) -> Iterator[Case]:
         leaky = ("LeakyReluOptions", {"Alpha": 0.2}) if kind == "LEAKY_RELU" else ()
         case = _one(f"LiteRT's {kind}", Operator(kind, ("x",), ("y",), *leaky), tensors, rng)
         yield replace(case, inputs=(every,))
+    kept = rng.integers(0, 256, (1, 9), np.uint8)
+    tensors = [
+        _unsigned("x", (1, 256), 0.05, 130), _unsigned("z", (1, 256), 0.031, 7),
+        Tensor("kept", kept.shape, "UINT8", (0.05,), (121,), value=kept),
+        _unsigned("y", (1, 521), 0.05, 130),
+    ]  # fmt: skip
+    operator = Operator(
+        "CONCATENATION", ("x", "z", "kept"), ("y",), "ConcatenationOptions", {"Axis": 1}
+    )
+    yield replace(_one("LiteRT's CONCATENATION", operator, tensors, rng), inputs=(every, every))
     slopes = rng.integers(0, 256, (1, 1, 3), np.uint8)
     tensors = [
         _unsigned("x", (1, 4, 5, 3), 0.05, 137), _unsigned("y", (1, 4, 5, 3), 0.04, 108),

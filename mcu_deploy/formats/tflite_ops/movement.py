@@ -11,9 +11,10 @@ import tflite
 
 from mcu_deploy.arithmetic.tflite import round_half_away
 from mcu_deploy.formats.tflite_graph import NCHW, OPSET, GraphBuilder
-from mcu_deploy.formats.tflite_operation import Operation
+from mcu_deploy.formats.tflite_operation import Operation, TfliteTensor
 from mcu_deploy.formats.tflite_ops import DOMAIN
 from mcu_deploy.formats.tflite_ops.activations import fused_activation, is_float
+from mcu_deploy.ir import DType, EdgeId
 from mcu_deploy.operators import Call
 from mcu_deploy.operators.selection import nearest_positions
 
@@ -42,10 +43,27 @@ def _concatenation(operation: Operation, graph: GraphBuilder) -> None:
         raise operation.unsupported(
             "has a fused activation", "Convert the model with that as an operator."
         )
-    parts = operation.given
-    operation.require_alike(*parts, operation.output)
+    parts, y = operation.given, operation.output
     edges, axis = [graph.read(part) for part in parts], int(options.Axis())
-    graph.add(operation, "Concat", edges, operation.output, {"axis": axis})
+    if {(t.type.dtype, t.type.is_quantized) for t in (*parts, y)} == {(DType.UINT8, True)}:
+        edges = [
+            _rescaled(operation, graph, part, edge) for part, edge in zip(parts, edges, strict=True)
+        ]
+    else:
+        operation.require_alike(*parts, y)
+    graph.add(operation, "Concat", edges, y, {"axis": axis})
+
+
+def _rescaled(
+    operation: Operation, graph: GraphBuilder, part: TfliteTensor, edge: EdgeId
+) -> EdgeId:
+    """A part in the steps of the whole, as LiteRT has it of uint8 alone."""
+    type_ = replace(part.type, quantization=operation.output.type.quantization)
+    if type_ == part.type:
+        return edge
+    found = graph.edge(f"{part.name} rescaled", type_)
+    graph.add(operation, "Rescale", [edge], found, domain=DOMAIN)
+    return found
 
 
 def _pad(operation: Operation, graph: GraphBuilder) -> None:
