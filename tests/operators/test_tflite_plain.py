@@ -189,6 +189,7 @@ def integers() -> Iterator[Case]:
         yield _case(kind, [a, b], [y], (f"{table}Options", {}))
         yield _case(kind, [a, _ints("row", 3, -1, 2, 0, 9, -7)], [y], (f"{table}Options", {}))
     divisors = _ints("row", 3, -1, 2, 5, -9, -7)
+    yield _case("DIV", [a, divisors], [y], ("DivOptions", {}))
     yield _case("FLOOR_MOD", [a, divisors], [y], ("FloorModOptions", {}))
     yield _case("TOPK_V2", [_real("x", *X), constant("k", np.array(4, np.int32))],
                 [_real("y", 2, 3, 4, 4), Tensor("places", (2, 3, 4, 4), "INT32")],

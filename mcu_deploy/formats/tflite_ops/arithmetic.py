@@ -1,5 +1,5 @@
-"""ADD, SUB, MUL: two tensors, element by element, with broadcasting; plain integers too, which wrap
-around. DIV of float32."""
+"""ADD, SUB, MUL, DIV: two tensors, element by element, with broadcasting; of plain integers too,
+which wrap around, and whose quotients have no fraction. DIV of quantized tensors there is none."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _binary(op: str, options: type[Any]) -> Any:
         inputs = [graph.read(a, order), graph.read(b, order)]
         integers = {(t.type.dtype, t.type.is_quantized) for t in (a, b, y)}
         plain = integers in ({(DType.INT32, False)}, {(DType.INT64, False)})
-        if plain and bounds == UNBOUNDED and op != "Div":  # whose rounding is another one
+        if plain and bounds == UNBOUNDED:
             graph.add(operation, op, inputs, y, order=order)
             return
         if is_float(operation, a, b, y, wide=True):
