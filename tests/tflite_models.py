@@ -15,6 +15,16 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
+class Sparsity:
+    """How the elements of a constant lie. levels: the size of a dense one, or the segments and
+    indices of a sparse one, in whose dtype they are written."""
+
+    order: tuple[int, ...]
+    levels: tuple[int | tuple[Array, Array], ...]
+    blocks: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class Tensor:
     """A tensor by name; type: TFLite's name, by default that of the value or FLOAT32."""
 
@@ -27,6 +37,7 @@ class Tensor:
     value: Array | None = None
     variable: bool = False
     signature: tuple[int, ...] = ()
+    sparsity: Sparsity | None = None
 
 
 @dataclass(frozen=True)
@@ -118,11 +129,35 @@ class _Writer:
             {"Scale": scale, "ZeroPoint": zero, "QuantizedDimension": tensor.axis},
         )
 
+    def _sparsity(self, sparsity: Sparsity) -> int:
+        b = self.builder
+        levels = []
+        for level in sparsity.levels:
+            if isinstance(level, int):
+                levels.append(self._table("DimensionMetadata", {"Format": 0, "DenseSize": level}))
+                continue
+            fields: dict[str, Any] = {"Format": 1}
+            for key, values in zip(("ArraySegments", "ArrayIndices"), level, strict=True):
+                name = f"{values.dtype.name.capitalize()}Vector"
+                fields[key] = self._table(name, {"Values": b.CreateNumpyVector(values)})
+                fields[f"{key}Type"] = getattr(tflite.SparseIndexVector, name)
+            levels.append(self._table("DimensionMetadata", fields))
+        lists = {
+            key: b.CreateNumpyVector(np.array(values, np.int32))
+            for key, values in (("TraversalOrder", sparsity.order), ("BlockMap", sparsity.blocks))
+        }
+        start = tflite.SparsityParametersStartDimMetadataVector
+        return self._table(
+            "SparsityParameters", lists | {"DimMetadata": self._tables(start, levels)}
+        )
+
     def _tensor(self, tensor: Tensor) -> int:
         b = self.builder
         fields: dict[str, Any] = {"Name": b.CreateString(tensor.name)}
         if tensor.scale:
             fields["Quantization"] = self._quantization(tensor)
+        if tensor.sparsity:
+            fields["Sparsity"] = self._sparsity(tensor.sparsity)
         fields["Shape"] = self._numbers(tflite.TensorStartShapeVector, b.PrependInt32, tensor.shape)
         if tensor.signature:
             fields["ShapeSignature"] = self._numbers(

@@ -23,6 +23,7 @@ from mcu_deploy.errors.obstacles import tensors
 from mcu_deploy.formats.consistency import too_large
 from mcu_deploy.formats.mistaken import other_kind
 from mcu_deploy.formats.tflite_operation import SECOND, Operation, Subgraph, TfliteTensor
+from mcu_deploy.formats.tflite_sparse import dense
 from mcu_deploy.ir import DType, Quantization, TensorType
 
 # What Python, numpy and flatbuffers raise where a file says something impossible.
@@ -89,9 +90,11 @@ def parse(raw: bytes, where: str) -> File:
 def _unreadable(table: Any, shape: Sequence[int]) -> str | None:
     if len(shape) > _LARGEST_RANK or any(d < 0 for d in shape):
         return f"has no static shape ({list(shape)}); convert the model with fixed input shapes"
-    if table.Sparsity() is not None:
-        return "is stored sparsely, which mcu-deploy does not read; convert it without that"
-    return None
+    if table.Sparsity() is None:
+        return None
+    if table.Type() == tflite.TensorType.INT4:
+        return "is stored sparsely in 4 bits, which mcu-deploy does not read; convert it to int8"
+    return too_large(TensorType(DType.INT8, tuple(shape)))
 
 
 class _Reader:
@@ -175,7 +178,12 @@ class _SubgraphReader:
 
     def read(self) -> Subgraph:
         graph = self.graph
-        operations = tuple(self._operation(i) for i in range(self.length(graph.OperatorsLength())))
+        tables = (graph.Operators(i) for i in range(self.length(graph.OperatorsLength())))
+        operations = tuple(
+            self._operation(i, table)
+            for i, table in enumerate(tables)
+            if not self._is_dense_by_now(table)
+        )
         return Subgraph(
             (graph.Name() or b"").decode("utf-8", "replace") or "main",
             tuple(self._tensors(self.numbers(graph.InputsAsNumpy()))),
@@ -187,8 +195,8 @@ class _SubgraphReader:
         for index in indices:
             yield self._tensor(index)
 
-    def _operation(self, index: int) -> Operation:
-        table = self.graph.Operators(index)
+    def _opcode(self, table: Any) -> tuple[Any, str]:
+        """The kind of an operator, as the file has it, and its name."""
         code = table.OpcodeIndex()
         if code >= self.model.OperatorCodesLength():
             raise ModelError(
@@ -198,7 +206,22 @@ class _SubgraphReader:
         opcode = self.model.OperatorCodes(code)
         # Numbers above 127 have no place in the older field; the larger of the two holds.
         number = max(opcode.BuiltinCode(), opcode.DeprecatedBuiltinCode())
-        kind = _KINDS.get(number, f"operator number {number}")
+        return opcode, _KINDS.get(number, f"operator number {number}")
+
+    def _is_dense_by_now(self, table: Any) -> bool:
+        """Whether an operator is a DENSIFY of a constant: that was made dense when it was read, and
+        is the output, too."""
+        if self._opcode(table)[1] != "DENSIFY":
+            return False
+        if table.InputsLength() != 1 or table.OutputsLength() != 1:
+            raise ValueError("a DENSIFY has not one input and one output")
+        source = self._tensor(table.Inputs(0))
+        if source.value is not None:
+            self.tensors[table.Outputs(0)] = source
+        return source.value is not None
+
+    def _operation(self, index: int, table: Any) -> Operation:
+        opcode, kind = self._opcode(table)
         custom, custom_options = "", b""
         if kind == "CUSTOM":
             custom = (opcode.CustomCode() or b"").decode("utf-8", "replace")
@@ -288,6 +311,8 @@ class _SubgraphReader:
             elements = data.view(_DTYPES[code].numpy)
         else:
             return None
+        if table.Sparsity() is not None:
+            elements = dense(table.Sparsity(), self.numbers, elements, shape)
         if elements.size != math.prod(shape):
             raise ModelError(
                 f"The constant {shorten(name)!r} of {self.where} has {elements.size} elements, and "

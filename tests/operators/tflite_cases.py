@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import tflite
-from tflite_models import Array, Operator, Tensor, constant, int8, write
+from tflite_models import Array, Operator, Sparsity, Tensor, constant, int8, write
 
 RELU, RELU6 = tflite.ActivationFunctionType.RELU, tflite.ActivationFunctionType.RELU6
 SAME, VALID = tflite.Padding.SAME, tflite.Padding.VALID
@@ -493,10 +493,35 @@ def unsigned(rng: np.random.Generator) -> Iterator[Case]:
         yield _one(f"LiteRT's RESIZE_BILINEAR {shape}", operator, tensors, rng)
 
 
+def sparse(rng: np.random.Generator) -> Iterator[Case]:
+    """DENSIFY: rows of what is not 0, axes the other way round, and blocks of 2 by 3."""
+    rows = (np.array([0, 2, 2, 3, 4], np.uint8), np.array([1, 5, 0, 3], np.uint8))
+    columns = (np.array([0, 1, 1, 1, 3, 3, 3], np.uint16), np.array([2, 0, 3], np.uint16))
+    blocks = (np.array([0, 1, 2], np.int32), np.array([1, 0], np.int32))
+    ways = {
+        "a": Sparsity((0, 1), (4, rows)),
+        "b": Sparsity((1, 0), (6, columns)),
+        "c": Sparsity((0, 1, 3, 2), (2, blocks, 3, 2), (0, 1)),
+    }
+    tensors = [Tensor("x", (4, 6)), Tensor("y", (4, 6))]
+    operators, terms = [], ["x"]
+    for name, way in ways.items():
+        stored = np.arange(1, {"a": 5, "b": 4, "c": 13}[name], dtype=np.float32)
+        tensors += [
+            Tensor(f"{name} sparse", (4, 6), value=stored * len(terms), sparsity=way),
+            Tensor(name, (4, 6)),
+        ]
+        operators.append(Operator("DENSIFY", (f"{name} sparse",), (name,), "DensifyOptions"))
+        terms.append(name)
+    operators.append(Operator("ADD_N", tuple(terms), ("y",), "AddNOptions"))
+    x = rng.integers(-100, 100, (4, 6)).astype(np.float32)
+    yield Case("LiteRT's DENSIFY", write(tensors, operators, ["x"], ["y"]), (x,))
+
+
 FAMILIES = (
     wide_products, transposed, wide_elements, convolutions, fully_connected, arithmetic, pools,
     reductions, softmax, functions, borders, hybrid, movement, resizing, slopes, selection,
-    matrices, roots, litert, unsigned,
+    matrices, roots, litert, unsigned, sparse,
 )  # fmt: skip
 
 # What TFLite-Micro computes for them (record_tflite.py).
