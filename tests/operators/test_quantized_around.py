@@ -112,12 +112,13 @@ def _concat() -> Case:
     return net.case(net.q(joined, 0.05))
 
 
-def _where() -> Case:
-    net = _Net("where", (1, 3, 4, 4))
-    real = net.dq("x", 0.02)
+def _where(scale: float = 0.02, zero: int = int(_ZERO)) -> Case:
+    net = _Net(f"where {scale}", (1, 3, 4, 4))
+    net.constants["zero"] = np.array(zero, np.int8)
+    real = net.dq("x", scale)
     condition = net.constant(net.rng.integers(0, 2, (1, 3, 4, 4)).astype(bool))
     chosen = net.node("Where", [condition, real, net.constant(np.float32(0))])
-    return net.case(net.q(chosen, 0.02))
+    return net.case(net.q(chosen, scale))
 
 
 def _split() -> Case:
@@ -176,6 +177,7 @@ _CASES = {
     "pad of a number": (_pad_quantized, 0),
     "concat": (_concat, 1),
     "where": (_where, 0),
+    "where of a convenient scale": (lambda: _where(0.25, -128), 0),
     "split": (_split, 1),
     "two readers": (_two_readers, 3),
     "function": (_function, 2),

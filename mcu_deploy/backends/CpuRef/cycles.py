@@ -100,7 +100,9 @@ def _element(layer: Layer, y: TensorType) -> float:
     if layer.op == "DequantizeLinear" or (layer.op == "Resize" and y.dtype.bytes < 8):
         return narrow
     if y.is_quantized:
-        return narrow + 14 * more - (_easier(layer, y) if narrow > _TABLE else 0)
+        # What moves bytes has neither of these.
+        is_computed = narrow > _NO_DIVISION + _NO_BOUND
+        return narrow + 14 * more - (_easier(layer, y) if is_computed else 0)
     if y.dtype is DType.FLOAT32:
         bounds = sum(map(math.isfinite, layer.call.activation))
         return real + 5 * more + _BOUND * bounds - _saved(layer)
