@@ -222,9 +222,9 @@ class _SubgraphReader:
 
     def _operation(self, index: int, table: Any) -> Operation:
         opcode, kind = self._opcode(table)
-        custom, custom_options = "", b""
-        if kind == "CUSTOM":
-            custom = (opcode.CustomCode() or b"").decode("utf-8", "replace")
+        custom, custom_options = (opcode.CustomCode() or b"").decode("utf-8", "replace"), b""
+        # LiteRT's compilers for NPUs leave out the number, and 0 is that of ADD.
+        if custom or kind == "CUSTOM":
             kind = f"custom operator {shorten(custom)}"
             custom_options = bytes(self.numbers(table.CustomOptionsAsNumpy()))
         inputs, second = self.numbers(table.InputsAsNumpy()), kind in SECOND

@@ -85,6 +85,15 @@ def test_it_is_refused_by_its_name(path: Path) -> None:
         compile_model(path, load_board("host"), name="m")
 
 
+def test_a_name_says_that_it_is_custom_where_the_number_is_that_of_add(tmp_path: Path) -> None:
+    """As LiteRT's programs for an NPU have it."""
+    tensors = [Tensor(name, (1, 4)) for name in ("a", "b", "y")]
+    operator = Operator("ADD", ("a", "b"), ("y",), custom="DISPATCH_OP")
+    (tmp_path / "m.tflite").write_bytes(write(tensors, [operator], ["a", "b"], ["y"]))
+    with pytest.raises(ModelError, match=r"tflite\.custom::DISPATCH_OP 'y': no backend has this"):
+        compile_model(tmp_path / "m.tflite", load_board("host"), name="m")
+
+
 def test_a_program_for_an_ethos_u_is_told_from_the_model(tmp_path: Path) -> None:
     """Its scratch memory is a tensor that nothing writes."""
     operators = [Operator("CUSTOM", ("x", "scratch"), ("y",), custom="ethos-u")]
