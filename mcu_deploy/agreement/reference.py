@@ -7,6 +7,7 @@ that the compiler takes may still end or fill the process that runs it there.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import itertools
 import os
@@ -269,7 +270,8 @@ _LITERT = ("ai_edge_litert", "tflite_runtime")
 
 
 def run_litert(model: Path, samples: Sequence[Sequence[Array]]) -> Reference | NoReference:
-    """Runs a TFLite model with LiteRT's reference kernels, where a package has them.
+    """Runs a TFLite model with LiteRT's reference kernels, where a package has them; a model with
+    an operator that has none (CEIL, ELU, ROUND) with the optimized ones.
 
     They round the sums of fully-connected layers once, and TFLite-Micro's twice, so the values of
     such layers may be a step apart (docs/arithmetic.md). Raises ModelError where LiteRT refuses the
@@ -282,8 +284,8 @@ def run_litert(model: Path, samples: Sequence[Sequence[Array]]) -> Reference | N
             "no .tflite"
         )
     version = _version(package)
-    results = _contained(f"LiteRT {version}", _interpret, model, samples, package)
-    return Reference(results, "LiteRT", version, "reference kernels, one thread")
+    results, kernels = _contained(f"LiteRT {version}", _interpret, model, samples, package)
+    return Reference(results, "LiteRT", version, f"{kernels} kernels, one thread")
 
 
 def _litert() -> str | None:
@@ -303,7 +305,7 @@ def _interpreted_tensors(
     model: Path, samples: Sequence[Sequence[Array]], package: str
 ) -> dict[str, Array]:
     """All tensors of the last sample, by name."""
-    interpreter = _interpreter(model, package, experimental_preserve_all_tensors=True)
+    interpreter, _ = _interpreter(model, package, experimental_preserve_all_tensors=True)
     for inputs in samples:
         _invoke(interpreter, inputs)
     found = {}
@@ -317,14 +319,15 @@ def _interpreted_tensors(
 
 def _interpret(
     model: Path, samples: Sequence[Sequence[Array]], package: str
-) -> tuple[tuple[Array, ...], ...]:
-    interpreter = _interpreter(model, package)
+) -> tuple[tuple[tuple[Array, ...], ...], str]:
+    """The outputs of each sample, and which kernels computed them."""
+    interpreter, kernels = _interpreter(model, package)
     results: list[tuple[Array, ...]] = []
     for inputs in samples:
         _invoke(interpreter, inputs)
         outputs = interpreter.get_output_details()
         results.append(tuple(np.array(interpreter.get_tensor(d["index"])) for d in outputs))
-    return tuple(results)
+    return tuple(results), kernels
 
 
 def _invoke(interpreter: Any, inputs: Sequence[Array]) -> None:
@@ -337,13 +340,19 @@ def _invoke(interpreter: Any, inputs: Sequence[Array]) -> None:
     interpreter.invoke()
 
 
-def _interpreter(model: Path, package: str, **more: Any) -> Any:
+def _interpreter(model: Path, package: str, **more: Any) -> tuple[Any, str]:
+    """LiteRT's interpreter of a model, and the word for its kernels."""
     program: Any = importlib.import_module(f"{package}.interpreter")
-    interpreter = program.Interpreter(
-        model_path=str(model),
-        experimental_op_resolver_type=program.OpResolverType.BUILTIN_REF,
-        num_threads=1,
-        **more,
-    )
+    resolvers = program.OpResolverType
+    make = functools.partial(program.Interpreter, str(model), num_threads=1, **more)
+    try:
+        kernels = "reference"
+        interpreter = make(experimental_op_resolver_type=resolvers.BUILTIN_REF)
+    except ValueError as error:
+        if "Didn't find op" not in str(error):
+            raise
+        kernels = "optimized"
+        optimized = resolvers.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+        interpreter = make(experimental_op_resolver_type=optimized)
     interpreter.allocate_tensors()
-    return interpreter
+    return interpreter, kernels

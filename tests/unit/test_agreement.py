@@ -15,6 +15,7 @@ import pytest
 from onnx import NodeProto, TensorProto, helper
 from operators.lab import Array, Case, make_model
 from operators.test_lowering import lowered
+from tflite_models import Operator, Tensor, write
 
 from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.agreement import metrics
@@ -293,16 +294,33 @@ def test_what_differs_from_onnxruntime_is_no_pass(kws_dir: Path) -> None:
     assert "not all of its layers can be compared" in blind.problems[0]
 
 
-@pytest.mark.skipif(
+_needs_litert = pytest.mark.skipif(
     importlib.util.find_spec("ai_edge_litert") is None,
     reason="LiteRT is not installed: `make litert` does that",
 )
+
+
+@_needs_litert
 @pytest.mark.parametrize("model", ["mlperf_kws_int8", "tflm_mnist_lstm_int8"])
 def test_every_layer_agrees_with_litert(model: str, models_dir: Path) -> None:
     folder = models_dir / model
     graph, tensors = _opinion(folder / "model.tflite", folder / "io.npz")
     opinion = compare_with(graph, tensors, is_tflite=True)
     assert (opinion.left, opinion.disagreements) == ((), ())
+
+
+@_needs_litert
+@pytest.mark.parametrize(("op", "kernels"), [("ABS", "reference"), ("ROUND", "optimized")])
+def test_litert_runs_what_it_has_no_reference_kernel_of(
+    op: str, kernels: str, tmp_path: Path
+) -> None:
+    model, x = tmp_path / "m.tflite", np.array([-1.5, 0.7], np.float32)
+    tensors = [Tensor(name, (2,)) for name in ("x", "y")]
+    operator = Operator(op, ("x",), ("y",))
+    model.write_bytes(write(tensors, [operator], ["x"], ["y"]))
+    found = run_reference(model, [[x]])
+    assert isinstance(found, Reference) and found.settings.startswith(kernels)
+    assert np.array_equal(found.outputs[0][0], np.abs(x) if op == "ABS" else [-2, 1])
 
 
 @pytest.mark.needs_host_gcc
