@@ -29,20 +29,20 @@ class _Wrong(Exception):
     """What does not fit, as a clause."""
 
 
-def misfits(graph: Graph) -> dict[NodeId, str]:
+def misfits(graph: Graph, remedy: str = "") -> dict[NodeId, str]:
     """By node, a sentence about sizes that do not fit together in it or in graphs that it holds."""
+    remedy = remedy or "The model is damaged; export it again."
     found = {}
     for node in graph.nodes:
-        sentences = [s for g in graph.subgraphs(node.id).values() for s in misfits(g).values()]
+        inner = graph.subgraphs(node.id).values()
+        sentences = [s for g in inner for s in misfits(g, remedy).values()]
         try:
             clause = onnx_control.misfit(graph, node)
             _want(clause is None, clause or "")
             _rule(node)(node_call(graph, node, graph.data.constants))
         except _Wrong as wrong:
-            sentences.append(
-                f"{node.op} {shorten(node.name)!r} of the model cannot be computed: {wrong}. "
-                "The model is damaged; export it again."
-            )
+            name = f"{node.op} {shorten(node.name)!r}"
+            sentences.append(f"{name} of the model cannot be computed: {wrong}. {remedy}")
         if sentences:
             found[node.id] = sentences[0]
     return found

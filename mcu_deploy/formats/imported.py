@@ -96,12 +96,14 @@ def checked(
     left_out: Sequence[Obstacle],
     problems: Sequence[str],
     assumed: tuple[AssumedShape, ...],
+    remedy: str = "",
 ) -> Imported:
-    """What was read, without the nodes whose sizes do not fit together."""
+    """What was read, without the nodes whose sizes do not fit together. remedy: what is said of
+    these, where it is not that the model is damaged."""
     found = list(problems)
     fitting = []
     for part in (graph, *parts):
-        wrong = misfits(part)
+        wrong = misfits(part, remedy)
         found += wrong.values()
         fitting.append(_without(part, wrong))
     return Imported(fitting[0], assumed, tuple(fitting[1:]), tuple(left_out), tuple(found))

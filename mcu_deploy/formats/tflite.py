@@ -16,7 +16,7 @@ from mcu_deploy.errors.obstacles import Obstacle
 from mcu_deploy.formats.imported import AssumedShape, Imported, checked, shape_option, shown
 from mcu_deploy.formats.tflite_file import SIGNS_OF_DAMAGE, File, parse
 from mcu_deploy.formats.tflite_graph import GraphBuilder
-from mcu_deploy.formats.tflite_operation import Operation, Refused
+from mcu_deploy.formats.tflite_operation import OPEN_SIZES, Operation, Refused
 from mcu_deploy.formats.tflite_ops import CUSTOM, add_custom, converters
 from mcu_deploy.operators import label
 
@@ -70,7 +70,8 @@ def _read(path: Path, raw: bytes, shapes: Mapping[str, Sequence[int]]) -> Import
     graph, states = builder.finish(
         file.outputs if not (left_out or found) else list(outputs.values())
     )
-    return replace(checked(graph, (), left_out, found, assumed), states=states)
+    remedy = OPEN_SIZES if any(o.is_open for o in file.operations) else ""
+    return replace(checked(graph, (), left_out, found, assumed, remedy), states=states)
 
 
 def _convert(

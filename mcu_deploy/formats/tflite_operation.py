@@ -21,6 +21,12 @@ SECOND = ("STABLEHLO_COMPOSITE",)
 _EMPTY_TABLE = struct.pack("<HHi", 4, 4, 4)
 
 
+OPEN_SIZES = (
+    "Sizes that the model leaves open are 1 in its file, whatever they are in a run; convert the "
+    "model with fixed input shapes."
+)
+
+
 @dataclass(frozen=True)
 class TfliteTensor:
     """A tensor of the file; its axes are in TFLite's order (batch, rows, columns, channels).
@@ -167,10 +173,15 @@ class Operation:
 
     def damaged(self, clause: str) -> ModelError:
         """An error for sizes or values that do not fit together."""
-        return ModelError(
-            f"{self.kind} {shorten(self.name)!r} of the model cannot be computed: {clause}. "
-            "The model is damaged; convert it again."
-        )
+        remedy = OPEN_SIZES if self.is_open else "The model is damaged; convert it again."
+        name = f"{self.kind} {shorten(self.name)!r}"
+        return ModelError(f"{name} of the model cannot be computed: {clause}. {remedy}")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the file leaves sizes of its tensors open, besides their first one."""
+        tensors = (*self.inputs, *self.outputs)
+        return any(t is not None and -1 in t.signature[1:] for t in tensors)
 
     def unsupported(self, clause: str, remedy: str) -> UnsupportedError:
         """An error for something that mcu-deploy does not compute: "KIND 'name' <clause>"."""

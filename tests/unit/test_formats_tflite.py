@@ -143,6 +143,14 @@ def test_another_input_shape_is_refused_with_the_files_own(path: Path) -> None:
     assert formats.load(path, {"x": [1, 8, 8, 3]}).inputs
 
 
+def test_sizes_that_do_not_fit_since_the_file_leaves_them_open_are_no_damage(path: Path) -> None:
+    """A converter writes 1 for them."""
+    open_end = [Tensor("x", (1, 4)), Tensor("y", (1, 1), signature=(-1, -1))]
+    for kind in ("RESHAPE", "RELU"):
+        text = refused(path, _one(kind, open_end))
+        assert "convert the model with fixed input shapes" in text and "damaged" not in text
+
+
 @pytest.mark.parametrize(
     ("content", "word"),
     [
