@@ -12,6 +12,7 @@ from mcu_deploy.files.samples import Samples
 from mcu_deploy.interpreter import node_call
 from mcu_deploy.ir import EdgeId, Graph, TensorType
 from mcu_deploy.operators import find
+from mcu_deploy.operators.recurrent import GATES, LENGTHS, recurrence
 
 
 class Drawn(NamedTuple):
@@ -60,7 +61,7 @@ def random_values(inputs: Sequence[Drawn], count: int) -> Samples:
 
 def _positions(graph: Graph) -> Mapping[EdgeId, int]:
     """Of the edges whose integers are positions along an axis how many the shortest such axis has,
-    whatever moves or casts them on the way."""
+    whatever moves or casts them on the way; of lengths of sequences one more than the longest."""
     found: dict[EdgeId, int] = {}
     for node in reversed([*graph.nodes]):
         operator = find(node.domain, node.op)
@@ -70,6 +71,8 @@ def _positions(graph: Graph) -> Mapping[EdgeId, int]:
         reads: dict[EdgeId | None, int] = {}
         if operator.positions is not None:
             reads[node.inputs[1]] = operator.positions(node_call(graph, node, {}))
+        if operator.name in GATES and node.inputs[LENGTHS:]:
+            reads[node.inputs[LENGTHS]] = 1 + recurrence(node_call(graph, node, {})).steps
         if moved is not None:
             least = min((found[edge] for edge in node.outputs if edge in found), default=None)
             if least is not None:

@@ -1,4 +1,4 @@
-"""Made-up samples: integers that are positions along an axis stay inside of it."""
+"""Made-up samples: integers that are positions along an axis, or lengths, stay inside of it."""
 
 from __future__ import annotations
 
@@ -36,6 +36,12 @@ _NET = """<ir_version: 8, opset_import: ["" : 18]> net ({inputs}) => ({outputs})
             "y = ScatterElements<axis = 0>(w, at, u)", (7, None),
         ),
         ("int64[3, 1] at, float[3, 5] u", "float[7, 5] y", "y = ScatterND(w, at, u)", (7, None)),
+        # Lengths of sequences, of which no one is longer than the steps.
+        (
+            "float[5, 3, 1] x, int32[3] lengths", "float[5, 1, 3, 1] y",
+            "p = Constant<value = float[1, 3, 1] {1, 1, 1}>() y = GRU(x, p, p, , lengths)",
+            (None, 6),
+        ),
         # What is no position has its whole range.
         ("uint8[99] x", "int32[99] y", "y = Cast<to = 6>(x)", (256,)),
     ],
