@@ -354,28 +354,31 @@ def _reduction(call: Call) -> None:
         return
     x, reduced = _type(call, 0), reduced_axes(call)
     _want(x.rank > 0 or not reduced, "its input is a single number")
-    if call.attributes.get("keepdims", 1):
-        _gives([1 if axis in reduced else s for axis, s in enumerate(x.shape)], call)
-    else:
-        _gives([s for axis, s in enumerate(x.shape) if axis not in reduced], call)
+    kept = call.attributes.get("keepdims", 1)
+    sizes = [1 if axis in reduced else s for axis, s in enumerate(x.shape)]
+    _gives([s for axis, s in enumerate(sizes) if kept or axis not in reduced], call)
+
+
+def _clip(call: Call) -> None:
+    _same_shape(call)
+    single = all(bound is None or bound.elements == 1 for bound in call.types[1:])
+    _want(single, "a bound of it is no single number")
 
 
 _RULES: dict[str, Callable[[Call], None]] = {
-    "Conv": _conv,
-    "HybridConv": _conv,
+    **dict.fromkeys(("Conv", "HybridConv"), _conv),
     "ConvTranspose": _conv_transpose,
     "LayerNormalization": _layer_normalization,
     "BatchNormalization": _batch_normalization,
-    "AveragePool": _pool,
-    "MaxPool": _pool,
-    "GlobalAveragePool": _global_pool,
-    "GlobalMaxPool": _global_pool,
+    **dict.fromkeys(("AveragePool", "MaxPool"), _pool),
+    **dict.fromkeys(("GlobalAveragePool", "GlobalMaxPool"), _global_pool),
     "Gemm": _gemm,
     "FullyConnected": _fully_connected,
     "Softmax": _softmax,
     "MatMul": _matmul,
     **dict.fromkeys(("Add", "Sub", "Mul", "Div"), _binary),
     **dict.fromkeys(("Reshape", "Flatten", "Squeeze", "Unsqueeze"), _view),
+    "Clip": _clip,
     "Transpose": _transpose,
     "Concat": _concat,
     "Pad": _pad,
@@ -392,7 +395,6 @@ _RULES: dict[str, Callable[[Call], None]] = {
 def _rule(node: Node) -> Callable[[Call], None]:
     """TFLite's operators have the sizes of ONNX's of the same name."""
     operator = operators.find(node.domain, node.op)
-    if operator is not None and operator.elementwise:
-        return _same_shape
     rule = _RULES.get(node.op) if node.domain in ("", "tflite") else None
-    return rule or (lambda call: None)
+    is_elementwise = operator is not None and operator.elementwise
+    return rule or (_same_shape if is_elementwise else lambda call: None)

@@ -159,8 +159,8 @@ def clip_bounds(call: Call) -> tuple[float, float]:
     """The bounds of Clip-6 (attributes) and Clip-11 (inputs); absent ones are infinite."""
     low, high = call.optional(1), call.optional(2)
     return (
-        float(low) if low is not None else float(call.attributes.get("min", -math.inf)),
-        float(high) if high is not None else float(call.attributes.get("max", math.inf)),
+        float(call.attributes.get("min", -math.inf)) if low is None else float(low.item()),
+        float(call.attributes.get("max", math.inf)) if high is None else float(high.item()),
     )
 
 

@@ -116,6 +116,13 @@ def test_a_kernel_that_is_too_large_is_told_where_the_output_has_no_shape(
     assert f"'p': its kernel{dilated} is larger than its input, of which the output would" in told
 
 
+def test_a_bound_of_a_clip_is_a_single_number(path: Path) -> None:
+    clip = node("Clip", ["x", "low"], ["y"], "c")
+    low = {"low": np.zeros((1, 2), np.float32)}
+    told = refusal(path, [clip], [2, 2], [2, 2], constants=low)
+    assert "Clip 'c' of the model cannot be computed: a bound of it is no single number" in told
+
+
 def test_an_operator_that_the_reader_of_tflite_lacks_is_told_so(tmp_path: Path) -> None:
     """BITCAST is ONNX's BitCast, which backends have."""
     path = tmp_path / "m.tflite"

@@ -356,7 +356,7 @@ def _reduced(layer: Layer) -> float:
 
 def _cumulated(layer: Layer) -> float:
     y, axis = layer.output.type, layer.optional(1)
-    is_last = axis is None or axis.constant is None or int(axis.constant) in (-1, y.rank - 1)
+    is_last = axis is None or axis.constant is None or axis.constant.item() in (-1, y.rank - 1)
     return y.elements * (9.3 if is_last else 13.2)
 
 
