@@ -17,6 +17,7 @@ At the end of a run every reason for skipping is printed once, with the number o
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import importlib.util
 import os
@@ -176,6 +177,16 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = tempfile.mkdtemp(prefix="mcu-deploy-tests-cache-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
         os.environ[_CACHE] = folder
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[Any]:
+    """In a fresh clone one process after the other: what the first compiles, the next one loads."""
+    if (REPOSITORY / "tests/unit/__pycache__").exists():
+        return (yield)
+    with Path(__file__).open() as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        return (yield)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
