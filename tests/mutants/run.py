@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import hashlib
 import os
 import shutil
@@ -121,6 +122,7 @@ def _killer(tree: Path) -> Path:
 
 def _child(tests: Sequence[str], tree: Path, plugin: Reach | Killer) -> int:
     signal.alarm(_MOST_PATIENCE)
+    gc.freeze()  # what the parent has loaded: to look through it is to copy all of its memory
     log = os.open(_log(tree), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     for stream in (1, 2):
         os.dup2(log, stream)
