@@ -47,6 +47,9 @@ TAKEN = (
     Case((16, 6, 7), 40, (1, 1), (2, 2), _NONE, group=2, zeros=(-128, 0)),
     Case((12, 7, 6), 36, (2, 2), (1, 1), _NONE, group=2, zeros=(-128, -128)),
     Case((40, 9, 8), 8, (3, 1), (1, 1), (1, 0, 1, 0), group=2, dtypes=_BYTES, zeros=(3, 9)),
+    # More rows, and pairs of pixels, than CMP compares with.
+    Case((1, 513, 1), 2, (3, 1), (1, 1), (1, 0, 1, 0)),
+    Case((4, 1, 514), 2, (1, 2), (1, 1), _NONE),
 )
 
 GOLDEN = Case((4, 6, 6), 20, zeros=(-128, 4))

@@ -24,6 +24,7 @@ from mcu_deploy.backends.isa.model import Model
 from mcu_deploy.backends.isa.models import MODELS
 from mcu_deploy.backends.isa.operands import Kind, Label, Operand, Register, Registers, physical
 from mcu_deploy.backends.isa.pricing import estimated, shares
+from mcu_deploy.backends.isa.ranges import is_constant, require_encodable
 from mcu_deploy.backends.isa.table import row_of
 from mcu_deploy.backends.isa.waiting import Executed, Loop, Reads, waiting
 from mcu_deploy.backends.layer import Target
@@ -103,6 +104,7 @@ class Assembly:
     def add_instruction(self, instruction: Instruction, taken: float = 0.0) -> None:
         """taken: of a branch with a condition, in which share of its executions it is taken."""
         row_of(instruction.mnemonic, self._model.core, self._model.column)
+        require_encodable(instruction)
         self._add(instruction, taken)
 
     def _add(self, item: Item, taken: float = 0.0) -> None:
@@ -201,6 +203,14 @@ class Assembly:
         if value or of is not register:
             amount = free if size > _LARGEST_ADDED else size
             (self.sub if value < 0 else self.add)(register, of, amount)
+
+    def compare(self, register: Register, value: int, free: Register) -> None:
+        """Compares a register with a number that is not negative. Where that is too large for an
+        instruction, the register `free` is lost."""
+        is_near = is_constant("cmp", value)
+        if not is_near:
+            self.number(free, value)
+        self.cmp(register, value if is_near else free)
 
     @property
     def items(self) -> tuple[Item, ...]:

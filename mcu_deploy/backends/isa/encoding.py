@@ -25,7 +25,8 @@ _NARROW = {
     for names, pattern in {
         "mov": rf"{_ANY},{_ANY}",
         "movs": rf"{_LOW},(?:{_LOW}|#\d+)",
-        "add": rf"({_ANY}),(?:\1,)?{_ANY}|{_LOW},sp,#\d+",
+        "add": rf"({_ANY}),(?:\1,)?{_ANY}|{_LOW},sp,#\d+|sp,(?:sp,)?#\d+",
+        "sub": r"sp,(?:sp,)?#\d+",
         "adds subs": rf"{_LOW},{_LOW},(?:{_LOW}|#[0-7])|({_LOW}),(?:\1,)?#\d+",
         "ands orrs eors bics adcs sbcs": rf"({_LOW}),(?:\1,)?{_LOW}",
         "muls": rf"({_LOW}),(?:{_LOW},)?\1|{_LOW},{_LOW}",
@@ -33,7 +34,7 @@ _NARROW = {
         "lsls lsrs asrs": rf"{_LOW},{_LOW},#\d+|({_LOW}),(?:\1,)?{_LOW}",
         "cmp": rf"{_ANY},{_ANY}|{_LOW},#\d+",
         "tst cmn sxtb sxth uxtb uxth rev rev16": rf"{_LOW},{_LOW}",
-        "ldr str": rf"{_LOW},\[(?:{_LOW}(?:,{_LOW})?|(?:{_LOW}|sp),#(\d+))\]",
+        "ldr str": rf"{_LOW},\[(?:{_LOW}(?:,{_LOW})?|(?:{_LOW}|sp)(?:,#(\d+))?)\]",
         "ldrb strb ldrh strh": rf"{_LOW},\[{_LOW}(?:,{_LOW}|,#(\d+))?\]",
         "ldrsb ldrsh": rf"{_LOW},\[{_LOW},{_LOW}\]",
         "ldm ldmia stm stmia": rf"{_LOW}!,{_LIST}}}",
@@ -44,8 +45,11 @@ _NARROW = {
     }.items()
     for name in names.split()
 }
-_REACH = {"ldr": 124, "str": 124, "ldrh": 62, "strh": 62, "ldrb": 31, "strb": 31}
-_REACH |= {"movs": 255, "cmp": 255, "adds": 255, "subs": 255}
+# Of numbers the largest, and the steps that they are in.
+_REACH = {"ldr": (124, 4), "str": (124, 4), "ldrh": (62, 2), "strh": (62, 2)}
+_REACH |= dict.fromkeys(("ldrb", "strb"), (31, 1))
+_REACH |= dict.fromkeys(("movs", "cmp", "adds", "subs"), (255, 1))
+_OF_STACK, _TO_STACK, _ANY_NUMBER = (1020, 4), (508, 4), (1020, 1)
 
 
 def addresses(items: Sequence[Item]) -> list[int]:
@@ -116,5 +120,8 @@ def _of_no_branch(statement: str) -> int:
     if not any(form in _NARROW and _NARROW[form].fullmatch(text) for form in forms):
         return 4
     numbers = re.findall(r"#(-?\d+)", operands)
-    most = 1020 if "[sp" in operands else _REACH.get(forms[-1], 1020)
-    return 2 if all(0 <= int(n) <= most for n in numbers) else 4
+    most, step = (
+        _TO_STACK if text.startswith("sp,") else
+        _OF_STACK if "sp" in text else _REACH.get(forms[-1], _ANY_NUMBER)
+    )  # fmt: skip
+    return 2 if all(0 <= int(n) <= most and int(n) % step == 0 for n in numbers) else 4

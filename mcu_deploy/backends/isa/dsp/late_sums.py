@@ -85,12 +85,7 @@ class LateSums:
 
     def _next(self, place: Register, stride: int, outputs: int) -> None:
         self._code.adds(place, place, stride)
-        self._compare(place, outputs * stride)
-
-    def _compare(self, place: Register, limit: int) -> None:
-        if limit > 255:
-            self._code.number(self._value, limit)
-        self._code.cmp(place, limit if limit < 256 else self._value)
+        self._code.compare(place, outputs * stride, self._value)
 
     def _sum(self, go_on: Label) -> None:
         """Goes on unless the sum of the taps and what they meet is the late one."""
@@ -104,7 +99,7 @@ class LateSums:
             code.adds(place, self._line, row)
             if above:
                 code.subs(place, place, above)
-            self._compare(place, lines.held)
+            code.compare(place, lines.held, value)
             code.bhs(outside)
             code.number(value, lines.line_bytes)
             code.mla(place, place, value, fours.plane)
@@ -112,7 +107,7 @@ class LateSums:
             code.subs(column, self._column, before)
             with code.repeat(3):
                 beside = code.label()
-                self._compare(column, lines.input[1])
+                code.compare(column, lines.input[1], value)
                 code.bhs(beside)
                 # Two pixels are neighbours, and four channels on are the next two.
                 code.and_(value, column, 1)

@@ -70,7 +70,7 @@ class Band:
             code.mov(self._to, self.place)
             add_number(code, self._to, window.begin[1] * windows.channels)
             if may_be_outside:
-                code.cmp(self.row, window.input[0])
+                code.compare(self.row, window.input[0], self._number)
                 code.bcs(outside)
             code.mov(self._from, self.source)
             self._copied(taken)

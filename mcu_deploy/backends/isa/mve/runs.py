@@ -115,7 +115,7 @@ class Runs:
         self._move(taken - is_odd - self._wraps)
         if is_odd:
             done = code.label()
-            code.cmp(left, pairs)
+            code.compare(left, pairs, code.register("all_pairs"))
             code.beq(done)
             add_number(code, tile.output, pitch)
             self._move(1)
