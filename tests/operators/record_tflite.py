@@ -1,5 +1,5 @@
-"""Records what TFLite-Micro and LiteRT compute for the cases of test_tflite.py and
-test_tflite_svdf.py.
+"""Records what TFLite-Micro and LiteRT compute for the cases of test_tflite.py,
+test_tflite_svdf.py and test_tflite_detection.py.
 
 Run by hand where the packages are installed, which no test needs:
 
@@ -20,7 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from operators import svdf_cases
+from operators import detection_cases, svdf_cases
 from operators.tflite_cases import RECORDED, all_cases
 
 
@@ -67,6 +67,15 @@ def main() -> None:
     }
     np.savez_compressed(svdf_cases.RECORDED, **streams)
     print({name: len(np.unique(value)) for name, value in streams.items()})
+    ends = {
+        f"{case.name} {output}": value
+        for case in detection_cases.cases()
+        for output, value in zip(
+            detection_cases.OUTPUTS, _litert(case.content, case.inputs), strict=True
+        )
+    }
+    np.savez_compressed(detection_cases.RECORDED, **ends)
+    print({name: int(value[0]) for name, value in ends.items() if name.endswith("count")})
 
 
 if __name__ == "__main__":

@@ -1,0 +1,64 @@
+"""The end of TFLite's detectors: the boxes, classes and scores that LiteRT gives, in its order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from network_programs import Array
+from operators.detection_cases import OUTPUTS, RECORDED, cases, file
+from operators.lab import Compiled, run_on_host
+
+from mcu_deploy import formats
+from mcu_deploy.boards import load_board
+from mcu_deploy.compiler import compile_model
+from mcu_deploy.errors import McuDeployError
+from mcu_deploy.options import Options
+
+
+def _check(name: str, found: list[Array]) -> None:
+    """Behind the last box LiteRT writes nothing where each has one class: here it is 0."""
+    with np.load(RECORDED) as recorded:
+        wanted = {output: recorded[f"{name} {output}"] for output in OUTPUTS}
+    count = int(wanted["count"][0])
+    for output, values in zip(OUTPUTS, found, strict=True):
+        theirs = wanted[output]
+        assert values.shape == theirs.shape
+        if output == "count":
+            assert values == count
+            continue
+        assert not np.any(values[0, count:])
+        (ours,), (theirs,) = values[:, :count], theirs[:, :count]
+        same = np.allclose if output == "boxes" else np.array_equal
+        assert same(ours, theirs), f"{name}: {output}"
+
+
+@pytest.mark.needs_host_gcc
+def test_boxes_are_those_of_litert(tmp_path: Path) -> None:
+    items = []
+    for index, case in enumerate(cases()):
+        path = tmp_path / f"case_{index}.tflite"
+        path.write_bytes(case.content)
+        options = Options(weights="array")
+        network = compile_model(path, load_board("host"), name=f"c{index}", options=options)
+        items.append(Compiled(case, network))
+    for item, device in zip(items, run_on_host(items, tmp_path), strict=True):
+        _check(item.case.name, item.expected)
+        _check(item.case.name, device)
+
+
+@pytest.mark.parametrize(
+    ("options", "classes", "told"),
+    [
+        ({"max_classes_per_detection": 2}, 4, "gives several classes of a box"),
+        ({"max_detections": 0}, 4, "its numbers of boxes, thresholds or scales are none"),
+        ({}, 5, "its inputs do not fit together"),
+    ],
+)
+def test_what_is_refused(options: dict[str, Any], classes: int, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.tflite"
+    path.write_bytes(file(options, classes=classes))
+    with pytest.raises(McuDeployError, match=told):
+        formats.load(path)
