@@ -250,6 +250,18 @@ def test_inside_of_a_chain_each_of_its_layers_is_compared(kws_dir: Path) -> None
     assert (first.short, first.op, first.tensor) == (chain.short, chain.op, inner)
 
 
+@pytest.mark.parametrize(("is_sorted", "differing"), [(0, 0), (1, 2)])
+def test_an_unsorted_top_k_has_no_order(is_sorted: int, differing: int, tmp_path: Path) -> None:
+    x, k = np.array([3, 1, 4, 2], np.float32), {"k": np.array([2])}
+    top = helper.make_node("TopK", ["x", "k"], ["v", "i"], sorted=is_sorted)
+    outputs = {"v": ("float32", [2]), "i": ("int64", [2])}
+    model = make_model([top], {"x": ("float32", [4])}, outputs, k)
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    tensors = {"x": x, "v": np.array([3, 4], np.float32), "i": np.array([0, 2])}
+    found = compare_with(formats.load(tmp_path / "m.onnx"), tensors).disagreements
+    assert len(found) == differing
+
+
 def test_elements_of_sequences_are_fed_and_found_by_their_names(tmp_path: Path) -> None:
     made = helper.make_tensor_type_proto(TensorProto.FLOAT, None)
     sequence = helper.make_sequence_type_proto(made)
