@@ -18,6 +18,7 @@ from mcu_deploy.formats.onnx_contrib import CONTRIB
 from mcu_deploy.formats.onnx_einsum import einsum
 from mcu_deploy.formats.onnx_ml import ML
 from mcu_deploy.formats.onnx_operators import domain_of, text_of
+from mcu_deploy.formats.onnx_qonnx import QONNX
 from mcu_deploy.formats.onnx_svm import SVM
 from mcu_deploy.formats.onnx_training import TRAINING
 from mcu_deploy.formats.onnx_tree_bodies import TREES
@@ -152,6 +153,7 @@ _BODIES: Mapping[str, Callable[[Body], str | list[str]]] = {
     "TensorScatter": _tensor_scatter,
     **CONTRIB,
     **ML,
+    **QONNX,
     **SVM,
     **TRAINING,
     **TREES,
