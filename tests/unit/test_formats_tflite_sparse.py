@@ -66,6 +66,14 @@ def test_levels_that_do_not_fit(change: dict[str, object], told: str, tmp_path: 
         _run(tmp_path / "m.tflite", damaged, densify=True)
 
 
+def test_a_tensor_that_is_computed_is_no_sparse_one(tmp_path: Path) -> None:
+    ends = [Tensor("x", (1, 4)), Tensor("y", (1, 4))]
+    path = tmp_path / "m.tflite"
+    path.write_bytes(write(ends, [Operator("DENSIFY", ("x",), ("y",))], ["x"], ["y"]))
+    with pytest.raises(McuDeployError, match="'x', which is computed at run time"):
+        formats.load(path)
+
+
 def test_too_many_elements_are_told_before_they_are_made(tmp_path: Path) -> None:
     with pytest.raises(McuDeployError, match="more than any microcontroller holds"):
         _run(tmp_path / "m.tflite", replace(SPARSE, shape=(1 << 20, 1 << 20)), densify=True)

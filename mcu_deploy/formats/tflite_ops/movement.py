@@ -88,6 +88,11 @@ def _pad(operation: Operation, graph: GraphBuilder) -> None:
     graph.add(operation, "Pad", inputs, y)
 
 
+def _densify(operation: Operation, graph: GraphBuilder) -> None:
+    """Of a computed tensor, which it refuses: of a constant the file's reader has done it."""
+    operation.constant(0)
+
+
 def _require_images(operation: Operation) -> None:
     """The input and output differ in nothing but their rows and columns."""
     x, y = operation.input(0).type, operation.output.type
@@ -205,6 +210,7 @@ CONVERTERS = {
     "PADV2": _pad,
     "RESIZE_NEAREST_NEIGHBOR": _resize_nearest,
     "RESIZE_BILINEAR": _resize_bilinear,
+    "DENSIFY": _densify,
     "SPACE_TO_DEPTH": _blocks(False, tflite.SpaceToDepthOptions),
     "DEPTH_TO_SPACE": _blocks(True, tflite.DepthToSpaceOptions),
 }
