@@ -48,6 +48,7 @@ def quantized(
     from onnxruntime.quantization import QuantType
     from onnxruntime.quantization.calibrate import TensorData
     from onnxruntime.quantization.qdq_quantizer import QDQQuantizer
+    from onnxruntime.quantization.quant_utils import add_infer_metadata
 
     folded, parts = chains.take_out(net)
     kinds = {n.op_type for n in folded.nodes if not n.domain and _is_quantizable(n.op_type)}
@@ -66,6 +67,7 @@ def quantized(
         options["TensorQuantOverrides"] = overrides
     model = folded.model()
     model.ir_version = max(model.ir_version, 8)
+    add_infer_metadata(model)  # shapes are inferred: without this it does that by way of files
     try:
         with silent():
             quantizer = QDQQuantizer(
