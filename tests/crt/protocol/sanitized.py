@@ -13,15 +13,16 @@ WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wund
 FIRMWARE = [path for path in sorted((CRT / "firmware").glob("*.c")) if "bench" not in path.name]
 
 
-def fuzzer(program: Path, mtu: int) -> Path:
-    """Compiles `PROGRAM SEED FRAMES` for frames of that size."""
+def fuzzer(program: Path, mtu: int, optimisation: str = "-O1") -> Path:
+    """Compiles `PROGRAM SEED FRAMES` for frames of that size. optimisation: -O0 for few frames, of
+    which compiling takes longer than running."""
     runtime = [
         CRT / "src" / name
         for name in ("runtime.c", "instance.c", "tensor.c", "error.c", "resize.c")
     ]
     subprocess.run(
         [
-            *("gcc", "-std=c99", "-g", "-O1", *WARNINGS),
+            *("gcc", "-std=c99", "-g", optimisation, *WARNINGS),
             *SANITIZED,
             *("-DMCU_TEST_COMMANDS=0", f"-DMCU_PROTOCOL_MTU={mtu}U", f"-I{CRT / 'include'}"),
             *FIRMWARE,

@@ -12,16 +12,18 @@ from sampling import chosen
 
 @pytest.mark.needs_host_gcc
 @pytest.mark.parametrize(
-    ("mtu", "frames"),
+    ("mtu", "frames", "optimisation"),
     [
-        (256, 100_000),
-        pytest.param(256, 3_000_000, marks=pytest.mark.matrix),
-        pytest.param(1024, 3_000_000, marks=pytest.mark.matrix),
+        (256, 100_000, "-O0"),
+        pytest.param(256, 3_000_000, "-O1", marks=pytest.mark.matrix),
+        pytest.param(1024, 3_000_000, "-O1", marks=pytest.mark.matrix),
     ],
 )
-def test_no_input_crashes_the_device(mtu: int, frames: int, tmp_path: Path) -> None:
+def test_no_input_crashes_the_device(
+    mtu: int, frames: int, optimisation: str, tmp_path: Path
+) -> None:
     """The seed is the size: the frames are the same in every run."""
-    program = fuzzer(tmp_path / "fuzz_protocol", mtu)
+    program = fuzzer(tmp_path / "fuzz_protocol", mtu, optimisation)
     done = subprocess.run([program, str(mtu), str(frames)], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr[-4000:]
     assert done.stdout.startswith(f"ok: {frames} frames")
