@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from arm_dsp_conversion_cases import MODELS, Conversion
 from arm_dsp_conversion_cases import model as conversions
+from arm_dsp_late_cases import FACTORS
 from arm_dsp_tflite_cases import Binary
 from arm_dsp_tflite_cases import model as tflite_model
 from operators.lab import Array, Case, Compiled, run_on_host
-from quantized_layers import extremes
+from quantized_layers import LayersModel, Quantized, extremes
 from random_int8_nets import model
 from sampling import examples
 from sanitizers import SANITIZED
@@ -26,7 +27,7 @@ from mcu_deploy.compiler import compile_model
 from mcu_deploy.options import Options
 from mcu_deploy.session import Session
 
-_NAMES = (b"_pair_sums(", b"_row_sums(", b"counted", b"scaled >>", b"product * scale")
+_NAMES = (b"_pair_filters_", b"_row_sums(", b"counted", b"scaled >>", b"product * scale")
 
 
 class _Anywhere(ArmMul):
@@ -49,6 +50,28 @@ def test_networks_give_the_oracles_bits_without_undefined_behaviour(
         folder = tmp_path / str(number)
         folder.mkdir()
         _check(network, sample, folder)
+
+
+@pytest.mark.parametrize("is_depthwise", [False, True])
+@pytest.mark.parametrize("is_armv6m", [False, True])
+def test_convolutions_give_the_oracles_bits_of_all_sums(
+    is_armv6m: bool, is_depthwise: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two taps, of all pairs of bytes, by factors that leave a few sums late."""
+    monkeypatch.setattr(rounding, "ARMV6_M", ("host",) if is_armv6m else ())
+    made, factors = LayersModel(), np.array([FACTORS[n][k] for n in range(4) for k in (0, 1)])
+    image, taps = np.indices((256, 256)).astype(np.uint8).view(np.int8), np.array([100, 1], np.int8)
+    weights, how = np.tile(taps[:, None, None], (len(factors), 1, 1, 1)), {}
+    if is_depthwise:
+        image = np.tile(image.transpose(1, 2, 0).reshape(1, 1024, 128), (len(factors), 1, 1))
+        weights, how = np.moveaxis(weights, 1, 3), {"group": len(factors), "strides": [1, 2]}
+    x = made.input((1, *image.shape), Quantized())
+    zeros = np.zeros(len(factors))
+    w = made.dequantized(made.constant(weights), factors, zeros, "int8", axis=0)
+    made.output(made.node("Conv", [x, w], **how), Quantized(1, -5))
+    network = _compiled(made.save(tmp_path / "late.onnx"))
+    assert b"rounded like the next" in b"".join(network.sources.files.values())
+    _check(network, [image.reshape(-1)], tmp_path)
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -20,6 +20,7 @@ from mcu_deploy.backends.ArmDsp.kernels import pointwise
 from mcu_deploy.backends.interface import Proposals, Target
 from mcu_deploy.backends.quantized import gains, requantization
 from mcu_deploy.backends.quantized.dense_product import words as packed_words
+from mcu_deploy.backends.quantized.rounding_forms import UPPER_ADDED, RoundingForm
 from mcu_deploy.backends.quantized.staircases import Channel, Staircases, steps_of
 from mcu_deploy.backends.registry import Registry
 from mcu_deploy.ir.view import view_of_all
@@ -62,11 +63,11 @@ def test_two_channels_in_a_word_are_two_sums(data: st.DataObject, channels: int)
 
 @given(
     st.floats(1e-6, 0.4), st.integers(-128, 127), st.integers(-(2**20), 2**20),
-    st.integers(0, 20_000), st.sampled_from([1, 256, 731]), st.booleans(),
+    st.integers(0, 20_000), st.sampled_from([1, 256, 731]), st.booleans(), st.integers(6, 16),
 )  # fmt: skip
 @settings(max_examples=examples(300), deadline=None)
 def test_integers_round_as_the_oracle_does_for_every_sum(
-    factor: float, zero: int, least: int, span: int, lanes: int, is_tflite: bool
+    factor: float, zero: int, least: int, span: int, lanes: int, is_tflite: bool, bits: int
 ) -> None:
     reach = (least, least + span)
     fixed = tflite.quantize_multiplier(factor) if is_tflite else None
@@ -74,14 +75,17 @@ def test_integers_round_as_the_oracle_does_for_every_sum(
     shift = requantization.shift_of(np.array([channel.factor]), lanes)
     sums = np.arange(reach[0], reach[1] + 1, dtype=np.int64)
     wanted = channel.element(sums)
-    if (found := requantization.accumulate(channel, lanes, shift)) is not None:
-        assert found == requantization.accumulate_late(channel, lanes, shift)
-    if (late := requantization.accumulate_late(channel, lanes, shift)) is not None:
-        assert (found is None) == bool(late.late)
-        accs = lanes * sums + late.move
-        accs = np.where(np.isin(accs, late.late), accs + lanes, accs)
-        given_ = (((accs * late.scale >> 32) + late.addend) >> shift).clip(-128, 127)
-        np.testing.assert_array_equal(given_, wanted)
+    for form in (UPPER_ADDED, RoundingForm(bits, adds=True)):
+        of = Staircases.of([channel])
+        (found,) = requantization.accumulations(of, lanes, shift, form)
+        (late,) = requantization.accumulations_late(of, lanes, shift, form)
+        assert found is None or found == late
+        if late is not None:
+            assert (found is None) == bool(late.late) or form.bits < 32
+            accs = lanes * sums + late.move
+            accs = np.where(np.isin(accs, late.late), accs + lanes, accs)
+            given_ = (((accs * late.scale >> form.bits) + late.addend) >> shift).clip(-128, 127)
+            np.testing.assert_array_equal(given_, wanted)
     single = requantization.multiplications(Staircases.of([channel]), lanes, shift)
     if single.is_solved[0]:
         scale, move = int(single.scales[0]), int(single.moves[0])

@@ -73,28 +73,23 @@ def pack(weights: Array, cycles: Mapping[int, float], run: float | None) -> Pack
     return PackedWeights(np.concatenate(values).astype(np.int8), longest, sums, runs, middles)
 
 
-def functions(
+def function(
     y: TensorType, rounding: Rounding, ending: Requantization | None, *, has_runs: bool
-) -> tuple[CFunction, CFunction]:
-    """What layers share: the sums of a filter over six pixels, and the outputs of all filters.
-    ending: of filters that no integers round. has_runs: whether a filter may have several."""
-    patch, weights = Parameter("const uint32_t *", "patch"), Parameter("const int8_t *", "weights")
-    end, sums = Parameter("const uint32_t *", "end"), Parameter("uint32_t *", "sums")
-    bits = () if rounding.is_wide else ("bits",)
+) -> CFunction:
+    """What layers share: the outputs of all filters at six pixels. ending: of filters that no
+    integers round. has_runs: whether a filter may have several."""
     parameters = (
-        patch, Parameter("int32_t", "words"), weights, Parameter("const int32_t *", "rounding"),
+        Parameter("const uint32_t *", "patch"), Parameter("int32_t", "words"),
+        Parameter("const int8_t *", "weights"), Parameter("const int32_t *", "rounding"),
         *(Parameter(f"const {c.ctype} *", c.stem) for c in (ending.constants if ending else ())),
         Parameter(f"{y.dtype.c_type} *", "y"),
-        *(Parameter("int32_t", n) for n in ("filters", "pixels", *bits, "down", "low", "high")),
+        *(Parameter("int32_t", name) for name in ("filters", "pixels", *rounding.numbers)),
     )  # fmt: skip
-    body = KIT.render("pair_filters.c.j2", y_ctype=y.dtype.c_type, rounding=rounding, ending=ending)
-    return (
-        CFunction(
-            "pair_sums", (patch, end, weights, sums),
-            KIT.render("pair_sums.c.j2", steps=STEPS, has_runs=has_runs), "const int8_t *",
-        ),
-        CFunction(stem("pair_filters", y.dtype.value), parameters, body),
+    body = KIT.render(
+        "pair_filters.c.j2", y_ctype=y.dtype.c_type, rounding=rounding, ending=ending, steps=STEPS,
+        has_runs=has_runs,
     )  # fmt: skip
+    return CFunction(stem("pair_filters", y.dtype.value), parameters, body)
 
 
 def _steps(weights: Array, cycles: Mapping[int, float], run: float) -> Iterator[list[int]]:

@@ -121,16 +121,16 @@ def _moved(found: Scalings) -> Iterator[tuple[int, Accumulation]]:
 
 
 def accumulations_late(
-    stairs: Staircases, lanes: Array | int, shift: Array | int
+    stairs: Staircases, lanes: Array | int, shift: Array | int, form: RoundingForm = UPPER_ADDED
 ) -> list[Accumulation | None]:
-    """As `accumulations`; or, where there is none, with a few steps that are one sum late."""
-    found = accumulations(stairs, lanes, shift)
+    """As `accumulations`; or, where there is none, with a few steps that are one sum late.
+    form: one that adds, and does not round."""
+    found = accumulations(stairs, lanes, shift, form)
     lanes, shift = (np.broadcast_to(each, stairs.factors.shape) for each in (lanes, shift))
     left = np.array([n for n, one in enumerate(found) if one is None], np.int64)
-    for n, tried in zip(
-        left.tolist(), _Late.of(stairs, left, lanes[left], shift[left]), strict=True
-    ):
-        found[n] = None if tried is None else _late(tried, int(lanes[n]), int(shift[n]))
+    all_tried = _Late.of(stairs, left, lanes[left], shift[left], form.bits)
+    for n, tried in zip(left.tolist(), all_tried, strict=True):
+        found[n] = None if tried is None else _late(tried, int(lanes[n]), int(shift[n]), form)
     return found
 
 
@@ -153,21 +153,21 @@ class _Late:
     """A channel's steps, and some scales that may leave a few of them late."""
 
     def __init__(
-        self, channel: Channel, at: Array, least_at: Array, scales: Array, most: Array
+        self, channel: Channel, at: Array, least_at: Array, scales: Array, most: Array, bits: int
     ) -> None:
         """at, least_at: accumulators that must reach so much; most: of each scale, its largest
-        offset."""
-        self.channel = channel
+        offset; bits: what is dropped of a product."""
+        self.channel, self._bits = channel, bits
         self._at, self._least_at = at, least_at
         self.scales, self.most = scales, most
 
     @staticmethod
     def of(
-        stairs: Staircases, which: Array, lanes: Array, shift: Array | int
+        stairs: Staircases, which: Array, lanes: Array, shift: Array | int, bits: int = UPPER.bits
     ) -> Iterator[_Late | None]:
         """Of channels by their places, all at once; None of one that has no steps, or whose factor
         is too large."""
-        lines = Lines(stairs.take(which), lanes, shift)
+        lines = Lines(stairs.take(which), lanes, shift, bits)
         is_open = ~stairs.is_flat[which] & (lines.first < 1 << 31)
         open_ = np.flatnonzero(is_open)
         if not open_.size:
@@ -188,7 +188,7 @@ class _Late:
             fits = (scales[at] > 0) & (scales[at] < 1 << 31)
             yield _Late(
                 channel, lanes[n] * of_one[is_in], values[is_in] * lines.unit[n],
-                scales[at][fits], most[at][fits],
+                scales[at][fits], most[at][fits], bits,
             )  # fmt: skip
 
     def late(self, scale: int, offset: int) -> Array:
@@ -203,17 +203,18 @@ class _Late:
 
     def latest(self, scale: int, most: int) -> Accumulation:
         """With as few late steps as leave none early, with offsets of at most this."""
-        below = _word(most) - _MOVES_WORDS * _word(scale)
+        bits = self._bits
+        below = _word(most) - _MOVES_WORDS * _word(scale) & _word((1 << bits) - 1)
         move = int(_MOVES[below.argmin()])
-        if (most - move * scale) >> 32 == 0:
-            below[(most - _MOVES * scale) >> 32 == 0] = 0xFFFFFFFF
+        if (most - move * scale) >> bits == 0:
+            below[(most - _MOVES * scale) >> bits == 0] = 0xFFFFFFFF
             move = int(_MOVES[below.argmin()])
-        addend = (most - move * scale) >> 32
-        late = self.late(scale, (addend << 32) + move * scale)
+        addend = (most - move * scale) >> bits
+        late = self.late(scale, (addend << bits) + move * scale)
         return Accumulation(scale, addend, move, tuple((late[::-1] + move).tolist()))
 
 
-def _late(tried: _Late, lanes: int, shift: int) -> Accumulation | None:
+def _late(tried: _Late, lanes: int, shift: int, form: RoundingForm) -> Accumulation | None:
     """Of a channel that `accumulations` has none for."""
     found: Accumulation | None = None
     fewest = _MOST_LATE + 1
@@ -223,19 +224,21 @@ def _late(tried: _Late, lanes: int, shift: int) -> Accumulation | None:
         if least >= fewest:
             continue
         words = tried.latest(scale, most)
-        if len(words.late) >= fewest or not _fit(tried.channel, lanes, words):
+        if len(words.late) >= fewest or not _fit(tried.channel, lanes, words, form):
             continue
-        if _is_next(tried.channel, lanes, shift, words):
+        if _is_next(tried.channel, lanes, shift, words, form):
             found, fewest = words, len(words.late)
         if fewest == 1:
             break
     return found
 
 
-def _is_next(channel: Channel, lanes: int, shift: int, words: Accumulation) -> bool:
+def _is_next(
+    channel: Channel, lanes: int, shift: int, words: Accumulation, form: RoundingForm
+) -> bool:
     """Whether late accumulators have the result of the next."""
     late = np.array(words.late, np.int64)
-    rounded = UPPER_ADDED.rounded(late + lanes, words.scale, words.addend, shift)
+    rounded = form.rounded(late + lanes, words.scale, words.addend, shift)
     sums = (late - words.move) // lanes
     return bool((np.clip(rounded, *channel.bounds) == channel.element(sums)).all())
 

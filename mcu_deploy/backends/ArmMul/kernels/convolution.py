@@ -39,14 +39,14 @@ OPERATORS = ("Conv", "tflite::Conv")
 
 class _Cycles(NamedTuple):
     """steps: of six pixels by so many taps. Of a run of these, if a filter may have several, with
-    what its two bytes are worth; of a filter of six pixels; of an output, what 64 bits add to it,
-    and what float32 does; of a word of a patch, and of where its window's tap lies; of six pixels.
-    Fitted to the convolutions of three MLPerf Tiny networks, counted in QEMU."""
+    what its two bytes are worth; of a filter of six pixels, and of a sum that these may be; of an
+    output what 64 bits add to it, and what float32 does; of a word of a patch, and of where its
+    window's tap lies; of six pixels. Fitted to convolutions of ten networks, counted in QEMU."""
 
     steps: Mapping[int, float]
     run: float | None
     filter: float
-    output: float
+    late: float
     wide: float
     in_float: float
     word: float
@@ -55,19 +55,18 @@ class _Cycles(NamedTuple):
 
 
 class _Code(NamedTuple):
-    """Bytes: of the sums, of the filters, with those in float32, of pixels and of windows."""
+    """Bytes: of the filters, more for those in float32, of pixels and of windows."""
 
-    sums: int
     filters: int
     in_float: int
     pixels: int
     windows: int
 
 
-_M3 = _Cycles({2: 39, 3: 50, 4: 62, 8: 98}, None, 96, 19, 0, 308, 12.6, 24, 24)
-_M0_PLUS = _Cycles({2: 64, 3: 70, 4: 85, 8: 145}, 60, 60, 32, 35, 410, 16.3, 45, 280)
-_M3_CODE = _Code(804, 130, 250, 160, 400)
-_M0_PLUS_CODE = _Code(760, 230, 300, 210, 490)
+_M3 = _Cycles({2: 35, 3: 48, 4: 60, 8: 109}, None, 115, 78, 0, 308, 11.7, 16, 224)
+_M0_PLUS = _Cycles({2: 75, 3: 67, 4: 85, 8: 140}, 68, 179, 96, 53, 410, 14.8, 26, 990)
+_M3_CODE = _Code(1110, 180, 160, 400)
+_M0_PLUS_CODE = _Code(1460, 160, 210, 490)
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -97,33 +96,26 @@ class _Kernel:
         self.stream = pairs.pack(self.weights, self.model.steps, self.model.run)
         self.ending = None if rounding.is_solved else requantization(node, "f")
         self.in_float = self.ending.constants if self.ending else ()
-        has_runs = self.model.run is not None
-        self.shared = pairs.functions(layer.y, rounding, self.ending, has_runs=has_runs)
+        self.shared = pairs.function(
+            layer.y, rounding, self.ending, has_runs=self.model.run is not None
+        )
         self.border = self.channels if any(self.window.padded) else 0
 
     def propose(self, view: SubgraphView) -> Proposal:
         code = _M0_PLUS_CODE if is_armv6m(self.node.target) else _M3_CODE
-        sums, filters = self.shared
         name, body = self._function
         return proposal(
             view, self.node, name, body, self._given, work=self._work,
             flash=sum(c.value.nbytes for c in self._constants),
             code={
                 body: code.pixels if self.layer.is_pixelwise else code.windows,
-                sums.body: code.sums, filters.body: code.in_float if self.ending else code.filters,
+                self.shared.body: code.filters + (code.in_float if self.ending else 0),
             },
             title="conv, two pixels a word", layout=LayoutRule.CHANNELS_LAST,
-            helpers=(*(self.ending.helpers if self.ending else ()), *self.shared),
+            helpers=(*(self.ending.helpers if self.ending else ()), self.shared),
             headers=("string.h",) if self.border else (), in_place=self._in_place,
             scratch_bytes=2 * PIXELS * self.stream.taps + -(-self.border // 4) * 4,
         )  # fmt: skip
-
-    @functools.cached_property
-    def _numbers(self) -> Mapping[str, int]:
-        """What the filters' outputs are made by, beside their own words."""
-        bits = {} if self.rounding.is_wide else {"bits": self.rounding.bits}
-        low, high = layers.clamp(self.node)
-        return {**bits, "down": self.rounding.shift, "low": low, "high": high}
 
     @functools.cached_property
     def _function(self) -> tuple[str, str]:
@@ -131,14 +123,14 @@ class _Kernel:
         layer, window, channels = self.layer, self.window, self.channels
         values = {
             "x_ctype": layer.x.dtype.c_type, "less": less(layer.x),
-            "outputs": self.shared[1].stem,
+            "outputs": self.shared.stem,
             "in_float": "".join(f"{constant.stem}, " for constant in self.in_float),
         }  # fmt: skip
         if layer.is_pixelwise:
-            body = KIT.render("pixels.c.j2", **values, numbers=self._numbers)
+            body = KIT.render("pixels.c.j2", **values, numbers=self.rounding.numbers)
             return f"conv1x1_pairs_{layer.y.dtype.value}", body
         body = KIT.render(
-            "windows.c.j2", **values, numbers=self._numbers.values(), window=window,
+            "windows.c.j2", **values, numbers=self.rounding.numbers.values(), window=window,
             padded=window.padded, channels=channels, filters=self.filters, pixels=layer.pixels,
             taps=self.taps, room=self.stream.taps, zero=layer.zero_points[0],
         )  # fmt: skip
@@ -151,10 +143,9 @@ class _Kernel:
         are less by 128 in a patch."""
         moved = less(self.layer.x) * self.weights.sum(axis=1)
         starts = self.layer.bias + moved - self.stream.middles + self.rounding.moves
-        words = np.column_stack([starts, self.rounding.words]).astype(np.int32)
         return (
             Constant("weights", self.stream.values),
-            Constant("rounding", words),
+            Constant("rounding", self.rounding.table(starts, starts)),
             *self.in_float,
         )
 
@@ -165,7 +156,7 @@ class _Kernel:
         sizes = {
             "pixels": self.layer.pixels, "channels": self.channels, "filters": self.filters
         }  # fmt: skip
-        return given.numbers({**sizes, **self._numbers})
+        return given.numbers({**sizes, **self.rounding.numbers})
 
     @property
     def _in_place(self) -> tuple[InPlace, ...]:
@@ -179,15 +170,15 @@ class _Kernel:
     def _work(self) -> RunCost:
         of, stream = self.model, self.stream
         groups, pixels = -(-self.layer.pixels // PIXELS), self.layer.pixels
-        unsolved = self.rounding.unsolved
-        output = of.output + (of.wide if self.rounding.is_wide else 0)
+        unsolved, wide = self.rounding.unsolved, of.wide if self.rounding.is_wide else 0
         taps = 0 if self.layer.is_pixelwise else math.prod(self.window.kernel)
         a_group = (
             sum(of.steps[step] * count for step, count in stream.sums.items())
             + stream.runs * (of.run or 0) + self.filters * of.filter
+            + self.rounding.late_sums * of.late
             + 3 * self.taps * of.word + 3 * taps * of.window + of.group
         )  # fmt: skip
-        outputs = self.filters * output + unsolved * unsolved_cycles(self.node, of.in_float)
+        outputs = self.filters * wide + unsolved * unsolved_cycles(self.node, of.in_float)
         cycles: float = groups * a_group + pixels * outputs
         loads = groups * (stream.values.size + 3 * self.filters) + pixels * unsolved
         return RunCost(cycles, loads)

@@ -141,12 +141,10 @@ class _Kernel:
 
     def _given(self, layer: Layer) -> Prototype:
         given = signature(layer, self._constants).scratch("uint32_t", "pairs")
-        low, high = layers.clamp(self.node)
         numbers = {
             "rows": self.layer.rows, "taps": self.taps, "filters": self.filters,
             "apart": 2 if len(self.rounding.words) > 1 else 0,
-            **({} if self.rounding.is_wide else {"bits": self.rounding.bits}),
-            "down": self.rounding.shift, "low": low, "high": high,
+            **self.rounding.numbers,
         }  # fmt: skip
         return given.numbers(numbers)
 
@@ -173,10 +171,10 @@ class _Kernel:
 def _round(layer: Dense, bounds: tuple[int, int]) -> Rounding | str:
     """What rounds all filters, or each by itself; or why nothing does, a clause."""
     if layer.is_uniform:
-        rounding = round_sums(_of_one(layer), bounds)
+        rounding = round_sums(_of_one(layer), bounds, looks_for_late=False)
         if isinstance(rounding, Rounding) and rounding.is_solved:
             return rounding
-    return round_sums(layer, bounds)
+    return round_sums(layer, bounds, looks_for_late=False)
 
 
 def _of_one(layer: Dense) -> Dense:

@@ -44,33 +44,34 @@ _MOST_TILE = 5
 
 class _Code(NamedTuple):
     """Bytes of a function, and more for each product of a row of taps, for each output of a tile,
-    for rounding in float32, and for planes that come in bands."""
+    for looking for sums, for rounding in float32, and for planes that come in bands."""
 
     function: int
     product: int
     output: int
+    late: int
     in_float: int
     bands: int
 
 
 class _Model(NamedTuple):
-    """Cycles of a channel, a cell of its plane, a row of taps, an element of that, a product, an
-    output, what 64 bits add to it, and what float32 does. Fitted to layers of two MLPerf Tiny
-    networks and of some that were drawn, counted in QEMU."""
+    """Cycles of a cell of a channel's plane, a row of taps, a product, a few outputs; of an output
+    what 64 bits add to it, what a sum that it may be does, and what float32 does. Fitted to layers
+    of ten networks, counted in QEMU. That so little is by products is gcc's: it has a register for
+    each of these, and none for what is around a row."""
 
-    channel: float
     cell: float
     row: float
-    load: float
     product: float
-    output: float
+    tile: float
     wide: float
+    late: float
     in_float: float
     code: _Code
 
 
-_M3 = _Model(95, 6.8, 4.6, 3.7, 2.5, 12.2, 0, 210, _Code(180, 8, 40, 140, 130))
-_M0_PLUS = _Model(94, 8, 0.8, 4.2, 6.3, 14.3, 35, 490, _Code(230, 12, 60, 120, 160))
+_M3 = _Model(9.6, 22, 3.3, 7.4, 0, 24, 240, _Code(180, 8, 40, 80, 140, 130))
+_M0_PLUS = _Model(10.4, 52, 5.5, 17.5, 35, 14, 490, _Code(280, 12, 60, 90, 120, 160))
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -170,10 +171,9 @@ class _Kernel:
         """A channel's words: what its sums begin with, its scale and its addend."""
         weights, zero = self.layer.weights[:, 0], self.layer.zero_points[0]
         starts = self.layer.bias - zero * weights.sum(axis=(1, 2)) + self.rounding.moves
-        words = np.column_stack([starts, self.rounding.words]).astype(np.int32)
         return (
-            Constant("weights", weights.astype(np.int8)), Constant("rounding", words),
-            *self.in_float,
+            Constant("weights", weights.astype(np.int8)),
+            Constant("rounding", self.rounding.table(starts)), *self.in_float,
         )  # fmt: skip
 
     def _given(self, layer: Layer) -> Prototype:
@@ -182,7 +182,6 @@ class _Kernel:
 
     def _body(self) -> str:
         bands, x, y = self.bands, self.layer.x, self.layer.y
-        low, high = layers.clamp(self.node)
         return KIT.render(
             "depthwise.c.j2", **vars(self.window), channels=self.channels,
             x_ctype=x.dtype.c_type, y_ctype=y.dtype.c_type,
@@ -191,7 +190,7 @@ class _Kernel:
             kept=bands.kept, banded=bands.are_several,
             copied_lines=min(self.window.input[0], bands.lines - self.window.pad[0]),
             tile=self.tile, tiles=self.tiles, products=self._products(), rounding=self.rounding,
-            ending=self.ending, low=low, high=high, names=[f"sum{t}" for t in range(self.tile)],
+            ending=self.ending, names=[f"sum{t}" for t in range(self.tile)],
         )  # fmt: skip
 
     @functools.cached_property
@@ -224,15 +223,19 @@ class _Kernel:
         return (InPlace(0, 0, exactly=True),)
 
     def _work(self) -> RunCost:
-        of, window, taps = self._model, self.window, self.window.kernel[1]
+        of, window, rounding = self._model, self.window, self.rounding
         tiles = self.tiles * window.output[0]
-        unsolved = self.rounding.unsolved
-        a_row = of.row + len(self._uses) * of.load + self.tile * taps * of.product
-        a_tile = window.kernel[0] * a_row + self.tile * (
-            of.output + (of.wide if self.rounding.is_wide else 0)
+        a_row = of.row + self.tile * window.kernel[1] * of.product
+        a_tile = window.kernel[0] * a_row + of.tile + rounding.is_wide * self.tile * of.wide
+        cycles = self.channels * (math.prod(window.input) * of.cell + tiles * a_tile)
+        cycles += (
+            tiles
+            * self.tile
+            * (
+                rounding.late_sums * of.late
+                + rounding.unsolved * unsolved_cycles(self.node, of.in_float)
+            )
         )
-        cycles = self.channels * (of.channel + math.prod(window.input) * of.cell + tiles * a_tile)
-        cycles += unsolved * tiles * self.tile * unsolved_cycles(self.node, of.in_float)
         # A channel's taps and words, those of bytes anew for each row of taps.
         reads = tiles * math.prod(window.kernel) if not self.is_of_words else self.bands.taps
         return RunCost(cycles, self.channels * (reads + 3))
@@ -243,7 +246,8 @@ class _Kernel:
         products = self.tile * self.window.kernel[1]
         return (
             of.function + products * of.product + self.tile * of.output
-            + (of.in_float if self.ending else 0) + (of.bands if self.bands.are_several else 0)
+            + bool(self.rounding.late) * of.late + (of.in_float if self.ending else 0)
+            + (of.bands if self.bands.are_several else 0)
         )  # fmt: skip
 
     @property
