@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sampling import dear
 
+from mcu_deploy.backends.interface import Layer, SubgraphView
 from mcu_deploy.backends.isa import Assembly
 from mcu_deploy.backends.isa.encoding import is_wide
-from mcu_deploy.backends.isa.instruction import parsed
-from mcu_deploy.backends.isa.ranges import require_encodable
+from mcu_deploy.backends.isa.instruction import Instruction, parsed, printed
+from mcu_deploy.backends.isa.models import MODELS
+from mcu_deploy.backends.isa.operands import Label, physical
+from mcu_deploy.backends.isa.ranges import EncodingError, require_encodable
+from mcu_deploy.backends.kit import families
 
 _LOADS = ("ldr", "ldrb", "ldrh", "str", "strb", "strh")
 _OFFSETS = (
@@ -132,3 +137,45 @@ def test_a_number_is_compared_with_directly_where_cmp_holds_it(value: int, count
     (x,) = code.arguments("x")
     code.compare(x, value, code.register("free"))
     assert len(code.items) == count
+
+
+def test_a_layer_whose_kernel_has_such_a_number_is_left_to_others() -> None:
+    class Far:
+        OPERATORS = ("Conv",)
+
+        def propose(self, view: SubgraphView, layer: Layer) -> str:
+            code = Assembly()
+            (x,) = code.arguments("x")
+            code.cmp(x, 513)
+            return "it came that far"
+
+    class Other(Far):
+        def propose(self, view: SubgraphView, layer: Layer) -> str:
+            return "it is another one"
+
+    proposals, reasons = families.ask([Far(), Other()], None, None)  # type: ignore[arg-type]
+    assert proposals == []
+    assert re.fullmatch("`cmp x, #513` has no encoding: .*; it is another one", reasons)
+
+
+@pytest.mark.needs_arm_gcc
+@pytest.mark.parametrize(
+    ("statement", "bytes_", "is_back"),
+    [("cbz r0, 1", 126, False), ("le lr, 1", 4090, True), ("adr.w r0, 1", 4092, False)],
+)
+def test_a_label_is_as_near_as_the_assembler_wants_it(
+    statement: str, bytes_: int, is_back: bool, tmp_path: Path
+) -> None:
+    """bytes_: between label and instruction, at most."""
+    for more in (0, 4):
+        mnemonic, register, label = statement.replace(",", "").split()
+        branch = Instruction(mnemonic, (physical(register), Label(label)))
+        between = [parsed("nop")] * ((bytes_ + more) // 2)
+        items = [Label("1"), *between, branch] if is_back else [branch, *between, Label("1")]
+        code = Assembly(MODELS["cortex-m55"])
+        for item in items:
+            code.place(item) if isinstance(item, Label) else code.add_instruction(item)
+        refused = _refused([*printed(items), ".p2align 4"], "armv8.1-m.main", tmp_path)
+        assert any(refused) == bool(more)
+        with pytest.raises(EncodingError) if more else nullcontext():
+            assert code.bytes

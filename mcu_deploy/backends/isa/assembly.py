@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from mcu_deploy.backends.isa.allocation import allocated
-from mcu_deploy.backends.isa.encoding import addresses
+from mcu_deploy.backends.isa.encoding import addresses, require_near
 from mcu_deploy.backends.isa.framing import framing
 from mcu_deploy.backends.isa.instruction import Instruction, Item, Note, printed
 from mcu_deploy.backends.isa.model import Model
@@ -382,7 +382,9 @@ def _bound(items: tuple[Item, ...], is_narrow: bool) -> tuple[Item, ...]:
 
 @functools.lru_cache(1 << 8)
 def _addresses(items: tuple[Item, ...]) -> list[int]:
-    return addresses(items)
+    at = addresses(items)
+    require_near(items, at)
+    return at
 
 
 @functools.lru_cache(1 << 8)

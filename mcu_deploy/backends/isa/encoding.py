@@ -13,6 +13,7 @@ from itertools import accumulate
 
 from mcu_deploy.backends.isa.instruction import Instruction, Item
 from mcu_deploy.backends.isa.operands import Label, Register
+from mcu_deploy.backends.isa.ranges import EncodingError
 from mcu_deploy.backends.isa.table import TABLE, split
 
 _LOW = r"r[0-7]"
@@ -50,6 +51,32 @@ _REACH = {"ldr": (124, 4), "str": (124, 4), "ldrh": (62, 2), "strh": (62, 2)}
 _REACH |= dict.fromkeys(("ldrb", "strb"), (31, 1))
 _REACH |= dict.fromkeys(("movs", "cmp", "adds", "subs"), (255, 1))
 _OF_STACK, _TO_STACK, _ANY_NUMBER = (1020, 4), (508, 4), (1020, 1)
+
+
+# How far behind itself (PC, four bytes on) an instruction reaches its label. Of branches by a
+# condition and without one it is further than any kernel.
+_REACHED = dict.fromkeys(("cbz", "cbnz"), (-2, 126))
+_REACHED |= dict.fromkeys(("le", "letp"), (-4094, 0))
+_REACHED |= dict.fromkeys(("wls", "wlstp.8", "wlstp.16", "wlstp.32"), (0, 4094))
+_REACHED |= {"adr": (-4095, 4095)}
+
+
+def require_near(items: Sequence[Item], at: Sequence[int]) -> None:
+    """EncodingError: an instruction does not reach its label. at: as `addresses` has them."""
+    labels = {item: n for n, item in enumerate(items) if isinstance(item, Label)}
+    for n, item in enumerate(items):
+        if not isinstance(item, Instruction) or item.name not in _REACHED:
+            continue
+        label = next(o for o in item.operands if isinstance(o, Label))
+        if label not in labels:
+            continue
+        first, last = _REACHED[item.name]
+        distance = at[labels[label]] - at[n] - 4
+        if not first <= distance <= last:
+            raise EncodingError(
+                f"`{item}` has no encoding: its label is {distance} bytes from PC, which is not "
+                f"one of {first} to {last}; branch by B to what is further"
+            )
 
 
 def addresses(items: Sequence[Item]) -> list[int]:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from mcu_deploy.backends.isa.instruction import Instruction
 from mcu_deploy.backends.isa.operands import Kind, Memory, Mode, Shifted
+from mcu_deploy.backends.kit.families import NoKernelError
 
 _WORD = 0xFFFF_FFFF
 
@@ -56,10 +57,14 @@ _CONSTANTS = (*_NEGATED, *_INVERTED, "movs", "mvns", "tst", *(
 _LANES_NARROWED = ("vshrn", "vrshrn", "vqrshrn", "vqrshrun")
 
 
+class EncodingError(NoKernelError):
+    """An instruction that has no encoding, in a sentence."""
+
+
 def require_encodable(instruction: Instruction) -> None:
-    """ValueError, a sentence, where a number of an instruction is beyond what it can hold."""
+    """EncodingError: a number of an instruction is beyond what it can hold."""
     for complaint in _complaints(instruction):
-        raise ValueError(f"`{instruction}` has no encoding: {complaint}")
+        raise EncodingError(f"`{instruction}` has no encoding: {complaint}")
 
 
 @functools.lru_cache(1 << 16)

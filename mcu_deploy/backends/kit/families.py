@@ -19,6 +19,10 @@ from mcu_deploy.operators import label
 from mcu_deploy.output.progress import counted
 
 
+class NoKernelError(ValueError):
+    """A kernel that cannot be written as its family wants, found on the way; the message is why."""
+
+
 class Family(Protocol):
     """What a module of such a package has."""
 
@@ -48,9 +52,17 @@ def operators(package: str) -> tuple[str, ...]:
 
 def ask(families: Sequence[Family], view: SubgraphView, layer: Layer) -> tuple[list[Proposal], str]:
     """The proposals of all families, and why others have none, in clauses."""
-    answers = [family.propose(view, layer) for family in families]
+    answers = [_answer(family, view, layer) for family in families]
     reasons = dict.fromkeys(a for a in answers if isinstance(a, str) and a)
     return [one for a in answers if not isinstance(a, str) for one in a], "; ".join(reasons)
+
+
+def _answer(family: Family, view: SubgraphView, layer: Layer) -> Sequence[Proposal] | str:
+    """What a family proposes, or why it does not, which it may find out on the way."""
+    try:
+        return family.propose(view, layer)
+    except NoKernelError as error:
+        return str(error)
 
 
 # As `ask`.
