@@ -52,14 +52,25 @@ def test_networks_give_the_oracles_bits_without_undefined_behaviour(
         _check(network, sample, folder)
 
 
-@pytest.mark.parametrize("is_depthwise", [False, True])
+@pytest.mark.parametrize(
+    ("is_depthwise", "more", "rule"),
+    [
+        (False, [], b"rounded like the next"), (True, [], b"rounded like the next"),
+        (True, [0.0131, 0.7], b"No integers are known"),
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("is_armv6m", [False, True])
 def test_convolutions_give_the_oracles_bits_of_all_sums(
-    is_armv6m: bool, is_depthwise: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of two taps, of all pairs of bytes, by factors that leave a few sums late."""
+    is_armv6m: bool, is_depthwise: bool, more: list[float], rule: bytes, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Of two taps, of all pairs of bytes, by factors that leave a few sums late, or one of which no
+    shift of the others has room for."""
     monkeypatch.setattr(rounding, "ARMV6_M", ("host",) if is_armv6m else ())
-    made, factors = LayersModel(), np.array([FACTORS[n][k] for n in range(4) for k in (0, 1)])
+    made, factors = (
+        LayersModel(),
+        np.array([FACTORS[n][k] for n in range(4) for k in (0, 1)] + more),
+    )
     image, taps = np.indices((256, 256)).astype(np.uint8).view(np.int8), np.array([100, 1], np.int8)
     weights, how = np.tile(taps[:, None, None], (len(factors), 1, 1, 1)), {}
     if is_depthwise:
@@ -70,7 +81,7 @@ def test_convolutions_give_the_oracles_bits_of_all_sums(
     w = made.dequantized(made.constant(weights), factors, zeros, "int8", axis=0)
     made.output(made.node("Conv", [x, w], **how), Quantized(1, -5))
     network = _compiled(made.save(tmp_path / "late.onnx"))
-    assert b"rounded like the next" in b"".join(network.sources.files.values())
+    assert rule in b"".join(network.sources.files.values())
     _check(network, [image.reshape(-1)], tmp_path)
 
 

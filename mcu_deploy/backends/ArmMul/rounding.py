@@ -14,7 +14,8 @@ Elements are counted from the lowest of their type: the M3 has an instruction fo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,6 +37,7 @@ from mcu_deploy.backends.quantized.staircases import Staircases
 _BITS = range(12, 5, -1)
 _SHIFTS = range(24, 7, -1)
 _WORD = 1 << 31
+_MOST = 0.9  # of the filters
 _BYTE = (0, 255)
 # What 64 bits take longer on these cores, as a part of what a sum takes that is not solved: in
 # float32, and by TFLite's two roundings.
@@ -131,27 +133,33 @@ def round_sums(
 ) -> Rounding | str:
     """What rounds the sums of a layer; or why nothing does, a clause. bounds: the output's.
     looks_for_late: whether the kernel does."""
-    is_v6 = is_armv6m(linear.target)
-    narrow = _solve(linear, bounds, _narrow(linear), looks_for_late) if is_v6 else None
     part = _OF_FLOAT if linear.fixed is None else _OF_TWICE
-    if narrow is not None and narrow.unsolved <= part * len(linear.factors):
-        return narrow
-    found = [
-        one
-        for one in (narrow, _solve(linear, bounds, _wide(linear), looks_for_late))
-        if one is not None
-    ]
+    found: list[Rounding] = []
+    for form in _forms(linear):
+        one = _solve(linear, bounds, form, looks_for_late)
+        if one.unsolved <= (0 if one.is_wide else part * len(linear.factors)):
+            return one
+        found.append(one)
     if not found:
         return "its sums are too large, or its scales too far apart"
     return min(found, key=lambda one: one.unsolved)
 
 
+def _forms(linear: Linear) -> Iterator[tuple[int, int]]:
+    """Bits and shifts, the quickest first."""
+    if is_armv6m(linear.target) and (narrow := _narrow(linear)):
+        yield narrow
+    # A few filters may have factors that no shift of the others leaves in words.
+    most = np.sort(linear.factors)[: math.ceil(_MOST * len(linear.factors))]
+    for shift in sorted({shift_of(linear.factors), shift_of(most)}):
+        if shift >= 0:
+            yield UPPER_ADDED.bits, shift
+
+
 def _solve(
-    linear: Linear, bounds: tuple[int, int], form: tuple[int, int] | None, looks_for_late: bool
-) -> Rounding | None:
-    """What rounds in a form, that of bits and shift, if it is one."""
-    if form is None:
-        return None
+    linear: Linear, bounds: tuple[int, int], form: tuple[int, int], looks_for_late: bool
+) -> Rounding:
+    """What rounds in a form, that of bits and shift."""
     bits, shift = form
     lowest = linear.y.dtype.range[0]
     zero, counted = linear.zero_points[1] - lowest, (bounds[0] - lowest, bounds[1] - lowest)
@@ -177,11 +185,6 @@ def _solve(
             moves[n] = one.move
             words[n] = (0, 0) if one.late else (one.scale, one.addend)
     return Rounding(bits, shift, counted, moves, words, late)
-
-
-def _wide(linear: Linear) -> tuple[int, int] | None:
-    shift = shift_of(linear.factors)
-    return None if shift < 0 else (UPPER_ADDED.bits, shift)
 
 
 def _narrow(linear: Linear) -> tuple[int, int] | None:
