@@ -44,6 +44,7 @@ def test_the_page_s_commands_lead_to_a_board_that_agrees(folder: Path) -> None:
             assert "modelled cycles" in done.stdout
 
 
+@pytest.mark.usefixtures("one_recipe")
 def test_json_has_all_that_is_printed(folder: Path) -> None:
     words = ("--data", "samples.npz", "-o", "q.onnx", "--json", "--io", "float")
     done = call("quantize", "float.onnx", *words, cwd=folder)
