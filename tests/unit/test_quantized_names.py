@@ -18,6 +18,8 @@ from mcu_deploy.files.samples import open_samples
 from mcu_deploy.quantizing import equalizing, judging, names, preparing
 from mcu_deploy.quantizing.statistics import SampleShare, observe
 
+_KINDS = equalizing.KINDS
+
 
 def shifted_net() -> onnx.ModelProto:
     """A factor a feature, a Reshape, a Gemm that takes the factor in; and a transposed Conv."""
@@ -45,7 +47,7 @@ NETS = {
 }
 
 
-@pytest.mark.parametrize("kind", equalizing.KINDS)
+@pytest.mark.parametrize("kind", _KINDS)
 @pytest.mark.parametrize("net", NETS)
 def test_what_keeps_its_name_keeps_its_values(net: str, kind: str, tmp_path: Path) -> None:
     model, shape = NETS[net]
@@ -77,7 +79,11 @@ def test_what_keeps_its_name_keeps_its_values(net: str, kind: str, tmp_path: Pat
             np.testing.assert_allclose(value, b, rtol=1e-3, atol=1e-4 * np.abs(b).max())
 
 
-def test_names_and_factors_are_read_as_they_were_left(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("one_recipe")
+def test_names_and_factors_are_read_as_they_were_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(equalizing, "KINDS", _KINDS)
     onnx.save(depthwise_net(spread=200.0), tmp_path / "m.onnx")
     np.savez(tmp_path / "s.npz", in0=samples(12))
     made = quantize(tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx")
