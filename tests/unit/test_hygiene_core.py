@@ -32,7 +32,7 @@ from hygiene_cases import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from sampling import every_board
+from sampling import every_board, is_sample
 
 from mcu_deploy.backends.isa.table import Feature
 from mcu_deploy.elf.reader import read_elf
@@ -62,9 +62,15 @@ BUILDS = {
 
 @pytest.fixture(scope="module")
 def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Path]]:
-    """The four sources for every core."""
+    """The four sources for every core; in the sample those that a test names."""
     folder = tmp_path_factory.mktemp("core")
-    return {name: build(folder / name, SOURCES, *flags) for name, flags in BUILDS.items()}
+    return {name: build(folder / name, _sources(name), *flags) for name, flags in BUILDS.items()}
+
+
+def _sources(made_for: str) -> dict[str, str]:
+    named = {("m55", "single"), *(case[:2] for case in (*FITS, *CLASHES))}
+    files = [f for f in SOURCES if not is_sample() or (made_for, f.removesuffix(".c")) in named]
+    return {file: SOURCES[file] for file in files}
 
 
 # (build, source, board): nothing to find
