@@ -58,6 +58,7 @@ TAKEN = (
     Product((3, 33), (33, 4), zeros=(255, 0, 0), scale=4, dtypes=U8),
     Product((2, 3, 21), (2, 21, 5), zeros=(128, -7, 9), dtypes=("uint8", "int8")),
     Product((3, 18), (18, 8), zeros=(-9, 200, 9), dtypes=("int8", "uint8")),
+    Product((3, 9), (9, 345)),
 )
 REFUSED = {
     Product((4, 3), (3, 4)): "whose rows have 4 to 4000 elements",

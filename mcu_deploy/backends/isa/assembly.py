@@ -24,7 +24,7 @@ from mcu_deploy.backends.isa.model import Model
 from mcu_deploy.backends.isa.models import MODELS
 from mcu_deploy.backends.isa.operands import Kind, Label, Operand, Register, Registers, physical
 from mcu_deploy.backends.isa.pricing import estimated, shares
-from mcu_deploy.backends.isa.ranges import is_constant, require_encodable
+from mcu_deploy.backends.isa.ranges import encodable, is_constant
 from mcu_deploy.backends.isa.table import row_of
 from mcu_deploy.backends.isa.waiting import Executed, Loop, Reads, waiting
 from mcu_deploy.backends.layer import Target
@@ -104,8 +104,7 @@ class Assembly:
     def add_instruction(self, instruction: Instruction, taken: float = 0.0) -> None:
         """taken: of a branch with a condition, in which share of its executions it is taken."""
         row_of(instruction.mnemonic, self._model.core, self._model.column)
-        require_encodable(instruction)
-        self._add(instruction, taken)
+        self._add(encodable(instruction), taken)
 
     def _add(self, item: Item, taken: float = 0.0) -> None:
         self._items.append(item)

@@ -185,7 +185,7 @@ def _is_large(instruction: Instruction, kind: Class) -> bool:
         "ror",
     ):
         return False
-    is_added = name in ("add", "ub", "sub") and abs(last) < _LARGEST_ADDED
+    is_added = name in ("add", "addw", "sub", "subw") and abs(last) < _LARGEST_ADDED
     return kind is Class.ALU and abs(last) > _LARGEST_PLAIN and not is_added
 
 

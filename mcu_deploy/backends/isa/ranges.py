@@ -49,6 +49,7 @@ _NUMBERS = {
 }  # fmt: skip
 _FIELDS = ("bfc", "bfi", "sbfx", "ubfx")
 # Operations on a constant of a byte that is moved or repeated, and what they take besides.
+_WIDE = {"add": ("addw", "subw"), "sub": ("subw", "addw")}
 _NEGATED = ("add", "sub", "adds", "subs", "cmp", "cmn")
 _INVERTED = ("mov", "mvn", "and", "ands", "bic", "bics")
 _CONSTANTS = (*_NEGATED, *_INVERTED, "movs", "mvns", "tst", *(
@@ -61,18 +62,26 @@ class EncodingError(NoKernelError):
     """An instruction that has no encoding, in a sentence."""
 
 
-def require_encodable(instruction: Instruction) -> None:
-    """EncodingError: a number of an instruction is beyond what it can hold."""
+@functools.lru_cache(1 << 16)
+def encodable(instruction: Instruction) -> Instruction:
+    """An instruction as assemblers take it: the number of an ADD or SUB by a condition, which is no
+    byte that is moved, GNU as takes by the name of its encoding alone, ADDW or SUBW.
+
+    EncodingError: a number of the instruction is beyond what it can hold.
+    """
     for complaint in _complaints(instruction):
         raise EncodingError(f"`{instruction}` has no encoding: {complaint}")
+    name, operands = instruction.name, instruction.operands
+    number = operands[-1] if operands else None
+    if name not in _WIDE or not instruction.condition or not isinstance(number, int):
+        return instruction
+    if is_constant(f"{name}s", number):
+        return instruction
+    wide = _WIDE[name][number < 0] + instruction.condition
+    return Instruction(wide, (*operands[:-1], abs(number)))
 
 
-@functools.lru_cache(1 << 16)
-def _complaints(instruction: Instruction) -> tuple[str, ...]:
-    return tuple(_found(instruction))
-
-
-def _found(instruction: Instruction) -> Iterator[str]:
+def _complaints(instruction: Instruction) -> Iterator[str]:
     name = instruction.name
     numbers: list[int] = []
     for operand in instruction.operands:
