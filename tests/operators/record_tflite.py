@@ -61,19 +61,20 @@ def main() -> None:
             (found[case.name],) = _micro(case.content, [case.inputs])
     np.savez_compressed(RECORDED, **found)
     print(f"{len(found)} outputs in {RECORDED}")
-    streams = {
-        stream.name: np.stack(_micro(stream.content, [(x,) for x in stream.inputs]))
-        for stream in svdf_cases.streams()
-    }
-    np.savez_compressed(svdf_cases.RECORDED, **streams)
-    print({name: len(np.unique(value)) for name, value in streams.items()})
-    ends = {
-        f"{case.name} {output}": value
-        for case in detection_cases.cases()
-        for output, value in zip(
-            detection_cases.OUTPUTS, _litert(case.content, case.inputs), strict=True
-        )
-    }
+    for cases in (svdf_cases,):
+        streams = {
+            stream.name: np.stack(_micro(stream.content, [(x,) for x in stream.inputs]))
+            for stream in cases.streams()
+        }
+        np.savez_compressed(cases.RECORDED, **streams)
+        print({name: len(np.unique(value)) for name, value in streams.items()})
+    ends = {}
+    for case in detection_cases.cases():
+        *values, count = _litert(case.content, case.inputs)
+        for value in values:
+            value[:, int(count[0]) :] = 0  # LiteRT leaves there what was in its memory
+        names = (f"{case.name} {output}" for output in detection_cases.OUTPUTS)
+        ends |= dict(zip(names, (*values, count), strict=True))
     np.savez_compressed(detection_cases.RECORDED, **ends)
     print({name: int(value[0]) for name, value in ends.items() if name.endswith("count")})
 
