@@ -48,7 +48,7 @@ def build_host_firmware(folder: Path, *flags: str) -> Path:
     firmware = [path for path in (crt / "firmware").glob("*.c") if "bench" not in path.name]
     elf = folder / "firmware.elf"
     command = [
-        *("gcc", "-std=c99", "-g", "-O1", *board.cflags, *platform_defines(board), *flags),
+        *("gcc", "-std=c99", "-g", "-O0", *board.cflags, *platform_defines(board), *flags),
         *(f"-I{crt / 'include'}", f"-I{resources.boards() / 'common'}"),
         *startup_sources(board),
         *sorted(firmware),
