@@ -203,6 +203,26 @@ def _run(path: Path, content: bytes, *inputs: Array) -> Array:
     return result
 
 
+def test_a_bias_of_a_transposed_convolution_of_int16_is_widened(path: Path) -> None:
+    """TFLite-Micro takes int16 and int64, LiteRT int32 and int64."""
+    x = np.array([[[[1000, -2000]]]], np.int16)
+    found = []
+    for kind in (np.int16, np.int32, np.int64):
+        tensors = [
+            Tensor("x", (1, 1, 1, 2), "INT16", (0.1,), (0,)),
+            Tensor("y", (1, 1, 1, 1), "INT16", (0.1,), (0,)),
+            constant("shape", np.array([1, 1, 1, 1], np.int32)),
+            constant("w", np.array([[[[1, 2]]]], np.int8), [0.1]),
+            constant("b", np.array([-7000], kind), [0.01]),
+        ]  # fmt: skip
+        options: dict[str, object] = {"StrideH": 1, "StrideW": 1}
+        inputs = ["shape", "w", "x", "b"]
+        found.append(
+            _run(path, _one("TRANSPOSE_CONV", tensors, inputs, "TransposeConvOptions", options), x)
+        )
+    assert all(value.item() == -1000 for value in found)
+
+
 def test_weights_of_half_precision_are_read_as_float32(path: Path) -> None:
     half = np.array([[0.5, -2.0, 1.25, 3.0]], np.float16)
     tensors = [

@@ -154,10 +154,10 @@ def read_bias(
         known.add(DType.INT32)
     if (
         operation.kind == "TRANSPOSE_CONV"
-        and bias.type.dtype is DType.INT16
+        and bias.type.dtype in (DType.INT16, DType.INT32)
         and bias.value is not None
     ):
-        # TFLite-Micro widens it.
+        # TFLite-Micro widens int16, and LiteRT int32.
         return graph.integers(f"{bias.name} as int64", bias.value)
     if bias.value is None or bias.type.dtype not in known:
         raise operation.unsupported(
