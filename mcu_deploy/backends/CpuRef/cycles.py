@@ -69,11 +69,10 @@ _TABLE = 8
 _OTHER = 10
 # What TFLite's arithmetic takes, where that is not a table.
 _TFLITE = {"Add": 46, "Sub": 46, "Mul": 30}
-# Of integers that stand for themselves, and what 64 bits of them take more.
+# Of integers that stand for themselves, what 64 bits of them take more, and a simple operation of
+# float64, which the C library computes.
 _INTEGER = {"Div": 19, "Mod": 23, "Sign": 12, "Max": 11, "Min": 11, "Where": 15, "Clip": 12}
-_WIDE = 5
-# Of float64, which the C library computes, a simple operation.
-_DOUBLE = 70
+_WIDE, _DOUBLE = 5, 70
 # An element that is compared.
 _COMPARED = {DType.FLOAT32: 14.0, DType.INT64: 16.0, DType.UINT64: 16.0, DType.FLOAT64: 40.0}
 _COMPARISONS = ("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual")
@@ -100,8 +99,7 @@ def _element(layer: Layer, y: TensorType) -> float:
     if layer.op == "DequantizeLinear" or (layer.op == "Resize" and y.dtype.bytes < 8):
         return narrow
     if y.is_quantized:
-        # What moves bytes has neither of these.
-        is_computed = narrow > _NO_DIVISION + _NO_BOUND
+        is_computed = narrow > _NO_DIVISION + _NO_BOUND  # what moves bytes has neither of these
         return narrow + 14 * more - (_easier(layer, y) if is_computed else 0)
     if y.dtype is DType.FLOAT32:
         bounds = sum(map(math.isfinite, layer.call.activation))
