@@ -265,8 +265,13 @@ def test_trees_of_one_leaf(tmp_path: Path) -> None:
     )
     attributes["n_targets"] = 2
     x = np.zeros((2, trees.COLUMNS), np.float32)
-    made = trees.model("TreeEnsembleRegressor", attributes, x, {"y": ("float32", (2, 2))})
+    outputs = {"y": ("float32", (2, 2))}
+    before = [helper.make_node("Cast", ["x"], ["features"], to=1)]
+    made = trees.model("TreeEnsembleRegressor", attributes, x, outputs)
     _check([Case("leaves", made, (x,))], tmp_path)
+    words = x.astype(np.uint16)
+    made = trees.model("TreeEnsembleRegressor", attributes, words, outputs, 3, before)
+    _check([Case("of words", made, (words,))], tmp_path, forms=[_Form(False)])
 
 
 def test_code_is_for_speed_and_for_few_nodes(tmp_path: Path) -> None:

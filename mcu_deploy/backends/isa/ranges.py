@@ -48,8 +48,9 @@ _NUMBERS = {
     "usat16": (_Range(0, 15),),
 }  # fmt: skip
 _FIELDS = ("bfc", "bfi", "sbfx", "ubfx")
-# Operations on a constant of a byte that is moved or repeated, and what they take besides.
+# What takes a number of twelve bits, which is added where it is negative, or subtracted.
 _WIDE = {"add": ("addw", "subw"), "sub": ("subw", "addw")}
+# Operations on a constant of a byte that is moved or repeated, and what they take besides.
 _NEGATED = ("add", "sub", "adds", "subs", "cmp", "cmn")
 _INVERTED = ("mov", "mvn", "and", "ands", "bic", "bics")
 _CONSTANTS = (*_NEGATED, *_INVERTED, "movs", "mvns", "tst", *(

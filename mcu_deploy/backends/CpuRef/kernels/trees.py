@@ -161,7 +161,8 @@ def _words(layer: Layer, made: Tables) -> dict[str, object]:
     feature = f"node >> {shift}"
     reads_pairs = word_bits == 16 and layer.target.core not in _ALIGNED
     if reads_pairs:  # of a node and the word behind it that leads above
-        feature += f" & 0x{(flag >> shift) - 1:x}U"
+        # Of leaves alone a split may fill the word.
+        feature += f" & 0x{max(0, (flag >> shift) - 1):x}U"
     items, target_bits = made.items, made.target_bits
     if ranked is not None:
         value = f"uint{layer.input(0).type.dtype.bits}_t"
