@@ -274,6 +274,20 @@ def test_trees_of_one_leaf(tmp_path: Path) -> None:
     _check([Case("of words", made, (words,))], tmp_path, forms=[_Form(False)])
 
 
+@pytest.mark.needs_host_gcc
+def test_behind_a_last_leaf_that_several_nodes_lead_to_may_be_nothing(tmp_path: Path) -> None:
+    """As where the sums of many targets lie in memory."""
+    targets = tree_code._SUMS + 1
+    attributes = trees.older(
+        np.random.default_rng(3), ["BRANCH_EQ"], [targets - 1], "target", trees=2, levels=2
+    )
+    attributes["n_targets"] = targets
+    x = np.random.default_rng(3).integers(-4, 5, (ROWS, trees.COLUMNS)).astype(np.float32) / 2
+    made = trees.model("TreeEnsembleRegressor", attributes, x, {"y": ("float32", (ROWS, targets))})
+    _check([Case("many targets", made, (x,))], tmp_path, forms=[_Form(True)])
+    assert "_done:" in (tmp_path / "network_c0.c").read_text()
+
+
 def test_code_is_for_speed_and_for_few_nodes(tmp_path: Path) -> None:
     """Beside its tables the code of 20 trees is over a quarter and 8 KB of flash more."""
     generator = np.random.default_rng(6)

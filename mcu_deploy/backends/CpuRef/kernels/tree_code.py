@@ -136,7 +136,8 @@ class _Writing:
         for at in shared:
             text += f"        goto tree_{number}_done;\n"
             text += f"    leaf_{number}_{at}:\n{self._leaf(at, '        ')}"
-        return text + (f"    tree_{number}_done:\n" if shared else "")
+        # a label stands in front of a statement, also where no sum is stored
+        return text + (f"    tree_{number}_done:;\n" if shared else "")
 
     def _node(self, node: int, pad: str, leaf: Callable[[int, str], str]) -> str:
         if node < 0:
