@@ -18,10 +18,10 @@ from mcu_deploy.boards import load_board
 pytestmark = [pytest.mark.needs_host_gcc, pytest.mark.usefixtures("forked")]
 
 
-def started(folder: Path, *words: str) -> tuple[int, dict[str, Any]]:
+def started(folder: Path, *words: str, share: str = "0.00002") -> tuple[int, dict[str, Any]]:
     """A campaign of some cases: the exit code, and the counts."""
     places = ("--results", str(folder / "r" / "results.jsonl"), "--counts", str(folder / "c.json"))
-    code = run.main([*places, "--share", "0.00002", *words])
+    code = run.main([*places, "--share", share, *words])
     told = json.loads((folder / "c.json").read_text())
     assert set(told) == {"commit", "tools", "date", "counts"}
     assert len(told["commit"].split()[0]) == 40
@@ -66,7 +66,7 @@ def test_a_finding_is_printed_counted_and_kept(
     assert found["ran"] == 2
     assert "ZeroDivisionError" in found["findings"][0]["what"]
     monkeypatch.setattr(kinds, "FORMATS", ("npz",))
-    code, counts = started(tmp_path, "files")
+    code, counts = started(tmp_path, "files", share="0.000003")
     assert code == 1
     assert counts["files npz"]["findings"] == counts["files npz"]["ran"] > 1
     assert "FOUND in files npz: case 100000" in capsys.readouterr().out

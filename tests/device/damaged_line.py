@@ -30,7 +30,7 @@ def build_stepped_firmware(elf: Path, sources: Sequence[Path], *flags: str) -> P
     crt = resources.crt()
     firmware = [path for path in sorted((crt / "firmware").glob("*.c")) if "bench" not in path.name]
     command = [
-        *("gcc", "-std=c99", "-g", "-O1", *load_board("host").cflags, *flags),
+        *("gcc", "-std=c99", "-g", "-O0", *load_board("host").cflags, *flags),
         f"-I{crt / 'include'}",
         *(_PLATFORM, *firmware, *sources, "-lm", "-o", elf),
     ]
