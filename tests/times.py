@@ -24,7 +24,10 @@ PARTS = {
     "operators": (60, r"^tests/operators/"),
     "kernels": (120, r"^tests/streams/|arm_dsp|arm_mve|_isa|cpu_ref|kernel|rounding|compilers"),
     "models and devices": (240, r"^tests/(models|device|renode)/"),
-    "docs and tools": (60, r"^tests/(exports|projects)/|_docs|_page|_example|_cli|_site|_setup"),
+    "docs and tools": (
+        60,
+        r"^tests/(exports|projects|mutants|campaign)/|_docs|_page|_example|_cli|_site|_setup",
+    ),
     "units": (120, ""),
 }
 _COLLECTION = "tests that are collected"
