@@ -46,6 +46,8 @@ class GraphBuilder:
         self._edges: dict[tuple[int, Order], EdgeId] = {}
         self._written: dict[int, Order] = {}
         self.variables = Variables()
+        # What SHAPE and BROADCAST_ARGS wrote, by the tensor.
+        self.shapes: dict[int, Array] = {}
 
     def beside(self) -> GraphBuilder:
         """Builds the same graph with the tensors of another subgraph, which it numbers anew."""
@@ -220,6 +222,11 @@ class GraphBuilder:
         lists = {"starts": starts, "ends": ends, "axes": axes, "steps": steps}
         bounds = (self.integers(f"{operation.name} {name}", n) for name, n in lists.items())
         self.add(operation, "Slice", [x, *bounds], output)
+
+    def shape_of(self, operation: Operation, index: int) -> Array:
+        """An input that is a shape: a constant, or what an operator wrote that knows it."""
+        known = self.shapes.get(operation.input(index).index)
+        return operation.constant(index) if known is None else known
 
     def _shape(self, operation: Operation, shape: tuple[int, ...]) -> EdgeId:
         return self.integers(f"{operation.name} shape", shape)

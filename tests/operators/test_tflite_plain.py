@@ -210,6 +210,16 @@ def integers() -> Iterator[Case]:
         np.random.default_rng(3).normal(size=(2, 5)).astype(np.float32),
     )  # fmt: skip
 
+    shapes = [Tensor(name, (3,), "INT32") for name in "abc"]
+    yield _chain(
+        [_real("x", 3, 1, 2), _real("table", 1, 4, 2), *shapes, _real("y", 3, 4, 2)],
+        [Operator("SHAPE", ("x",), ("a",), "ShapeOptions", {"OutType": 2}),
+         Operator("SHAPE", ("table",), ("b",), "ShapeOptions", {"OutType": 2}),
+         Operator("BROADCAST_ARGS", ("a", "b"), ("c",)),
+         Operator("BROADCAST_TO", ("x", "c"), ("y",), version=2)],
+        *(np.random.default_rng(4).normal(size=s).astype("f4") for s in ((3, 1, 2), (1, 4, 2))),
+    )  # fmt: skip
+
 
 def _chain(tensors: list[Tensor], operators: list[Operator], *values: Array) -> Case:
     """Operators one after another, from x and table to y."""

@@ -138,7 +138,7 @@ def _shape(operation: Operation, graph: GraphBuilder) -> None:
 
 def _broadcast_args(operation: Operation, graph: GraphBuilder) -> None:
     """The shape that two shapes broadcast to, a constant."""
-    given = [operation.constant(k).reshape(-1) for k in (0, 1)]
+    given = [graph.shape_of(operation, k).reshape(-1) for k in (0, 1)]
     try:
         shape = np.broadcast_shapes(*(tuple(map(int, sizes)) for sizes in given))
     except ValueError:
@@ -154,6 +154,7 @@ def _add_shape(operation: Operation, graph: GraphBuilder, shape: tuple[int, ...]
     if y.type.shape != value.shape:
         raise operation.damaged(f"its output is {list(y.type.shape)}, not {list(value.shape)}")
     graph.add(operation, "Identity", [graph.constant(f"{operation.name} value", value)], y)
+    graph.shapes[y.index] = value
 
 
 CONVERTERS = {
