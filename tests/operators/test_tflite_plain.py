@@ -95,6 +95,9 @@ def cases() -> Iterator[Case]:
         yield _case(kind, truths, [_bools("y", *X)], (f"{table}Options", {}))
     yield _case("LOGICAL_NOT", [_bools("a", *X)], [_bools("y", *X)], ("LogicalNotOptions", {}))
     yield _case("SELECT_V2", [_bools("c", *X), x, row], [y], ("SelectV2Options", {}))
+    for condition in (X, X[:1]):
+        inputs = [_bools("c", *condition), x, _real("z", *X)]
+        yield _case("SELECT", inputs, [y], ("SelectOptions", {}))
     yield _case("CAST", [x], [Tensor("y", X, "INT32")], ("CastOptions", {}))
     yield _case("TILE", [x, _ints("n", 1, 2, 1, 3)], [_real("y", 2, 6, 4, 18)], ("TileOptions", {}))
     for kind, table in (("ARG_MAX", "ArgMax"), ("ARG_MIN", "ArgMin")):

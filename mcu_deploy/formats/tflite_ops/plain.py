@@ -51,6 +51,17 @@ def _after(first: str, second: str) -> Any:
     return convert
 
 
+def _select(operation: Operation, graph: GraphBuilder) -> None:
+    """The older SELECT: a condition of one axis chooses whole slices, along the first one."""
+    (condition, x, other), y = operation.given, operation.output
+    operation.require_alike(x, other, y)
+    shape = (*condition.type.shape, *(1,) * (y.type.rank - 1))
+    chosen = graph.read(condition)
+    if condition.type.rank == 1:
+        chosen = graph.reshaped(operation, chosen, shape)
+    graph.add(operation, "Where", [chosen, graph.read(x), graph.read(other)], y)
+
+
 def _rsqrt(operation: Operation, graph: GraphBuilder) -> None:
     """Of int8 a table."""
     x, y = operation.input(0), operation.output
@@ -229,6 +240,7 @@ CONVERTERS = {
     "LOGICAL_AND": _alike("And", (0, 1)),
     "LOGICAL_OR": _alike("Or", (0, 1)),
     "LOGICAL_NOT": _alike("Not", (0,)),
+    "SELECT": _select,
     "SELECT_V2": _alike("Where", (1, 2)),
     "ATAN2": of_reals("Atan2", "mcu"),
     "SIN": of_reals("Sin"),
