@@ -231,23 +231,38 @@ def _parse(path: Path, raw: bytes) -> onnx.ModelProto:
 
 def _check(model: onnx.ModelProto, path: Path) -> None:
     """ONNX's own checks: required attributes, numbers of inputs, types, order of the nodes."""
-    # The checker wants a shape for each input and output, which many exporters leave out.
-    bare = [
-        v.type.tensor_type
-        for graph in (model.graph, *subgraphs_below(model.graph))
-        for v in (*graph.input, *graph.output)
-        if v.type.HasField("tensor_type") and not v.type.tensor_type.HasField("shape")
-    ]
+    graphs = (model.graph, *subgraphs_below(model.graph))
+    for graph in graphs:
+        graph.name = graph.name or path.stem  # which onnxruntime does without
     try:
-        for tensor_type in bare:
-            tensor_type.shape.SetInParent()
-        onnx.checker.check_model(model)
-        for tensor_type in bare:
-            tensor_type.ClearField("shape")
+        with _types_filled_in(graphs):
+            onnx.checker.check_model(model)
     except (onnx.checker.ValidationError, RuntimeError, ValueError, MemoryError) as error:
         sentence = f"{path} is no valid ONNX model: {reason(error)}. Export the model again."
         told = refusal(settled(strangers(model), known_operators()), [sentence])
         raise _Invalid(told, sentence) from error
+
+
+@contextmanager
+def _types_filled_in(graphs: Sequence[onnx.GraphProto]) -> Iterator[None]:
+    """The checker wants a type for each output, and a shape in that and in each input's, which many
+    exporters leave out."""
+    outputs = [value for graph in graphs for value in graph.output]
+    untyped = [value for value in outputs if not value.HasField("type")]
+    for value in untyped:
+        value.type.tensor_type.elem_type = TensorProto.FLOAT
+    bare = [
+        v.type.tensor_type
+        for v in (*outputs, *(value for graph in graphs for value in graph.input))
+        if v.type.HasField("tensor_type") and not v.type.tensor_type.HasField("shape")
+    ]
+    for tensor_type in bare:
+        tensor_type.shape.SetInParent()
+    yield
+    for tensor_type in bare:
+        tensor_type.ClearField("shape")
+    for value in untyped:
+        value.ClearField("type")
 
 
 def _load_external_data(model: onnx.ModelProto, path: Path) -> None:

@@ -250,6 +250,15 @@ def test_equal_names_of_nodes_are_fine(tmp_path: Path) -> None:
     assert go_all_the_way(save(tmp_path / "m.onnx", model_of(nodes))) is not None
 
 
+def test_an_output_without_a_type_and_a_graph_without_a_name_are_fine(tmp_path: Path) -> None:
+    """As for onnxruntime."""
+    model = relu()
+    model.graph.name = ""
+    model.graph.output[0].ClearField("type")
+    graph = go_all_the_way(save(tmp_path / "m.onnx", model))
+    assert graph is not None and (graph.name, graph.type(graph.outputs[0]).rank) == ("m", 2)
+
+
 def test_names_of_10000_characters(tmp_path: Path) -> None:
     long = "n" * 10_000
     nodes = [
