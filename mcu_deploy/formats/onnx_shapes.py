@@ -84,8 +84,9 @@ def infer_and_fold(model: onnx.ModelProto, strict: bool = True) -> None:
     # Before any inference, which looks into bodies without the defaults of their attributes.
     inline_functions(model)
     _rewrite_forms(model)
-    if any(node.op_type == "If" for node in model.graph.node):
-        # A branch that is never taken may well be wrong; those that are known to be go first.
+    if any(node.op_type == "If" or domain_of(node.domain) for node in model.graph.node):
+        # A branch that is never taken may well be wrong; those that are known to be go first. And
+        # behind an operator that has no inference, but a body, Concat and others contradict it.
         _to_fixpoint(model, strict=False)
     _to_fixpoint(model, strict)
 

@@ -91,6 +91,18 @@ def row_cases() -> list[Case]:
     return made
 
 
+def joined() -> Case:
+    """A ColumnTransformer's: Concat of what ONNX infers no type of, behind another of these."""
+    nodes = [
+        helper.make_node("Scaler", ["x"], ["a"], "", "", "ai.onnx.ml", offset=[1.0], scale=[2.0]),
+        helper.make_node("Normalizer", ["a"], ["b"], "", "", "ai.onnx.ml", norm="L1"),
+        helper.make_node("Concat", ["b", "x"], ["y"], axis=1),
+    ]
+    model = make_model(nodes, {"x": ("float32", X.shape)}, {"y": ("float32", None)}, {})
+    model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
+    return Case("joined columns", model, (X,))
+
+
 def vector_cases() -> list[Case]:
     generator = np.random.default_rng(4)
 
@@ -126,4 +138,4 @@ def vector_cases() -> list[Case]:
 
 @pytest.mark.needs_host_gcc
 def test_they_are_onnxruntimes(tmp_path: Path) -> None:
-    check_cases([*cases(), *linear_cases(), *row_cases(), *vector_cases()], tmp_path)
+    check_cases([*cases(), *linear_cases(), *row_cases(), *vector_cases(), joined()], tmp_path)
