@@ -85,6 +85,37 @@ def test_convolutions_give_the_oracles_bits_of_all_sums(
     _check(network, [image.reshape(-1)], tmp_path)
 
 
+@pytest.mark.parametrize("is_armv6m", [False, True])
+def test_groups_and_batches_give_the_oracles_bits(
+    is_armv6m: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the first layer no integers round the last filter."""
+    monkeypatch.setattr(rounding, "ARMV6_M", ("host",) if is_armv6m else ())
+    made, random = LayersModel(), np.random.default_rng(0)
+    for number, (images, channels, filters, rows, size, group, stride, pad) in enumerate([
+        (2, 8, 12, 5, 3, 2, 1, 1), (2, 6, 5, 4, 3, 1, 1, 1), (3, 12, 8, 3, 1, 4, 1, 0),
+        (2, 4, 4, 2, 1, 1, 1, 0), (1, 6, 6, 2, 2, 3, 1, 0), (2, 6, 6, 5, 3, 6, 1, 1),
+        (3, 4, 4, 40, 3, 4, 2, 1),
+    ]):  # fmt: skip
+        how = Quantized(0.05, 7, ("uint8", "int8")[number % 2])
+        x = made.input((images, channels, rows, rows + 1), how)
+        weights = random.integers(-90, 90, (filters, channels // group, size, size), np.int8)
+        scales = random.uniform(0.005, 0.02, filters)
+        scales[-1] *= 1000 if number == 0 else 1
+        zeros = np.zeros(filters)
+        w = made.dequantized(made.constant(weights), scales, zeros, "int8", axis=0)
+        y = made.node("Conv", [x, w], group=group, strides=[stride] * 2, pads=[pad] * 4)
+        out = how._replace(scale=0.018 * np.sqrt(weights[0].size))
+        made.output(made.quantized(y, out), out)
+    network = _compiled(path := made.save(tmp_path / "groups.onnx"))
+    convolutions = [s.choice.workload for s in network.plan.steps if s.choice.layer.op == "Conv"]
+    assert {workload.backend for workload in convolutions} == {"ArmMul"}
+    assert b"factor + group * 6" in b"".join(network.sources.files.values())
+    for number, sample in enumerate(zip(*np.load(extremes(path)).values(), strict=True)):
+        (folder := tmp_path / str(number)).mkdir()
+        _check(network, sample, folder)
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_conversions_give_the_oracles_bits_of_all_exponents(name: str, tmp_path: Path) -> None:
     """Of scales that no product with a reciprocal divides by, too; of NaN and infinities, and next

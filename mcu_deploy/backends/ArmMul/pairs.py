@@ -76,20 +76,21 @@ def pack(weights: Array, cycles: Mapping[int, float], run: float | None) -> Pack
 def function(
     y: TensorType, rounding: Rounding, ending: Requantization | None, *, has_runs: bool
 ) -> CFunction:
-    """What layers share: the outputs of all filters at six pixels. ending: of filters that no
-    integers round. has_runs: whether a filter may have several."""
+    """What layers share: the outputs of all filters of a group at six pixels, which are so many
+    elements apart. ending: of filters that no integers round. has_runs: whether a filter may have
+    several. Gives the weights behind."""
     parameters = (
         Parameter("const uint32_t *", "patch"), Parameter("int32_t", "words"),
         Parameter("const int8_t *", "weights"), Parameter("const int32_t *", "rounding"),
         *(Parameter(f"const {c.ctype} *", c.stem) for c in (ending.constants if ending else ())),
         Parameter(f"{y.dtype.c_type} *", "y"),
-        *(Parameter("int32_t", name) for name in ("filters", "pixels", *rounding.numbers)),
+        *(Parameter("int32_t", name) for name in ("apart", "filters", "pixels", *rounding.numbers)),
     )  # fmt: skip
     body = KIT.render(
         "pair_filters.c.j2", y_ctype=y.dtype.c_type, rounding=rounding, ending=ending, steps=STEPS,
         has_runs=has_runs,
     )  # fmt: skip
-    return CFunction(stem("pair_filters", y.dtype.value), parameters, body)
+    return CFunction(stem("pair_filters", y.dtype.value), parameters, body, "const int8_t *")
 
 
 def _steps(weights: Array, cycles: Mapping[int, float], run: float) -> Iterator[list[int]]:

@@ -70,16 +70,15 @@ _M0_PLUS_CODE = _Code(1460, 160, 210, 490)
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
-    """A convolution of any window, not of groups, with its clamp."""
+    """A convolution of any window and groups, with its clamp."""
     layer = layers.read(opened(node))
     if isinstance(layer, str):
         return layer
     if layer.is_depthwise:
         return ""
-    if layer.groups > 1:
-        return "it takes no groups"
-    reason = layers.image_refusal(layer) or layers.bytes_refusal(layer)
-    if reason:
+    if min(*layer.window.begin, *layer.window.end) < 0:
+        return "its padding is negative"
+    if reason := layers.bytes_refusal(layer):
         return reason
     rounding = round_sums(layer, layers.clamp(node))
     return rounding if isinstance(rounding, str) else [_Kernel(node, layer, rounding).propose(view)]
@@ -88,9 +87,12 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 class _Kernel:
     def __init__(self, node: Layer, layer: Convolution, rounding: Rounding) -> None:
         self.node, self.layer, self.rounding = node, layer, rounding
-        self.filters, self.channels = layer.weights.shape[:2]
+        self.images, self.groups = layer.x.shape[0], layer.groups
+        # Of a group.
+        self.filters, self.channels = len(layer.weights) // self.groups, layer.weights.shape[1]
+        self.pixels = layer.pixels if self.is_of_pixels else layer.pixels // self.images
         self.window = plane(layer.window)
-        self.weights = layer.weights.transpose(0, 2, 3, 1).reshape(self.filters, -1)
+        self.weights = layer.weights.transpose(0, 2, 3, 1).reshape(len(layer.weights), -1)
         self.taps = self.weights.shape[1]
         self.model = _M0_PLUS if is_armv6m(node.target) else _M3
         self.stream = pairs.pack(self.weights, self.model.steps, self.model.run)
@@ -101,6 +103,10 @@ class _Kernel:
         )
         self.border = self.channels if any(self.window.padded) else 0
 
+    @property
+    def is_of_pixels(self) -> bool:
+        return self.layer.is_pixelwise and self.groups == 1
+
     def propose(self, view: SubgraphView) -> Proposal:
         code = _M0_PLUS_CODE if is_armv6m(self.node.target) else _M3_CODE
         name, body = self._function
@@ -108,7 +114,7 @@ class _Kernel:
             view, self.node, name, body, self._given, work=self._work,
             flash=sum(c.value.nbytes for c in self._constants),
             code={
-                body: code.pixels if self.layer.is_pixelwise else code.windows,
+                body: code.pixels if self.is_of_pixels else code.windows,
                 self.shared.body: code.filters + (code.in_float if self.ending else 0),
             },
             title="conv, two pixels a word", layout=LayoutRule.CHANNELS_LAST,
@@ -124,18 +130,26 @@ class _Kernel:
         values = {
             "x_ctype": layer.x.dtype.c_type, "less": less(layer.x),
             "outputs": self.shared.stem,
-            "in_float": "".join(f"{constant.stem}, " for constant in self.in_float),
+            "in_float": "".join(f"{self._of_group(constant)}, " for constant in self.in_float),
         }  # fmt: skip
-        if layer.is_pixelwise:
+        if self.is_of_pixels:
             body = KIT.render("pixels.c.j2", **values, numbers=self.rounding.numbers)
             return f"conv1x1_pairs_{layer.y.dtype.value}", body
         body = KIT.render(
             "windows.c.j2", **values, numbers=self.rounding.numbers.values(), window=window,
-            padded=window.padded, channels=channels, filters=self.filters, pixels=layer.pixels,
-            taps=self.taps, room=self.stream.taps, zero=layer.zero_points[0],
+            padded=window.padded, channels=channels, filters=self.filters, pixels=self.pixels,
+            images=self.images, groups=self.groups, taps=self.taps, room=self.stream.taps,
+            zero=layer.zero_points[0],
         )  # fmt: skip
-        kind = layer.y.dtype.value
-        return stem("conv_pairs", kind, channels, self.filters, window=window), body
+        sizes = (
+            (channels, self.filters) if self.groups == 1 else (channels, self.filters, self.groups)
+        )
+        return stem("conv_pairs", layer.y.dtype.value, *sizes, window=window), body
+
+    def _of_group(self, constant: Constant) -> str:
+        """C for where a group's part of it begins."""
+        is_of_filters = self.groups > 1 and constant.value.size > 1
+        return f"{constant.stem} + group * {self.filters}" if is_of_filters else constant.stem
 
     @functools.cached_property
     def _constants(self) -> tuple[Constant, ...]:
@@ -151,34 +165,39 @@ class _Kernel:
 
     def _given(self, layer: Layer) -> Prototype:
         given = signature(layer, self._constants).scratch("uint32_t", "patch")
-        if not self.layer.is_pixelwise:
+        if not self.is_of_pixels:
             return given
         sizes = {
-            "pixels": self.layer.pixels, "channels": self.channels, "filters": self.filters
+            "pixels": self.pixels, "channels": self.channels, "filters": self.filters
         }  # fmt: skip
         return given.numbers({**sizes, **self.rounding.numbers})
 
     @property
     def _in_place(self) -> tuple[InPlace, ...]:
-        """Six pixels are read before they are written."""
-        lowest = overlap.window(1, self.channels, self.window, np.zeros(1, np.int64))
-        of_groups = np.minimum.reduceat(lowest, np.arange(0, lowest.size, PIXELS))
-        count = np.minimum(np.arange(1, of_groups.size + 1) * PIXELS, lowest.size)
-        return overlap.fact(self.node, 0, overlap.distance(count * self.filters, of_groups))
+        """Six pixels are read before they are written, but by groups."""
+        if self.groups > 1:
+            return ()
+        lowest = overlap.window(self.images, self.channels, self.window, np.zeros(1, np.int64))
+        each = np.arange(0, self.pixels, PIXELS)
+        images = np.arange(0, lowest.size, self.pixels)
+        starts = overlap.nested(images, each)
+        ends = overlap.nested(images, np.append(each[1:], self.pixels))
+        of_pixels = np.minimum.reduceat(lowest, starts)
+        return overlap.fact(self.node, 0, overlap.distance(ends * self.filters, of_pixels))
 
     @property
     def _work(self) -> RunCost:
         of, stream = self.model, self.stream
-        groups, pixels = -(-self.layer.pixels // PIXELS), self.layer.pixels
+        sixes = self.layer.pixels // self.pixels * -(-self.pixels // PIXELS)
         unsolved, wide = self.rounding.unsolved, of.wide if self.rounding.is_wide else 0
-        taps = 0 if self.layer.is_pixelwise else math.prod(self.window.kernel)
-        a_group = (
+        taps = 0 if self.is_of_pixels else math.prod(self.window.kernel)
+        a_six = (
             sum(of.steps[step] * count for step, count in stream.sums.items())
-            + stream.runs * (of.run or 0) + self.filters * of.filter
+            + stream.runs * (of.run or 0) + len(self.weights) * of.filter
             + self.rounding.late_sums * of.late
-            + 3 * self.taps * of.word + 3 * taps * of.window + of.group
+            + self.groups * (3 * self.taps * of.word + 3 * taps * of.window) + of.group
         )  # fmt: skip
-        outputs = self.filters * wide + unsolved * unsolved_cycles(self.node, of.in_float)
-        cycles: float = groups * a_group + pixels * outputs
-        loads = groups * (stream.values.size + 3 * self.filters) + pixels * unsolved
+        outputs = len(self.weights) * wide + unsolved * unsolved_cycles(self.node, of.in_float)
+        cycles: float = sixes * a_six + self.layer.pixels * outputs
+        loads = sixes * (stream.values.size + 3 * len(self.weights)) + self.layer.pixels * unsolved
         return RunCost(cycles, loads)

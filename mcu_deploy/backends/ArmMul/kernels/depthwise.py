@@ -81,7 +81,9 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return found
     if not found.is_depthwise or found.weights.shape[0] != found.x.shape[1]:
         return ""
-    if reason := layers.image_refusal(found) or layers.bytes_refusal(found):
+    if min(*found.window.begin, *found.window.end) < 0:
+        return "its padding is negative"
+    if reason := layers.bytes_refusal(found):
         return reason
     rounding = round_sums(found, layers.clamp(node))
     if isinstance(rounding, str):
@@ -149,7 +151,7 @@ class _Kernel:
         taps = math.prod(self.window.kernel)
         self.bands = Bands(self.window, *((4, taps) if self.is_of_words else (1, 0)))
         self.tile, self.tiles = _tile(self.window.output[1])
-        self.channels = layer.x.shape[1]
+        self.images, self.channels = layer.x.shape[:2]
         self.ending = None if rounding.is_solved else requantization(node, "c")
         self.in_float = self.ending.constants if self.ending else ()
 
@@ -183,7 +185,7 @@ class _Kernel:
     def _body(self) -> str:
         bands, x, y = self.bands, self.layer.x, self.layer.y
         return KIT.render(
-            "depthwise.c.j2", **vars(self.window), channels=self.channels,
+            "depthwise.c.j2", **vars(self.window), images=self.images, channels=self.channels,
             x_ctype=x.dtype.c_type, y_ctype=y.dtype.c_type,
             cell="int32_t" if self.is_of_words else x.dtype.c_type, is_of_words=self.is_of_words,
             zero=self.layer.zero_points[0], lines=bands.lines, pitch=bands.pitch, rows=bands.rows,
@@ -224,10 +226,10 @@ class _Kernel:
 
     def _work(self) -> RunCost:
         of, window, rounding = self._model, self.window, self.rounding
-        tiles = self.tiles * window.output[0]
+        tiles = self.images * self.tiles * window.output[0]
         a_row = of.row + self.tile * window.kernel[1] * of.product
         a_tile = window.kernel[0] * a_row + of.tile + rounding.is_wide * self.tile * of.wide
-        cycles = self.channels * (math.prod(window.input) * of.cell + tiles * a_tile)
+        cycles = self.channels * (self.images * math.prod(window.input) * of.cell + tiles * a_tile)
         cycles += (
             tiles
             * self.tile
