@@ -243,8 +243,33 @@ def transposed_convolutions() -> Iterator[Case]:
                     ("TransposeConvOptions", options))  # fmt: skip
 
 
+def volumes() -> Iterator[Case]:
+    """SAME and VALID, strides and dilations that differ along the axes, odd elements to crop."""
+    rng = np.random.default_rng(6)
+    weights = rng.normal(0, 1, (2, 3, 2, 2, 3)).astype(np.float32)
+    bias = constant("b", np.array([0.5, -1, 2], np.float32))
+    for padding, y, more in (
+        (0, (1, 2, 6, 3, 3), {"StrideD": 2, "StrideW": 2}),
+        (1, (1, 2, 2, 5, 3), {"DilationDFactor": 2, "DilationHFactor": 2}),
+    ):
+        options = {**_ONES, **more, "Padding": padding, "FusedActivationFunction": 1}
+        yield _case("CONV_3D", [_real("x", 1, 4, 6, 6, 2), constant("w", weights), bias],
+                    [_real("y", *y)], ("Conv3DOptions", options))  # fmt: skip
+    for padding, y in ((0, (1, 6, 4, 8, 2)), (1, (1, 6, 6, 8, 2))):
+        options = {**_ONES, "StrideD": 2, "StrideW": 2, "Padding": padding}
+        inputs = [_ints("shape", *y), constant("w", weights), _real("x", 1, 3, 4, 4, 3)]
+        yield _case("CONV_3D_TRANSPOSE", inputs, [_real("y", *y)],
+                    ("Conv3DOptions", options))  # fmt: skip
+
+
+_ONES = {f"{what}{axis}{end}": 1 for axis in "DHW"
+         for what, end in (("Stride", ""), ("Dilation", "Factor"))}  # fmt: skip
+
+
 def _all() -> list[Case]:
-    return [*cases(), *blocks(), *more(), *integers(), *transposed_convolutions()]
+    return [
+        *cases(), *blocks(), *more(), *integers(), *transposed_convolutions(), *volumes(),
+    ]  # fmt: skip
 
 
 def compiled(folder: Path) -> list[Compiled]:

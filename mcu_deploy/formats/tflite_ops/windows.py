@@ -30,21 +30,20 @@ _NOT_MIXED = "Convert the model with int8 activations, or without quantization."
 _DEPTHWISE = (3, 0, 1, 2)
 
 
-def _geometry(
-    operation: Operation, padding: int, strides: tuple[int, int], extent: tuple[int, int]
+def geometry(
+    operation: Operation, padding: int, strides: tuple[int, ...], extent: tuple[int, ...]
 ) -> dict[str, Any]:
-    """Strides and explicit pads; extent: the kernel with its dilation, rows and columns.
+    """Strides and explicit pads; extent: the kernel with its dilation, along each spatial axis.
 
     SAME pads so that an output position stands for each stride, the odd one at the end.
     """
     x = operation.input(0)
-    if x.type.rank != 4:
-        raise operation.damaged("its input has not four axes")
+    if x.type.rank != 2 + len(strides):
+        raise operation.damaged(f"its input has not {2 + len(strides)} axes")
     if min(strides) < 1 or min(extent) < 1:
         raise operation.damaged(f"its strides are {list(strides)}, its window {list(extent)}")
     begins, ends = [], []
-    for axis in range(2):
-        size, stride, reach = x.type.shape[1 + axis], strides[axis], extent[axis]
+    for size, stride, reach in zip(x.type.shape[1:-1], strides, extent, strict=True):
         if reach > max(2 * size, _LARGEST_WINDOW):
             raise operation.damaged(f"its window of {reach} slides over {size} positions")
         total = 0
@@ -86,7 +85,7 @@ def _convolution(
     extent = tuple(d * (k - 1) + 1 for d, k in zip(dilations, kernel, strict=True))
     strides = (int(options.StrideH()), int(options.StrideW()))
     attributes = {
-        **_geometry(operation, options.Padding(), strides, (extent[0], extent[1])),
+        **geometry(operation, options.Padding(), strides, (extent[0], extent[1])),
         "dilations": dilations,
         "kernel_shape": kernel,
         "group": group,
@@ -185,7 +184,7 @@ def _pool_options(operation: Operation) -> tuple[dict[str, Any], Bounds]:
     options = operation.options(tflite.Pool2DOptions)
     kernel = (int(options.FilterHeight()), int(options.FilterWidth()))
     strides = (int(options.StrideH()), int(options.StrideW()))
-    attributes = _geometry(operation, options.Padding(), strides, kernel)
+    attributes = geometry(operation, options.Padding(), strides, kernel)
     bounds = fused_activation(operation, options.FusedActivationFunction())
     return attributes | {"kernel_shape": kernel}, bounds
 
@@ -230,6 +229,24 @@ def _transpose_conv(operation: Operation, graph: GraphBuilder) -> None:
     add_transpose_conv(operation, graph, (x, weights, bias), strides, bounds)
 
 
+def cropping(
+    operation: Operation, x: TfliteTensor, strides: tuple[int, ...], extent: tuple[int, ...]
+) -> dict[str, Any]:
+    """Strides, and what is cropped to get the shape of the output, the smaller half of it at the
+    beginning; extent: as of `geometry`."""
+    y, axes = operation.output, 2 + len(strides)
+    if x.type.rank != axes or y.type.rank != axes:
+        raise operation.damaged(f"its input or output have not {axes} axes")
+    sizes = zip(x.type.shape[1:-1], y.type.shape[1:-1], strides, extent, strict=True)
+    total = [(size - 1) * stride + reach - wanted for size, wanted, stride, reach in sizes]
+    begin = [max(0, crop) // 2 for crop in total]
+    return {
+        "strides": strides,
+        "pads": (*begin, *(max(0, crop) - b for crop, b in zip(total, begin, strict=True))),
+        "output_padding": tuple(max(0, -crop) for crop in total),
+    }
+
+
 def add_transpose_conv(
     operation: Operation,
     graph: GraphBuilder,
@@ -237,21 +254,11 @@ def add_transpose_conv(
     strides: tuple[int, int],
     bounds: Bounds,
 ) -> None:
-    """A ConvTranspose to the shape of the output. inputs: x, weights (M, rows, columns, C), bias.
-    The smaller half of what is cropped is at the beginning."""
+    """A ConvTranspose to the shape of the output. inputs: x, weights (M, rows, columns, C), bias."""
     (x, weights, bias), y = inputs, operation.output
-    if any(t.type.rank != 4 for t in (weights, x, y)):
-        raise operation.damaged("its input, weights or output have not four axes")
-    total = [
-        (x.type.shape[a] - 1) * strides[a - 1] + weights.type.shape[a] - y.type.shape[a]
-        for a in (1, 2)
-    ]
-    begin = [max(0, crop) // 2 for crop in total]
-    attributes = {
-        "strides": strides,
-        "pads": (*begin, *(max(0, crop) - b for crop, b in zip(total, begin, strict=True))),
-        "output_padding": tuple(max(0, -crop) for crop in total),
-    }
+    if weights.type.rank != 4:
+        raise operation.damaged("its weights have not four axes")
+    attributes = cropping(operation, x, strides, weights.type.shape[1:3])
     given: list[EdgeId | None] = [graph.read(x, NCHW), graph.read(weights, (3, 0, 1, 2))]
     if not is_float(operation, x, weights, y, wide=True):
         given.append(read_bias(operation, graph, bias))
