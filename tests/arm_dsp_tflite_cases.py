@@ -180,6 +180,7 @@ class Pool:
     strides: tuple[int, int] = (1, 1)
     dtype: str = "int8"
     is_same: bool = False
+    activation: int = 0
 
     def add(self, file: LayersFile, name: str) -> None:
         sizes = zip(self.plane, self.kernel, self.strides, strict=True)
@@ -191,6 +192,7 @@ class Pool:
             "Padding": tflite.Padding.SAME if self.is_same else tflite.Padding.VALID,
             "StrideH": down, "StrideW": right,
             "FilterHeight": height, "FilterWidth": width,
+            "FusedActivationFunction": self.activation,
         }  # fmt: skip
         file.layer(f"{self.op}_POOL_2D", [x], y, "Pool2DOptions", options)
 

@@ -50,6 +50,7 @@ def test_layers_of_tflite_give_the_bits_of_the_oracle(tmp_path: Path) -> None:
         Binary("MUL", 37, (0.0039, 0.0157, 0.0078), number=127),
         Binary("MUL", 1, (0.0931271, 0.0871547, 0.9113371), (127, -128, -128), rows=30),
         Pool("AVERAGE", 6, (6, 7), (2, 3), (2, 2)),
+        Pool("MAX", 6, (6, 7), (3, 3), (2, 2), is_same=True, activation=RELU),
     )  # fmt: skip
     path = tflite_model(cases, tmp_path / "layers.tflite")
     built = right(path, "mps2-an385", tmp_path, backend="ArmMul", samples=tflite_extremes(path))

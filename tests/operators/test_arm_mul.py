@@ -116,6 +116,26 @@ def test_groups_and_batches_give_the_oracles_bits(
         _check(network, sample, folder)
 
 
+def test_maxima_at_borders_give_the_oracles_bits(tmp_path: Path) -> None:
+    made = LayersModel()
+    for number, (shape, kernel, stride, pad) in enumerate([
+        ((1, 5, 9, 9), (3, 3), 2, (1, 1)), ((2, 3, 6, 5), (2, 2), 1, (1, 1)),
+        ((1, 4, 1, 12), (1, 3), 1, (0, 1)), ((1, 2, 7, 8), (5, 5), 2, (2, 2)),
+    ]):  # fmt: skip
+        how = Quantized(0.05, 7, ("uint8", "int8")[number % 2])
+        y = made.node(
+            "MaxPool", [made.input(shape, how)], kernel_shape=kernel, strides=[stride] * 2,
+            pads=pad * 2,
+        )  # fmt: skip
+        made.output(made.quantized(y, how), how)
+    network = _compiled(path := made.save(tmp_path / "maxima.onnx"))
+    pools = [s.choice.workload for s in network.plan.steps if s.choice.layer.op == "MaxPool"]
+    assert {workload.backend for workload in pools} == {"ArmMul"}
+    for number, sample in enumerate(zip(*np.load(extremes(path)).values(), strict=True)):
+        (folder := tmp_path / str(number)).mkdir()
+        _check(network, sample, folder)
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_conversions_give_the_oracles_bits_of_all_exponents(name: str, tmp_path: Path) -> None:
     """Of scales that no product with a reciprocal divides by, too; of NaN and infinities, and next
