@@ -1,5 +1,5 @@
 """Records what TFLite-Micro and LiteRT compute for the cases of test_tflite.py,
-test_tflite_svdf.py and test_tflite_detection.py.
+test_tflite_svdf.py, test_tflite_signal.py and test_tflite_detection.py.
 
 Run by hand where the packages are installed, which no test needs:
 
@@ -20,7 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from operators import detection_cases, svdf_cases
+from operators import detection_cases, signal_cases, svdf_cases
 from operators.tflite_cases import RECORDED, all_cases
 
 
@@ -61,7 +61,7 @@ def main() -> None:
             (found[case.name],) = _micro(case.content, [case.inputs])
     np.savez_compressed(RECORDED, **found)
     print(f"{len(found)} outputs in {RECORDED}")
-    for cases in (svdf_cases,):
+    for cases in (svdf_cases, signal_cases):
         streams = {
             stream.name: np.stack(_micro(stream.content, [(x,) for x in stream.inputs]))
             for stream in cases.streams()

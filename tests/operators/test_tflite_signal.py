@@ -1,0 +1,112 @@
+"""TFLite-Micro's signal library, step by step and run by run: its bits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from operators.lab import Compiled, run_on_host
+from operators.signal_cases import RECORDED, alone, file, streams
+from tflite_models import Tensor
+
+from mcu_deploy import formats
+from mcu_deploy.agreement.runs import run_oracle
+from mcu_deploy.api.building import build
+from mcu_deploy.api.folder import as_folder
+from mcu_deploy.api.running import open_device
+from mcu_deploy.boards import load_board
+from mcu_deploy.compiler import compile_model
+from mcu_deploy.errors import McuDeployError
+from mcu_deploy.files.samples import Samples
+
+
+def test_the_oracle_gives_what_tflite_micro_gives(tmp_path: Path) -> None:
+    path = tmp_path / "signal.tflite"
+    with np.load(RECORDED) as recorded:
+        for stream in streams():
+            path.write_bytes(stream.content)
+            network = compile_model(path, load_board("host"), name="signal")
+            samples = Samples(tuple((x,) for x in stream.inputs), "made")
+            found = [values[network.outputs[0]] for values in run_oracle(network, samples)]
+            wanted = recorded[stream.name]
+            assert np.array_equal(np.stack(found), wanted), stream.name
+            assert found[0].dtype == wanted.dtype
+            assert len(np.unique(wanted)) > len(found) / 2, stream.name
+
+
+@pytest.mark.parametrize(
+    "board",
+    [
+        pytest.param("host", marks=pytest.mark.needs_host_gcc),
+        *(
+            pytest.param(
+                board, marks=[pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.matrix]
+            )
+            for board in ("mps2-an385", "mps2-an386")
+        ),
+    ],
+)
+def test_boards_give_what_tflite_micro_gives(board: str, tmp_path: Path) -> None:
+    """All of them in one firmware."""
+    cases, files = list(streams()), []
+    for number, stream in enumerate(cases):
+        files.append(tmp_path / f"signal_{number}.tflite")
+        files[-1].write_bytes(stream.content)
+    folder = as_folder(build(files, board, tmp_path / "b", name=[f.stem for f in files]))
+    with np.load(RECORDED) as recorded, open_device(folder) as device:
+        for path, stream in zip(files, cases, strict=True):
+            found = [device.infer(path.stem, [x])[0] for x in stream.inputs]
+            assert np.array_equal(np.stack(found), recorded[stream.name]), stream.name
+
+
+@pytest.mark.needs_host_gcc
+def test_the_ends_of_roots_and_logarithms(tmp_path: Path) -> None:
+    """No root has more than half of its number's 32 or 64 bits, no logarithm more than 15."""
+    numbers = np.array([0, 1, 3, 2**32 - 1, 2**32, 2**64 - 1], np.uint64)
+    roots = [Tensor("x", (6,), "UINT64"), Tensor("shift", (), "INT32")]
+    words = np.array([0, 1, 2, 2**31], np.uint32)
+    logarithm = {"input_correction_bits": 0, "output_scale": 2048}
+    cases = [
+        (alone("SignalFilterBankSquareRoot", roots, Tensor("y", (6,), "UINT32"), {}),
+         (numbers, np.array(0, np.int32)), [0, 1, 2, 65535, 65536, 2**32 - 1]),
+        (alone("SignalFilterBankLog", [Tensor("x", (4,), "UINT32")], Tensor("y", (4,), "INT16"),
+               logarithm), (words,), [0, 0, 1420, 32767]),
+    ]  # fmt: skip
+    items = []
+    for index, (content, inputs, _) in enumerate(cases):
+        path = tmp_path / f"{index}.tflite"
+        path.write_bytes(content)
+        network = compile_model(path, load_board("host"), name=f"c{index}")
+        items.append(Compiled(SimpleNamespace(name=path.stem, inputs=inputs), network))
+    for item, (device,), (_, _, wanted) in zip(
+        items, run_on_host(items, tmp_path), cases, strict=True
+    ):
+        assert device.tolist() == wanted
+        assert item.expected[0].tolist() == wanted
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"shift": 32}, "its tensors or options do not fit together"),
+        ({"fft_length": 96}, "its tensors or options do not fit together"),
+        ({"end_index": 66}, "its tensors or options do not fit together"),
+        ({"snr_shift": -1}, "its tensors or options do not fit together"),
+        ({"output_scale": -1}, "its tensors or options do not fit together"),
+    ],
+)
+def test_what_is_refused(changed: dict[str, Any], told: str, tmp_path: Path) -> None:
+    path = tmp_path / "signal.tflite"
+    path.write_bytes(file("features", 101, 128, **changed))
+    with pytest.raises(McuDeployError, match=told):
+        compile_model(path, load_board("host"), name="signal")
+
+
+def test_an_option_that_is_missing_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "signal.tflite"
+    path.write_bytes(file("y", 50, 64).replace(b"shift\0", b"shirt\0"))
+    with pytest.raises(McuDeployError, match="it lacks the option shift"):
+        formats.load(path)
