@@ -269,9 +269,9 @@ def test_trees_of_one_leaf(tmp_path: Path) -> None:
     before = [helper.make_node("Cast", ["x"], ["features"], to=1)]
     made = trees.model("TreeEnsembleRegressor", attributes, x, outputs)
     _check([Case("leaves", made, (x,))], tmp_path)
-    words = x.astype(np.uint16)
+    words, outputs = x[:1].astype(np.uint16), {"y": ("float32", (1, 2))}
     made = trees.model("TreeEnsembleRegressor", attributes, words, outputs, 3, before)
-    _check([Case("of words", made, (words,))], tmp_path, forms=[_Form(False)])
+    _check([Case("of words", made, (words,))], tmp_path, forms=[_Form(False), _Form(True)])
 
 
 @pytest.mark.needs_host_gcc

@@ -106,6 +106,7 @@ def _create(layer: Layer, costs: Costs) -> Workload:
         "trees_code.c.j2", r=counter("r", x.shape[0]), n=counter("n", targets),
         k=counter("k", targets), sums=sums,
         columns=x.shape[1], targets=targets, trees=text, ctype=y.dtype.c_type,
+        asks=bool((forest.roots >= 0).any()),
         zero=literal(y.dtype.numpy.type(0)), nothing=trees.nothing(layer), keeps=trees.keeps(layer),
     )  # fmt: skip
     name = stem("trees_code", x.dtype.value, *sizes(y.shape))
