@@ -44,7 +44,7 @@ def body(
     outputs = [built] if isinstance(built, str) else built
     outputs = [made("Identity", name) if name in node.input else name for name in outputs]
     imports = [helper.make_opsetid("", opset)]
-    inputs = list(dict.fromkeys(name for name in node.input if name))
+    inputs = list(node.input)
     return helper.make_function("", node.op_type, inputs, outputs, made.nodes, imports)
 
 

@@ -30,6 +30,12 @@ def _case(
     return Case(f"{op} {attributes}", model, inputs)
 
 
+def _reads(case: Case, *names: str) -> Case:
+    """The case with a node that reads these."""
+    case.model.graph.node[0].input[:] = names
+    return case
+
+
 def _real(*shape: int) -> Array:
     return _RNG.standard_normal(shape).astype(np.float32)
 
@@ -71,6 +77,15 @@ def cases() -> list[Case]:
             **conv,
         ),
         _case("FusedConv", (image, _real(1, 4, 5, 4)), kernel, activation="Sigmoid", **conv),
+        # One input is absent, and one is read twice.
+        _reads(
+            _case("FusedConv", (image, _real(1, 4, 5, 4)), {"w": kernel["w"]}, **conv),
+            "x0", "w", "", "x1",
+        ),
+        _reads(
+            _case("SkipLayerNormalization", (_real(1, 3, 8),), {"g": _real(8), "b": _real(8)}),
+            "x0", "x0", "g", "b",
+        ),
     ]  # fmt: skip
 
 
