@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
+from mcu_deploy.formats.onnx_attention import attention, multi_head_attention
 from mcu_deploy.formats.onnx_body import Body, require
 
 # The activations that are fused into a product or a convolution, and their parameters.
@@ -112,12 +113,14 @@ def _bias_gelu(b: Body) -> str:
 
 
 _OPERATORS: Mapping[str, Callable[[Body], str | list[str]]] = {
+    "Attention": attention,
     "BiasGelu": _bias_gelu,
     "FastGelu": _fast_gelu,
     "FusedConv": _fused_conv,
     "FusedGemm": _fused_gemm,
     "FusedMatMul": _fused_matmul,
     "Gelu": lambda b: _gelu(b, b.inputs[0]),
+    "MultiHeadAttention": multi_head_attention,
     "QuickGelu": _quick_gelu,
     "SkipLayerNormalization": _skip_layer_normalization,
 }

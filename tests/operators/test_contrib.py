@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import helper
+from onnx import helper, numpy_helper
 from operators.lab import Array, Case, check_cases, make_model
 
 _RNG = np.random.default_rng(5)
@@ -40,6 +40,24 @@ def _real(*shape: int) -> Array:
     return _RNG.standard_normal(shape).astype(np.float32)
 
 
+def _attention() -> list[Case]:
+    keys = (_real(2, 3, 8), _real(2, 5, 8), _real(2, 5, 4))
+    biased = _case("MultiHeadAttention", keys, num_heads=2)
+    biased.model.graph.node[0].input.extend(["bias", "", "added"])
+    for name, value in (("bias", _real(20)), ("added", _real(1, 2, 3, 5))):
+        biased.model.graph.initializer.append(numpy_helper.from_array(value, name))
+    weights = {"w": _real(6, 14), "b": _real(14)}
+    return [
+        _case("Attention", (_real(2, 3, 8),), {"w": _real(8, 12), "b": _real(12)}, num_heads=2),
+        _case(
+            "Attention", (_real(1, 4, 6),), weights, num_heads=2, qkv_hidden_sizes=[4, 4, 6],
+            unidirectional=1, scale=0.3,
+        ),
+        _case("MultiHeadAttention", keys, num_heads=2, unidirectional=0),
+        biased,
+    ]  # fmt: skip
+
+
 def cases() -> list[Case]:
     x, image = _real(3, 8), _real(1, 2, 5, 6)
     kernel = {"w": _real(4, 2, 3, 3), "b": _real(4)}
@@ -51,6 +69,7 @@ def cases() -> list[Case]:
         _case("BiasGelu", (4 * x,), {"bias": _real(8)}),
         _case("QuickGelu", (x,)),
         _case("QuickGelu", (x,), alpha=0.7),
+        *_attention(),
         _case("FusedMatMul", (x,), {"w": _real(8, 5)}, alpha=0.25),
         _case("FusedMatMul", (_real(2, 4, 3), _real(2, 5, 4)), transA=1, transB=1),
         _case(
