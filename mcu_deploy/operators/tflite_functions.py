@@ -1,10 +1,11 @@
 """TFLite's functions of one element of 8 bits: RELU, RELU6, LEAKY_RELU, LOGISTIC, TANH,
-HARD_SWISH, RSQRT; `AddZeroPoint`, which is a step of SVDF; and `Rescale`, which is one of
-CONCATENATION of uint8.
+HARD_SWISH, RSQRT, and what LiteRT alone computes: ABS, ELU, EXP, GELU, LOG, SQRT; `AddZeroPoint`,
+which is a step of SVDF; and `Rescale`, which is one of CONCATENATION of uint8.
 
 Each is a table of 256 entries that is made with TFLite-Micro's integer arithmetic at compile time,
-so the device only looks up; LOGISTIC, TANH and Rescale of uint8, which TFLite-Micro has not, with
-LiteRT's float32. LEAKY_RELU, LOGISTIC and TANH are computed on int16 as well, element by element.
+so the device only looks up; with LiteRT's float32 what TFLite-Micro has not: LOGISTIC, TANH and
+Rescale of uint8, ELU, EXP, GELU, LOG and SQRT. LEAKY_RELU, LOGISTIC and TANH are computed on int16
+as well, element by element.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def _of_reals(call: Call, x: Integers, function: Callable[[Array], Array]) -> In
     """A function of float32 in the output's steps, as LiteRT makes tables (PopulateLookupTable)."""
     (sx, _), (sy, zero_point) = scalar(call.type(0)), scalar(call.results[0])
     result = function(np.float32(sx) * x.astype(np.float32)) * (np.float32(1) / np.float32(sy))
-    return round_half_away(result) + zero_point
+    return round_half_away(np.clip(result, -(2.0**30), 2.0**30)) + zero_point
 
 
 def _logistic_of_real(x: Array) -> Array:
@@ -112,7 +113,7 @@ def _logistic_of_real(x: Array) -> Array:
 
 
 def _tanh_of_real(x: Array) -> Array:
-    return np.tanh(x.astype(np.float64)).astype(np.float32)
+    return _rounded(np.tanh, x)
 
 
 def _logistic(call: Call, x: Integers) -> Integers:
@@ -166,6 +167,54 @@ def _rsqrt(call: Call, x: Integers) -> Integers:
     return found
 
 
+def _abs(call: Call, x: Integers) -> Integers:
+    (sx, _), (sy, zero_point) = scalar(call.type(0)), scalar(call.results[0])
+    factor = quantize_multiplier(float(np.float32(sx) / np.float32(sy)))
+    return multiply(np.abs(x), *factor) + zero_point
+
+
+def _elu(call: Call, x: Integers) -> Integers:
+    return _of_reals(call, x, lambda r: np.where(r < 0, _rounded(np.expm1, r), r))
+
+
+def _exp(call: Call, x: Integers) -> Integers:
+    return _of_reals(call, x, lambda r: _rounded(np.exp, r))
+
+
+def _gelu(call: Call, x: Integers) -> Integers:
+    """In float32, in the order of reference/gelu.h."""
+    half, one = np.float32(0.5), np.float32(1)
+
+    def by_erfc(r: Array) -> Array:
+        return half * r * _rounded(np.vectorize(math.erfc), r * np.float32(-math.sqrt(0.5)))
+
+    def by_tanh(r: Array) -> Array:
+        inner = np.float32(math.sqrt(2 / math.pi)) * (r + np.float32(0.044715) * r * r * r)
+        return half * r * (one + _rounded(np.tanh, inner))
+
+    return _of_reals(call, x, by_tanh if "approximate" in call.attributes else by_erfc)
+
+
+def _log(call: Call, x: Integers) -> Integers:
+    """The lowest output of what is not positive."""
+    result = _of_reals(call, np.maximum(x, 1), lambda r: _rounded(np.log, r))
+    result[x <= 0] = call.results[0].dtype.range[0]
+    return result
+
+
+def _sqrt(call: Call, x: Integers) -> Integers:
+    """Truncated; of less than 0, for which LiteRT ends the run, what it is of 0."""
+    (sx, _), (sy, zero_point) = scalar(call.type(0)), scalar(call.results[0])
+    root = np.sqrt(np.float32(sx) * np.maximum(x, 0).astype(np.float32))
+    return np.trunc(root / np.float32(sy)).astype(np.int64) + zero_point
+
+
+def _rounded(function: Callable[[Array], Array], x: Array) -> Array:
+    """A function of float32, computed in float64 and rounded once."""
+    with np.errstate(over="ignore"):
+        return np.asarray(function(x.astype(np.float64))).astype(np.float32)
+
+
 def _add_zero_point(call: Call, x: Integers) -> Integers:
     """An integer around 0 plus the output's zero point, of which the low 8 bits are kept."""
     return (x + scalar(call.results[0])[1]).astype(np.int8).astype(np.int64)
@@ -202,6 +251,12 @@ FUNCTIONS: Mapping[str, Callable[[Call, Integers], Integers]] = {
     "Tanh": _tanh,
     "HardSwish": _hard_swish,
     "Rsqrt": _rsqrt,
+    "Abs": _abs,
+    "Elu": _elu,
+    "Exp": _exp,
+    "Gelu": _gelu,
+    "Log": _log,
+    "Sqrt": _sqrt,
     "AddZeroPoint": _add_zero_point,
     "Rescale": _rescale,
 }

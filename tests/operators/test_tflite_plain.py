@@ -243,6 +243,24 @@ def transposed_convolutions() -> Iterator[Case]:
                     ("TransposeConvOptions", options))  # fmt: skip
 
 
+def tables() -> Iterator[Case]:
+    """All bytes; of LOG those that are not positive too, of SQRT none below 0 (LiteRT ends)."""
+    every = np.arange(-128, 128, dtype=np.int8).reshape(1, 256)
+    for kind, options in (
+        ("ABS", {}), ("ELU", {}), ("EXP", {}), ("GELU", {}), ("GELU", {"Approximate": True}),
+        ("LOG", {}), ("SQRT", {}),
+    ):  # fmt: skip
+        for scale, zero, y_scale, y_zero in ((0.05, 3, 0.04, -20), (0.02, -128, 0.02, -128)):
+            x = int8("x", (1, 256), scale, -128 if kind == "SQRT" else zero)
+            operator = Operator(kind, ("x",), ("y",), f"{kind.title()}Options" if options else "",
+                                options)  # fmt: skip
+            content = write([x, int8("y", (1, 256), y_scale, y_zero)], [operator], ["x"], ["y"])
+            yield Case(f"{kind} of int8 {options or ''} {scale}", content, (every,))
+    for by_tanh in (False, True):
+        yield _case("GELU", [_real("x", 2, 9)], [_real("y", 2, 9)],
+                    ("GeluOptions", {"Approximate": by_tanh}))  # fmt: skip
+
+
 def volumes() -> Iterator[Case]:
     """SAME and VALID, strides and dilations that differ along the axes, odd elements to crop."""
     rng = np.random.default_rng(6)
@@ -269,6 +287,7 @@ _ONES = {f"{what}{axis}{end}": 1 for axis in "DHW"
 def _all() -> list[Case]:
     return [
         *cases(), *blocks(), *more(), *integers(), *transposed_convolutions(), *volumes(),
+        *tables(),
     ]  # fmt: skip
 
 

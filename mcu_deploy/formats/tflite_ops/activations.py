@@ -169,6 +169,30 @@ def _leaky_relu(operation: Operation, graph: GraphBuilder) -> None:
     graph.add_function(operation, "LeakyRelu", {"alpha": alpha}, domain)
 
 
+def table_or_float(op: str) -> Any:
+    """A function of float32, and of int8 a table."""
+
+    def convert(operation: Operation, graph: GraphBuilder) -> None:
+        _add_table_or_float(operation, graph, op, {})
+
+    return convert
+
+
+def _add_table_or_float(
+    operation: Operation, graph: GraphBuilder, op: str, attributes: dict[str, Any]
+) -> None:
+    x, y = operation.input(0), operation.output
+    is_table = {x.type.dtype, y.type.dtype} == {DType.INT8} and not is_float(operation, x, y)
+    if not is_table:
+        require_float(operation, x, y)
+    graph.add_function(operation, op, attributes, DOMAIN if is_table else "")
+
+
+def _gelu(operation: Operation, graph: GraphBuilder) -> None:
+    by_tanh = operation.options(tflite.GeluOptions).Approximate()
+    _add_table_or_float(operation, graph, "Gelu", {"approximate": "tanh"} if by_tanh else {})
+
+
 def _domain(operation: Operation, wide: bool = False) -> str:
     """ONNX's for float32, ours for 8 bits, or, if it is computed so, for int16."""
     x, y = operation.input(0), operation.output
@@ -200,12 +224,13 @@ CONVERTERS = {
     "LOGISTIC": _function("Sigmoid", Quantization((1 / 256,), (-128,))),
     "TANH": _function("Tanh", Quantization((1 / 128,), (0,))),
     "HARD_SWISH": _hard_swish,
-    "ABS": of_reals("Abs"),
+    "ABS": table_or_float("Abs"),
     "CEIL": of_reals("Ceil"),
-    "ELU": of_reals("Elu"),
-    "EXP": of_reals("Exp"),
+    "ELU": table_or_float("Elu"),
+    "GELU": _gelu,
+    "EXP": table_or_float("Exp"),
     "FLOOR": of_reals("Floor"),
     "NEG": of_reals("Neg"),
     "SIGN": of_reals("Sign"),
-    "SQRT": of_reals("Sqrt"),
+    "SQRT": table_or_float("Sqrt"),
 }

@@ -15,7 +15,12 @@ import tflite
 from mcu_deploy.formats.tflite_graph import GraphBuilder
 from mcu_deploy.formats.tflite_operation import Operation, TfliteTensor
 from mcu_deploy.formats.tflite_ops import DOMAIN
-from mcu_deploy.formats.tflite_ops.activations import is_float, of_reals, require_float
+from mcu_deploy.formats.tflite_ops.activations import (
+    is_float,
+    of_reals,
+    require_float,
+    table_or_float,
+)
 from mcu_deploy.ir import DType, TensorType
 
 
@@ -245,7 +250,7 @@ CONVERTERS = {
     "ATAN2": of_reals("Atan2", "mcu"),
     "SIN": of_reals("Sin"),
     "COS": of_reals("Cos"),
-    "LOG": of_reals("Log"),
+    "LOG": table_or_float("Log"),
     "POW": of_reals("Pow"),
     "PRELU": _prelu,
     "ROUND": of_reals("Round"),

@@ -1,4 +1,4 @@
-"""CONV_3D and CONV_3D_TRANSPOSE: windows that slide along three axes, of float32 alone in TFLite."""
+"""CONV_3D and CONV_3D_TRANSPOSE, float32 in TFLite: what slides a window along three axes."""
 
 from __future__ import annotations
 

@@ -254,7 +254,7 @@ def add_transpose_conv(
     strides: tuple[int, int],
     bounds: Bounds,
 ) -> None:
-    """A ConvTranspose to the shape of the output. inputs: x, weights (M, rows, columns, C), bias."""
+    """A ConvTranspose to the output's shape. inputs: x, weights (M, rows, columns, C), bias."""
     (x, weights, bias), y = inputs, operation.output
     if weights.type.rank != 4:
         raise operation.damaged("its weights have not four axes")
