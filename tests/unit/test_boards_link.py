@@ -92,10 +92,10 @@ def test_the_boards_link(name: str, tmp_path: Path) -> None:
 
 def test_a_second_core_costs_a_program_nothing_that_does_not_use_it(tmp_path: Path) -> None:
     board = load_board("mps2-an521")
-    sections = _sections(build(board, ECHO, tmp_path))
+    sections = _sections(build(board, ECHO, tmp_path, "-O0"))
     assert ".second_core_stack" not in sections or sections[".second_core_stack"][1] == 0
     source = Path(__file__).parents[1] / "device" / "second_core" / "second_core.c"
-    sections = _sections(build(board, (source,), tmp_path))
+    sections = _sections(build(board, (source,), tmp_path, "-O0"))
     assert board.second_core is not None
     stacks = board.second_core.stack_bytes + board.second_core.handler_stack_bytes
     assert sections[".second_core_stack"][1] == stacks
@@ -103,7 +103,7 @@ def test_a_second_core_costs_a_program_nothing_that_does_not_use_it(tmp_path: Pa
 
 @pytest.mark.needs_host_gcc
 def test_the_host_links(tmp_path: Path) -> None:
-    elf = build(load_board("host"), ECHO, tmp_path)
+    elf = build(load_board("host"), ECHO, tmp_path, "-O0")
     with elf.open("rb") as stream:
         assert ELFFile(stream).header["e_type"] == "ET_EXEC", "a fixed load address"
 
@@ -119,7 +119,7 @@ def test_stack_and_data_may_live_in_different_memories(tmp_path: Path) -> None:
         "[roles]", '[memories.ccm]\norigin = 0x1000_0000\nsize = "64K"\nkind = "ram"\n\n[roles]'
     )
     board = _own(tmp_path, "cortex-m4", 'fpu = "fpv4-sp-d16"', text)
-    elf = build(board, ECHO, tmp_path)
+    elf = build(board, ECHO, tmp_path, "-O0")
     assert symbol_values(elf)["__stack_limit"] == 0x1000_0000
     assert _sections(elf)[".bss"][0] >= 0x2000_0000
 
@@ -144,7 +144,7 @@ def test_a_program_that_is_too_large_names_the_memory(tmp_path: Path) -> None:
     )
     board = _own(tmp_path, "cortex-m4", 'fpu = "fpv4-sp-d16"')
     with pytest.raises(AssertionError, match=r"region `sram' overflowed"):
-        build(board, (source,), tmp_path)
+        build(board, (source,), tmp_path, "-O0")
 
 
 def test_the_weights_of_an547_lie_in_its_sram_and_the_code_in_itcm(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_the_weights_of_an547_lie_in_its_sram_and_the_code_in_itcm(tmp_path: Pat
         "void mcu_firmware_main(void) {\n"
         "    volatile uint32_t i = 0;\n    for (;;) { i = weights[i]; }\n}\n"
     )
-    elf = build(board, (source,), tmp_path)
+    elf = build(board, (source,), tmp_path, "-O0")
     symbols = symbol_values(elf)
     assert board.memory("sram").origin <= symbols["weights"] < board.memory("sram").end
     assert symbols["mcu_firmware_main"] < board.memory("itcm").end
