@@ -9,6 +9,7 @@ from arm_dsp_tree_cases import digits
 from cpu_ref_cases import CASES, named
 from cpu_ref_layers import convolution, write
 from cpu_ref_tflite import model as tflite_model
+from operators import signal_cases
 from sampling import first
 
 from mcu_deploy.api.building import build
@@ -109,6 +110,15 @@ def test_prices_of_tflite_layers_are_what_they_take(plane: int, board: str, tmp_
     path.write_bytes(content)
     found, met = _misses(path, board, tmp_path / "build", names)
     assert found == [] and len(met) >= len(names)
+
+
+@pytest.mark.parametrize("length", first([128, 64, 1024]))
+def test_prices_of_a_preprocessor_are_what_it_takes(length: int, tmp_path: Path) -> None:
+    path = tmp_path / "layers.tflite"
+    path.write_bytes(signal_cases.file("features", length * 4 // 5, length))
+    names = {"y", "scaled", "spectrum", "energies", "sums", "roots", "less", "gained", "features"}
+    found, met = _misses(path, _BOARDS[1], tmp_path / "build", names)
+    assert found == [] and met == names
 
 
 @pytest.mark.parametrize(

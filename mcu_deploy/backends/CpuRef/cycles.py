@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Mapping
 
 from mcu_deploy.arithmetic import activation_bounds
-from mcu_deploy.backends.CpuRef import window_cycles
+from mcu_deploy.backends.CpuRef import signal_cycles, window_cycles
 from mcu_deploy.backends.CpuRef.cores import core_of, factor
 from mcu_deploy.backends.CpuRef.kernels import resizing
 from mcu_deploy.backends.CpuRef.kernels.padding import lines_of
@@ -53,11 +53,10 @@ _ELEMENT: Mapping[str, float | tuple[float, float]] = {
     **dict.fromkeys(("Relu", "LeakyRelu", "ThresholdedRelu"), 12),
     **dict.fromkeys(("Sqrt", "Reciprocal"), 22),
     **dict.fromkeys(("HardSigmoid", "HardSwish"), 17),
-    "Sign": 12.5, "Clip": 14.2, "Shrink": 14.7, "PRelu": 14, "Softsign": 24,
-    "Floor": 40, "Ceil": 39, "Round": 54,
-    "Sigmoid": 149, "Tanh": 200, "Erf": 175, "Exp": 133, "Log": 106, "Softplus": 263,
-    "Elu": 70, "Celu": 70, "Selu": 72, "Mish": 515, "Gelu": 205, "Swish": 160, "Pow": 284,
-    "Sin": 113, "Cos": 117, "Tan": 183, "Asin": 145, "Acos": 129, "Atan": 134,
+    "Sign": 12.5, "Clip": 14.2, "Shrink": 14.7, "PRelu": 14, "Softsign": 24, "Floor": 40,
+    "Ceil": 39, "Round": 54, "Sigmoid": 149, "Tanh": 200, "Erf": 175, "Exp": 133, "Log": 106,
+    "Softplus": 263, "Elu": 70, "Celu": 70, "Selu": 72, "Mish": 515, "Gelu": 205, "Swish": 160,
+    "Pow": 284, "Sin": 113, "Cos": 117, "Tan": 183, "Asin": 145, "Acos": 129, "Atan": 134,
     "Sinh": 225, "Cosh": 195, "Asinh": 228, "Acosh": 95, "Atanh": 162,
     **dict.fromkeys(("Add", "Sub", "Mul"), (11, 51)),
     "Div": (24, 64), "Max": (15, 54), "Min": (15, 54), "Sum": (11, 54), "Mean": (12, 60),
@@ -397,4 +396,5 @@ _FORMULAS: Mapping[str, Callable[[Layer], float]] = {
     "Pad": _padded,
     "Resize": _resized,
     "TreeEnsemble": _trees,
+    **signal_cycles.FORMULAS,
 }
