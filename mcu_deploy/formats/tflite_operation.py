@@ -175,7 +175,8 @@ class Operation:
         """An error for sizes or values that do not fit together."""
         remedy = OPEN_SIZES if self.is_open else "The model is damaged; convert it again."
         name = f"{self.kind} {shorten(self.name)!r}"
-        return ModelError(f"{name} of the model cannot be computed: {clause}. {remedy}")
+        told = f"{name} of the model cannot be computed: {clause}. {remedy}"
+        return ModelError(told)
 
     @property
     def is_open(self) -> bool:
