@@ -9,7 +9,7 @@ arrays that hold int32 values.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -167,7 +167,8 @@ def _arrays(reals: list[float]) -> tuple[Integers, Integers]:
 
 @dataclass(frozen=True)
 class Sum:
-    """How Add and Sub bring two tensors to one scale, and their sum to the output's.
+    """How Add and Sub bring two tensors to one scale, and their sum to the output's; and how
+    SquaredDifference does so with the square of their difference.
 
     Each pair is a multiplier and its shift. before: what comes in front, a shift to the left; the
     bits that 8-bit inputs have room for, or `WIDE` for int16.
@@ -178,7 +179,7 @@ class Sum:
     result: tuple[int, int]
     before: int = 20
 
-    SHIFT, WIDE = 20, 15
+    SHIFT, WIDE, SQUARED = 20, 15, 7
 
     @classmethod
     def of(cls, a: TensorType, b: TensorType, y: TensorType) -> Sum:
@@ -191,6 +192,13 @@ class Sum:
             quantize_multiplier(twice / (2**before * scalar(y)[0])),
             before,
         )
+
+    @classmethod
+    def squared(cls, a: TensorType, b: TensorType, y: TensorType) -> Sum:
+        """Of SquaredDifference: fewer bits in front, so that 32 hold the square."""
+        twice = 2 * max(scalar(a)[0], scalar(b)[0])
+        scaled = quantize_multiplier(twice**2 / (2 ** (2 * cls.SQUARED) * scalar(y)[0]))
+        return replace(cls.of(a, b, y), result=scaled, before=cls.SQUARED)
 
 
 def product_multiplier(a: TensorType, b: TensorType, y: TensorType) -> tuple[int, int]:

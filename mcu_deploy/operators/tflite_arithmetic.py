@@ -1,6 +1,6 @@
-"""TFLite's quantized ADD, SUB, MUL and PRELU with broadcasting; CONV_2D and DEPTHWISE_CONV_2D,
-which are one operator, Conv; TRANSPOSE_CONV, which is ConvTranspose; FULLY_CONNECTED;
-BATCH_MATMUL, which is MatMul.
+"""TFLite's quantized ADD, SUB, MUL, SQUARED_DIFFERENCE and PRELU with broadcasting; CONV_2D and
+DEPTHWISE_CONV_2D, which are one operator, Conv; TRANSPOSE_CONV, which is ConvTranspose;
+FULLY_CONNECTED; BATCH_MATMUL, which is MatMul.
 
 Inputs and attributes of Conv are ONNX's (Conv-11): x (N, C, H, W), w (M, C/group, kH, kW), bias
 (M); of ConvTranspose w is (C, M, kH, kW). FullyConnected is y = x w^T + bias: x (rows, depth), w
@@ -48,11 +48,12 @@ def centred(call: Call, index: int) -> Integers:
 
 
 def _sum(call: Call) -> list[Array]:
-    factors = Sum.of(call.type(0), call.type(1), call.results[0])
+    is_square = call.op == "SquaredDifference"
+    factors = (Sum.squared if is_square else Sum.of)(call.type(0), call.type(1), call.results[0])
     left = multiply(centred(call, 0) << factors.before, *factors.left)
     right = multiply(centred(call, 1) << factors.before, *factors.right)
     total = left + right if call.op == "Add" else left - right
-    return finished(call, multiply(total, *factors.result))
+    return finished(call, multiply(total**2 if is_square else total, *factors.result))
 
 
 def _product(call: Call) -> list[Array]:
@@ -131,6 +132,7 @@ def _rows_times_weights(call: Call) -> int:
 OPERATORS = (
     Operator("Add", _sum, domain="tflite", broadcasts=True, monotone=True),
     Operator("Sub", _sum, domain="tflite", broadcasts=True, monotone=True),
+    Operator("SquaredDifference", _sum, domain="tflite", broadcasts=True),
     Operator("Mul", _product, domain="tflite", broadcasts=True),
     Operator("PRelu", _prelu, domain="tflite", broadcasts=True),
     Operator("Conv", _conv, conv.macs, domain="tflite"),

@@ -45,6 +45,7 @@ def _of_sums(call: Call, multiplier: Integers, shift: Integers) -> object:
 _MADE: Mapping[str, Callable[[Call], object]] = {
     "Add": lambda call: Sum.of(*_types(call)),
     "Sub": lambda call: Sum.of(*_types(call)),
+    "SquaredDifference": lambda call: Sum.squared(*_types(call)),
     "Mul": lambda call: product_multiplier(*_types(call)),
     "PRelu": lambda call: prelu_factors(call),
     "Conv": lambda call: _of_sums(call, *convolution_multipliers(*_scalings(call))),

@@ -261,6 +261,19 @@ def tables() -> Iterator[Case]:
                     ("GeluOptions", {"Approximate": by_tanh}))  # fmt: skip
 
 
+def squares() -> Iterator[Case]:
+    rng = np.random.default_rng(7)
+    for scales, b_shape in (((0.05, 0.05, 0.1), (3, 1, 9)), ((0.03, 0.07, 0.5), (9,))):
+        types = zip(
+            "aby", ((2, 3, 5, 9), b_shape, (2, 3, 5, 9)), scales, (3, -7, -128), strict=True
+        )
+        tensors = [int8(name, shape, scale, zero) for name, shape, scale, zero in types]
+        operator = Operator("SQUARED_DIFFERENCE", ("a", "b"), ("y",))
+        given = [rng.integers(-128, 128, t.shape).astype(np.int8) for t in tensors[:2]]
+        content = write(tensors, [operator], ["a", "b"], ["y"])
+        yield Case(f"SQUARED_DIFFERENCE of int8 {b_shape}", content, tuple(given))
+
+
 def volumes() -> Iterator[Case]:
     """SAME and VALID, strides and dilations that differ along the axes, odd elements to crop."""
     rng = np.random.default_rng(6)
@@ -287,7 +300,7 @@ _ONES = {f"{what}{axis}{end}": 1 for axis in "DHW"
 def _all() -> list[Case]:
     return [
         *cases(), *blocks(), *more(), *integers(), *transposed_convolutions(), *volumes(),
-        *tables(),
+        *tables(), *squares(),
     ]  # fmt: skip
 
 

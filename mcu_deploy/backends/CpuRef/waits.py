@@ -174,7 +174,10 @@ def _for_constants(layer: Layer, flash: _Flash) -> float:
             w = arrays[0]
             kept = sum(type_.bytes for type_ in arrays)
             return flash.in_order(w.dtype.bytes * layer.macs, w.dtype.bytes, kept)
-        case "Add" | "Sub" | "Mul" | "Div" | "PRelu" | "LayerNormalization" | "BatchNormalization":
+        case (
+            "Add" | "Sub" | "SquaredDifference" | "Mul" | "Div" | "PRelu"
+            | "LayerNormalization" | "BatchNormalization"
+        ):  # fmt: skip
             # Each element has one of each array; of a batch normalization two become one.
             used = arrays[layer.op == "BatchNormalization" :]
             kept = sum(a.bytes for a in used)

@@ -93,6 +93,17 @@ def _prelu(operation: Operation, graph: GraphBuilder) -> None:
     graph.add(operation, "PRelu", inputs, y, domain=DOMAIN if quantized else "", order=order)
 
 
+def _squared_difference(operation: Operation, graph: GraphBuilder) -> None:
+    """Of int8 as LiteRT computes it: a Sub whose result is squared before it is rounded."""
+    a, b, y = operation.input(0), operation.input(1), operation.output
+    if {t.type.dtype for t in (a, b, y)} == {DType.INT8} and not is_float(operation, a, b, y):
+        order = graph.common_order(a, b)
+        inputs = [graph.read(a, order), graph.read(b, order)]
+        graph.add(operation, "SquaredDifference", inputs, y, {}, DOMAIN, order)
+    else:
+        _after("Sub", "Mul")(operation, graph)
+
+
 def _square(operation: Operation, graph: GraphBuilder) -> None:
     x, y = operation.input(0), operation.output
     require_float(operation, x, y)
@@ -256,7 +267,7 @@ CONVERTERS = {
     "ROUND": of_reals("Round"),
     "RSQRT": _rsqrt,
     "SQUARE": _square,
-    "SQUARED_DIFFERENCE": _after("Sub", "Mul"),
+    "SQUARED_DIFFERENCE": _squared_difference,
     "LOG_SOFTMAX": _log_softmax,
     "CAST": _cast,
     "TILE": _tile,

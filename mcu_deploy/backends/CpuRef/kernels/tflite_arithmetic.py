@@ -1,4 +1,5 @@
-"""Add, Sub, Mul and PRelu of TFLite models: integers scaled to one another, with broadcasting."""
+"""Add, Sub, Mul, SquaredDifference and PRelu of TFLite models: integers scaled to one another, with
+broadcasting."""
 
 from __future__ import annotations
 
@@ -49,13 +50,16 @@ def _create(layer: Layer) -> Workload:
         scaled = f"left >= 0 ? {multiplied('left', identity)} : "
         scaled += multiplied("left * right", negative)
     else:
-        factors = Sum.of(a.type, b.type, y.type)
+        is_square = layer.op == "SquaredDifference"
+        factors = (Sum.squared if is_square else Sum.of)(a.type, b.type, y.type)
         left, right = (
             multiplied(f"{element} * {1 << factors.before}", factor)
             for element, factor in zip(elements, (factors.left, factors.right), strict=True)
         )
-        symbol = "+" if layer.op == "Add" else "-"
-        scaled = multiplied(f"left {symbol} right", factors.result)
+        total = "left + right" if layer.op == "Add" else "left - right"
+        if is_square:
+            total = f"({total}) * ({total})"
+        scaled = multiplied(total, factors.result)
     name = stem(layer.op.lower(), y.type.dtype.value, *loops.extents)
     body = render(
         "tflite_binary.c.j2", extents=loops.extents, left=left, right=right, scaled=scaled,
@@ -70,5 +74,5 @@ def _create(layer: Layer) -> Workload:
 
 KERNELS = tuple(
     Kernel(op, _supports, _create, LayoutRule.SAME, "tflite")
-    for op in ("Add", "Sub", "Mul", "PRelu")
+    for op in ("Add", "Sub", "Mul", "SquaredDifference", "PRelu")
 )
