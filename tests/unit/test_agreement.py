@@ -15,7 +15,7 @@ import pytest
 from onnx import NodeProto, TensorProto, helper
 from operators.lab import Array, Case, make_model
 from operators.test_lowering import lowered
-from tflite_models import Operator, Tensor, write
+from tflite_models import Operator, Tensor, constant, int8, write
 
 from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.agreement import metrics
@@ -333,6 +333,18 @@ def test_litert_runs_what_it_has_no_reference_kernel_of(
     found = run_reference(model, [[x]])
     assert isinstance(found, Reference) and found.settings.startswith(kernels)
     assert np.array_equal(found.outputs[0][0], np.abs(x) if op == "ABS" else [-2, 1])
+
+
+@_needs_litert
+def test_litert_sums_bytes_with_the_kernel_that_does(tmp_path: Path) -> None:
+    model, x = tmp_path / "m.tflite", np.array([[-120, 5, 7]], np.int8)
+    tensors = [int8("x", (1, 3), 0.5, -128), constant("axis", np.array([1], np.int32))]
+    tensors.append(int8("y", (1,), 2.0, -128))
+    operator = Operator("SUM", ("x", "axis"), ("y",), "ReducerOptions", {})
+    model.write_bytes(write(tensors, [operator], ["x"], ["y"]))
+    found = run_reference(model, [[x]])
+    assert isinstance(found, Reference)
+    assert found.outputs[0][0] == [(8 + 133 + 135) // 4 - 128]
 
 
 @pytest.mark.needs_host_gcc
