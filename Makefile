@@ -3,8 +3,9 @@
 .PHONY: help setup demo test test-all test-times mutants golden bench campaign docs renode litert lint format clean
 
 # With Python's cache of compiled modules, whatever the environment says: the tests start many
-# processes.
-PYTHON_TESTS := env -u PYTHONDONTWRITEBYTECODE .venv/bin/python -m pytest -n 2 --dist worksteal
+# processes. Hypothesis loads no plugins: of what is installed trio has one, which imports all of it.
+PYTHON_TESTS := env -u PYTHONDONTWRITEBYTECODE HYPOTHESIS_NO_PLUGINS=1 \
+	.venv/bin/python -m pytest -n 2 --dist worksteal
 
 help: ## what there is to type
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
