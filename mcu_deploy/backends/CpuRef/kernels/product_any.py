@@ -29,7 +29,7 @@ def supports(layer: Layer) -> Support:
     for operand in layer.inputs:
         if operand is not None and (operand.type.dtype is not dtype or dtype not in _TYPES):
             return no(
-                f"it multiplies matrices of one type of float or of 32 bits, not {operand.type}"
+                f"it multiplies matrices of one type, float or of 32 or 64 bits, not {operand.type}"
             )
     if dtype.is_integer and any(layer.attributes.get(k, 1.0) != 1.0 for k in ("alpha", "beta")):
         return no("it does not scale integers by alpha or beta")
