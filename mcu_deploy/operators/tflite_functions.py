@@ -206,7 +206,8 @@ def _sqrt(call: Call, x: Integers) -> Integers:
     """Truncated; of less than 0, for which LiteRT ends the run, what it is of 0."""
     (sx, _), (sy, zero_point) = scalar(call.type(0)), scalar(call.results[0])
     root = np.sqrt(np.float32(sx) * np.maximum(x, 0).astype(np.float32))
-    return np.trunc(root / np.float32(sy)).astype(np.int64) + zero_point
+    whole: Integers = np.trunc(root / np.float32(sy)).astype(np.int64)
+    return whole + zero_point
 
 
 def _rounded(function: Callable[[Array], Array], x: Array) -> Array:
