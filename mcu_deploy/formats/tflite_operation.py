@@ -162,9 +162,15 @@ class Operation:
         read.Init(self._options.Bytes, self._options.Pos)
         return read  # type: ignore[no-any-return]
 
-    def require_alike(self, *tensors: TfliteTensor) -> None:
-        """Raises where integers that are moved as they are would not mean the same numbers."""
+    def require_alike(self, *tensors: TfliteTensor, compared: bool = False) -> None:
+        """Raises where integers that are moved, or compared, as they are would not mean the same
+        numbers."""
         kinds = {(tensor.type.dtype, tensor.type.quantization) for tensor in tensors}
+        if len(kinds) > 1 and compared:
+            raise self.unsupported(
+                "compares integers of different types or scales",
+                "mcu-deploy compares them as they are; convert the model without quantization.",
+            )
         if len(kinds) > 1:
             raise self.unsupported(
                 "moves integers between tensors of different types or scales",
@@ -194,7 +200,9 @@ class Refused(UnsupportedError):
 
     def __init__(self, operation: Operation, clause: str, remedy: str) -> None:
         super().__init__(f"{operation.kind} {shorten(operation.name)!r} {clause}. {remedy}")
-        self.clause = f"it {clause}; {remedy[:1].lower()}{remedy[1:].rstrip('.')}"
+        # A name (TFLite) keeps its capitals.
+        first = remedy[:1] if remedy[1:2].isupper() else remedy[:1].lower()
+        self.clause = f"it {clause}; {first}{remedy[1:].rstrip('.')}"
 
 
 @dataclass(frozen=True)

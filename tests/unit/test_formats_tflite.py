@@ -134,6 +134,19 @@ def test_operators_that_are_unknown_are_listed_with_a_tensor(path: Path) -> None
     assert "UNIQUE 'y': it is not read from TFLite files" in text
 
 
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("GREATER", "it compares integers of different types or scales; mcu-deploy compares them"),
+        ("MAXIMUM", "it moves integers between tensors of different types or scales; TFLite-Micro"),
+    ],
+)
+def test_integers_of_two_scales_are_refused(kind: str, said: str, path: Path) -> None:
+    y = Tensor("y", (1, 4), "BOOL") if kind == "GREATER" else int8("y", (1, 4), 0.5, 0)
+    other = constant("c", np.zeros(4, np.int8), [0.25])
+    assert said in refused(path, _one(kind, [int8("x", (1, 4), 0.5, 0), other, y], ("x", "c")))
+
+
 def test_another_input_shape_is_refused_with_the_files_own(path: Path) -> None:
     text = refused(path, small_model(), {"x": [4, 8, 8, 3]})
     assert "[1, 8, 8, 3]" in text

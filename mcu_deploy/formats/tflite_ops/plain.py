@@ -31,7 +31,7 @@ def _alike(op: str, data: Sequence[int], negated: bool = False, moves: bool = Tr
     def convert(operation: Operation, graph: GraphBuilder) -> None:
         y = operation.output
         alike = [operation.input(k) for k in data] + ([y] if moves else [])
-        operation.require_alike(*alike)
+        operation.require_alike(*alike, compared=not moves)
         inputs = [graph.read(tensor) for tensor in operation.given]
         if not negated:
             graph.add(operation, op, inputs, y)
