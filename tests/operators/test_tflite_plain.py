@@ -89,7 +89,9 @@ def cases() -> Iterator[Case]:
         ("LESS_EQUAL", "LessEqual"), ("GREATER_EQUAL", "GreaterEqual"),
     ):  # fmt: skip
         numbers = [Tensor(name, X, "INT32") for name in "ab"]
-        yield _case(kind, numbers, [_bools("y", *X)], (f"{table}Options", {}))
+        steps = [int8("a", X, 0.0035, 3), int8("b", X, 0.001, -7)]
+        for inputs in (numbers, steps):
+            yield _case(kind, inputs, [_bools("y", *X)], (f"{table}Options", {}))
     for kind, table in (("LOGICAL_AND", "LogicalAnd"), ("LOGICAL_OR", "LogicalOr")):
         truths = [_bools(name, *X) for name in "ab"]
         yield _case(kind, truths, [_bools("y", *X)], (f"{table}Options", {}))

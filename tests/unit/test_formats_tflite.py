@@ -138,12 +138,18 @@ def test_operators_that_are_unknown_are_listed_with_a_tensor(path: Path) -> None
     ("kind", "said"),
     [
         ("GREATER", "it compares integers of different types or scales; mcu-deploy compares them"),
+        (
+            "LESS",
+            "it compares 'c', which has several scales, or one of 1 or more; TFLite-Micro has",
+        ),
         ("MAXIMUM", "it moves integers between tensors of different types or scales; TFLite-Micro"),
     ],
 )
 def test_integers_of_two_scales_are_refused(kind: str, said: str, path: Path) -> None:
-    y = Tensor("y", (1, 4), "BOOL") if kind == "GREATER" else int8("y", (1, 4), 0.5, 0)
-    other = constant("c", np.zeros(4, np.int8), [0.25])
+    is_comparison = kind != "MAXIMUM"
+    y = Tensor("y", (1, 4), "BOOL") if is_comparison else int8("y", (1, 4), 0.5, 0)
+    plain = constant("c", np.zeros(4, np.int32))
+    other = plain if kind == "GREATER" else constant("c", np.zeros(4, np.int8), [1.0])
     assert said in refused(path, _one(kind, [int8("x", (1, 4), 0.5, 0), other, y], ("x", "c")))
 
 

@@ -1,7 +1,7 @@
-"""What ONNX has an operator for that means the same: MINIMUM, MAXIMUM, comparisons, truth values,
-SELECT, CAST, TILE, ARG_MAX, BATCH_MATMUL, CUMSUM, L2_NORMALIZATION and their kin.
+"""What ONNX has an operator for that means the same: MINIMUM, MAXIMUM, truth values, SELECT, CAST,
+TILE, ARG_MAX, BATCH_MATMUL, CUMSUM, L2_NORMALIZATION and their kin.
 
-Of quantized tensors only where integers of one scale are moved or compared as they are.
+Of quantized tensors only where integers of one scale are moved as they are.
 """
 
 from __future__ import annotations
@@ -24,21 +24,13 @@ from mcu_deploy.formats.tflite_ops.activations import (
 from mcu_deploy.ir import DType, TensorType
 
 
-def _alike(op: str, data: Sequence[int], negated: bool = False, moves: bool = True) -> Any:
-    """An operator on tensors of one type. data: the inputs that have it, and if it moves their
-    elements the output. negated: the opposite of the result is wanted."""
+def _alike(op: str, data: Sequence[int]) -> Any:
+    """An operator that moves elements of one type. data: the inputs that have it, as the output."""
 
     def convert(operation: Operation, graph: GraphBuilder) -> None:
         y = operation.output
-        alike = [operation.input(k) for k in data] + ([y] if moves else [])
-        operation.require_alike(*alike, compared=not moves)
-        inputs = [graph.read(tensor) for tensor in operation.given]
-        if not negated:
-            graph.add(operation, op, inputs, y)
-            return
-        result = graph.edge(f"{y.name} negated", y.type)
-        graph.add(operation, op, inputs, result)
-        graph.add(operation, "Not", [result], y)
+        operation.require_alike(*(operation.input(k) for k in data), y)
+        graph.add(operation, op, [graph.read(tensor) for tensor in operation.given], y)
 
     return convert
 
@@ -247,12 +239,6 @@ CONVERTERS = {
     "ZEROS_LIKE": _zeros_like,
     "MINIMUM": _alike("Min", (0, 1)),
     "MAXIMUM": _alike("Max", (0, 1)),
-    "EQUAL": _alike("Equal", (0, 1), moves=False),
-    "NOT_EQUAL": _alike("Equal", (0, 1), moves=False, negated=True),
-    "LESS": _alike("Less", (0, 1), moves=False),
-    "LESS_EQUAL": _alike("LessOrEqual", (0, 1), moves=False),
-    "GREATER": _alike("Greater", (0, 1), moves=False),
-    "GREATER_EQUAL": _alike("GreaterOrEqual", (0, 1), moves=False),
     "LOGICAL_AND": _alike("And", (0, 1)),
     "LOGICAL_OR": _alike("Or", (0, 1)),
     "LOGICAL_NOT": _alike("Not", (0,)),
