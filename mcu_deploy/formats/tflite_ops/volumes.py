@@ -33,16 +33,20 @@ def _options(operation: Operation, weights: TfliteTensor) -> tuple[Any, Triple, 
     return options, strides, dilations, (depth, rows, columns)
 
 
+def _require_channels(operation: Operation, x: TfliteTensor, channels: int) -> None:
+    if x.type.shape[4] != channels:
+        raise operation.damaged(
+            f"its weights have {channels} channels, its input {x.type.shape[4]}"
+        )
+
+
 def _conv_3d(operation: Operation, graph: GraphBuilder) -> None:
     """Inputs: x, weights (depth, rows, columns, C, M), bias."""
     x, weights, bias = operation.input(0), operation.input(1), operation.optional(2)
     require_float(operation, x, weights, operation.output)
     options, strides, dilations, extent = _options(operation, weights)
     attributes = {**geometry(operation, options.Padding(), strides, extent), "dilations": dilations}
-    if x.type.shape[4] != weights.type.shape[3]:
-        raise operation.damaged(
-            f"its weights have {weights.type.shape[3]} channels, its input {x.type.shape[4]}"
-        )
+    _require_channels(operation, x, weights.type.shape[3])
     inputs = [graph.read(x, _NCDHW), graph.read(weights, _WEIGHTS), graph.read_optional(bias)]
     bounds = fused_activation(operation, options.FusedActivationFunction())
     add_clamped(operation, graph, "Conv", inputs, attributes, bounds, _NCDHW)
@@ -54,10 +58,7 @@ def _conv_3d_transpose(operation: Operation, graph: GraphBuilder) -> None:
     require_float(operation, x, weights, operation.output)
     options, strides, dilations, extent = _options(operation, weights)
     attributes = {**cropping(operation, x, strides, extent), "dilations": dilations}
-    if x.type.shape[4] != weights.type.shape[4]:
-        raise operation.damaged(
-            f"its weights have {weights.type.shape[4]} channels, its input {x.type.shape[4]}"
-        )
+    _require_channels(operation, x, weights.type.shape[4])
     inputs = [graph.read(x, _NCDHW), graph.read(weights, _WEIGHTS), graph.read_optional(bias)]
     bounds = fused_activation(operation, options.FusedActivationFunction())
     add_clamped(operation, graph, "ConvTranspose", inputs, attributes, bounds, _NCDHW)
