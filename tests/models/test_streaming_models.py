@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from models.streaming_models import FOLDER, MODELS, RECORDED, WINDOWS, with_inner_output
 from network_programs import Array
+from operators.recorded_streams import ON_BOARDS
 from sampling import examples
 
 from mcu_deploy.agreement.runs import run_oracle
@@ -41,18 +42,7 @@ def test_the_oracle_gives_what_tflite_micro_gives(name: str, tmp_path: Path) -> 
     assert len(np.unique(wanted["inner"])) > 50  # so that windows tell one past from another
 
 
-@pytest.mark.parametrize(
-    "board",
-    [
-        pytest.param("host", marks=pytest.mark.needs_host_gcc),
-        *(
-            pytest.param(
-                board, marks=[pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.matrix]
-            )
-            for board in ("mps2-an386", "mps2-an385")
-        ),
-    ],
-)
+@pytest.mark.parametrize("board", ON_BOARDS)
 def test_boards_give_what_tflite_micro_gives(board: str, tmp_path: Path) -> None:
     """Both models in one firmware; a reset is the first window again."""
     files = [tmp_path / f"{name}.tflite" for name in MODELS]

@@ -10,7 +10,7 @@ import functools
 import re
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -107,6 +107,18 @@ def compile_case(case: Case, folder: Path, index: int, goal: str = "balanced") -
     options = Options(weights="array", optimize_for=goal, shapes=case.shapes)
     network = compile_model(path, _host(), name=f"c{index}", session=_session(), options=options)
     return Compiled(case, network)
+
+
+def compile_files(cases: Iterable[Any], folder: Path) -> list[Compiled]:
+    """Compiles TFLite files to C, each the `content` of a case."""
+    found = []
+    for index, case in enumerate(cases):
+        path = folder / f"case_{index}.tflite"
+        path.write_bytes(case.content)
+        options = Options(weights="array")
+        network = compile_model(path, _host(), name=f"c{index}", options=options)
+        found.append(Compiled(case, network))
+    return found
 
 
 @functools.cache

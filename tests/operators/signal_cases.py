@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from flatbuffers import flexbuffers
-from operators.svdf_cases import Stream
+from operators.recorded_streams import Stream
 from tflite_models import Array, Operator, Tensor, constant, write
 
 # What TFLite-Micro computes for them (record_tflite.py).

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import tflite
+from operators.recorded_streams import Stream
 from tflite_models import Array, Operator, Tensor, constant, int8, write
 
 # What TFLite-Micro computes for them (record_tflite.py).
 RECORDED = Path(__file__).with_name("svdf_recorded.npz")
 RUNS = 24
 DEPTH, UNITS = 11, 5
-
-
-@dataclass(frozen=True)
-class Stream:
-    """A file, by the name that a failure bears, and the inputs of its runs."""
-
-    name: str
-    content: bytes
-    inputs: tuple[Array, ...]
 
 
 def _weights(rng: np.random.Generator, dtype: str, *shape: int) -> Array:

@@ -7,13 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from operators.lab import Compiled, run_on_host
+from operators.lab import compile_files, run_on_host
 from operators.tflite_cases import FAMILIES, RECORDED, Case, all_cases
 
 from mcu_deploy import formats, interpreter, passes
-from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import compile_model
-from mcu_deploy.options import Options
 
 pytestmark = pytest.mark.needs_host_gcc
 
@@ -22,14 +19,7 @@ pytestmark = pytest.mark.needs_host_gcc
 def test_kernels_give_the_oracles_bits(
     family: Callable[[np.random.Generator], Iterator[Case]], tmp_path: Path
 ) -> None:
-    compiled = []
-    for index, case in enumerate(family(np.random.default_rng(8))):
-        path = tmp_path / f"case_{index}.tflite"
-        path.write_bytes(case.content)
-        network = compile_model(
-            path, load_board("host"), name=f"c{index}", options=Options(weights="array")
-        )
-        compiled.append(Compiled(case, network))
+    compiled = compile_files(family(np.random.default_rng(8)), tmp_path)
     assert compiled
     failures = []
     for item, device in zip(compiled, run_on_host(compiled, tmp_path), strict=True):

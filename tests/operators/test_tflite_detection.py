@@ -9,13 +9,10 @@ import numpy as np
 import pytest
 from network_programs import Array
 from operators.detection_cases import OUTPUTS, RECORDED, cases, file
-from operators.lab import Compiled, run_on_host
+from operators.lab import compile_files, run_on_host
 
 from mcu_deploy import formats
-from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import McuDeployError
-from mcu_deploy.options import Options
 
 
 def _check(name: str, found: list[Array]) -> None:
@@ -29,13 +26,7 @@ def _check(name: str, found: list[Array]) -> None:
 
 @pytest.mark.needs_host_gcc
 def test_boxes_are_those_of_litert(tmp_path: Path) -> None:
-    items = []
-    for index, case in enumerate(cases()):
-        path = tmp_path / f"case_{index}.tflite"
-        path.write_bytes(case.content)
-        options = Options(weights="array")
-        network = compile_model(path, load_board("host"), name=f"c{index}", options=options)
-        items.append(Compiled(case, network))
+    items = compile_files(cases(), tmp_path)
     for item, device in zip(items, run_on_host(items, tmp_path), strict=True):
         _check(item.case.name, item.expected)
         _check(item.case.name, device)

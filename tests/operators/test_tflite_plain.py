@@ -10,13 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from operators.lab import Compiled, run_on_host
+from operators.lab import compile_files, run_on_host
 from tflite_models import Array, Operator, Tensor, constant, int8, write
 
 from mcu_deploy import interpreter
-from mcu_deploy.boards import load_board
-from mcu_deploy.compiler import compile_model
-from mcu_deploy.options import Options
 
 X, Y = (2, 3, 4, 6), (2, 3, 4, 6)
 
@@ -306,17 +303,6 @@ def _all() -> list[Case]:
     ]  # fmt: skip
 
 
-def compiled(folder: Path) -> list[Compiled]:
-    found = []
-    for index, case in enumerate(_all()):
-        path = folder / f"case_{index}.tflite"
-        path.write_bytes(case.content)
-        options = Options(weights="array")
-        network = compile_model(path, load_board("host"), name=f"c{index}", options=options)
-        found.append(Compiled(case, network))
-    return found
-
-
 def _differences(ours: list[Array], theirs: list[Array]) -> str:
     for a, b in zip(ours, theirs, strict=True):
         if a.shape != b.shape or a.dtype != b.dtype:
@@ -332,7 +318,7 @@ def _differences(ours: list[Array], theirs: list[Array]) -> str:
 
 @pytest.mark.needs_host_gcc
 def test_compiled_c_gives_what_the_oracle_says(tmp_path: Path) -> None:
-    items = compiled(tmp_path)
+    items = compile_files(_all(), tmp_path)
     failures = []
     for item, device in zip(items, run_on_host(items, tmp_path), strict=True):
         wanted = interpreter.run(item.graph, list(item.case.inputs))
@@ -349,7 +335,7 @@ def test_the_oracle_says_what_litert_says(tmp_path: Path) -> None:
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     failures = []
-    for item in compiled(tmp_path):
+    for item in compile_files(_all(), tmp_path):
         lite = Interpreter(
             model_content=item.case.content,
             experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,

@@ -8,58 +8,32 @@ from typing import Any
 
 import numpy as np
 import pytest
-from operators.lab import Compiled, run_on_host
+from operators.lab import compile_files, run_on_host
+from operators.recorded_streams import ON_BOARDS, by_board, by_oracle
 from operators.signal_cases import RECORDED, alone, file, streams
 from tflite_models import Tensor
 
 from mcu_deploy import formats
-from mcu_deploy.agreement.runs import run_oracle
-from mcu_deploy.api.building import build
-from mcu_deploy.api.folder import as_folder
-from mcu_deploy.api.running import open_device
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import McuDeployError
-from mcu_deploy.files.samples import Samples
 
 
 def test_the_oracle_gives_what_tflite_micro_gives(tmp_path: Path) -> None:
-    path = tmp_path / "signal.tflite"
     with np.load(RECORDED) as recorded:
         for stream in streams():
-            path.write_bytes(stream.content)
-            network = compile_model(path, load_board("host"), name="signal")
-            samples = Samples(tuple((x,) for x in stream.inputs), "made")
-            found = [values[network.outputs[0]] for values in run_oracle(network, samples)]
-            wanted = recorded[stream.name]
-            assert np.array_equal(np.stack(found), wanted), stream.name
-            assert found[0].dtype == wanted.dtype
+            found, wanted = by_oracle(stream, tmp_path), recorded[stream.name]
+            assert np.array_equal(found, wanted), stream.name
+            assert found.dtype == wanted.dtype
             assert len(np.unique(wanted)) > len(found) / 2, stream.name
 
 
-@pytest.mark.parametrize(
-    "board",
-    [
-        pytest.param("host", marks=pytest.mark.needs_host_gcc),
-        *(
-            pytest.param(
-                board, marks=[pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.matrix]
-            )
-            for board in ("mps2-an385", "mps2-an386")
-        ),
-    ],
-)
+@pytest.mark.parametrize("board", ON_BOARDS)
 def test_boards_give_what_tflite_micro_gives(board: str, tmp_path: Path) -> None:
     """All of them in one firmware."""
-    cases, files = list(streams()), []
-    for number, stream in enumerate(cases):
-        files.append(tmp_path / f"signal_{number}.tflite")
-        files[-1].write_bytes(stream.content)
-    folder = as_folder(build(files, board, tmp_path / "b", name=[f.stem for f in files]))
-    with np.load(RECORDED) as recorded, open_device(folder) as device:
-        for path, stream in zip(files, cases, strict=True):
-            found = [device.infer(path.stem, [x])[0] for x in stream.inputs]
-            assert np.array_equal(np.stack(found), recorded[stream.name]), stream.name
+    with np.load(RECORDED) as recorded:
+        for stream, found in by_board(list(streams()), board, tmp_path):
+            assert np.array_equal(found, recorded[stream.name]), stream.name
 
 
 @pytest.mark.needs_host_gcc
@@ -75,12 +49,11 @@ def test_the_ends_of_roots_and_logarithms(tmp_path: Path) -> None:
         (alone("SignalFilterBankLog", [Tensor("x", (4,), "UINT32")], Tensor("y", (4,), "INT16"),
                logarithm), (words,), [0, 0, 1420, 32767]),
     ]  # fmt: skip
-    items = []
-    for index, (content, inputs, _) in enumerate(cases):
-        path = tmp_path / f"{index}.tflite"
-        path.write_bytes(content)
-        network = compile_model(path, load_board("host"), name=f"c{index}")
-        items.append(Compiled(SimpleNamespace(name=path.stem, inputs=inputs), network))
+    items = compile_files(
+        (SimpleNamespace(name=str(n), content=content, inputs=inputs)
+         for n, (content, inputs, _) in enumerate(cases)),
+        tmp_path,
+    )  # fmt: skip
     for item, (device,), (_, _, wanted) in zip(
         items, run_on_host(items, tmp_path), cases, strict=True
     ):

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from operators.svdf_cases import RECORDED, UNITS, Stream, streams
+from operators.recorded_streams import ON_BOARDS, Stream, by_board, by_oracle
+from operators.svdf_cases import RECORDED, UNITS, streams
 from tflite_models import Operator, Tensor, constant, int8, write
 
 from mcu_deploy import formats
@@ -31,39 +32,17 @@ def agree(stream: Stream, found: np.ndarray, wanted: np.ndarray) -> bool:
 def test_the_oracle_gives_what_tflite_micro_gives(tmp_path: Path) -> None:
     with np.load(RECORDED) as recorded:
         for stream in streams():
-            path = tmp_path / "svdf.tflite"
-            path.write_bytes(stream.content)
-            network = compile_model(path, load_board("host"), name="svdf")
-            samples = Samples(tuple((x,) for x in stream.inputs), "made")
-            found = [values[network.outputs[0]] for values in run_oracle(network, samples)]
             wanted = recorded[stream.name]
-            assert agree(stream, np.stack(found), wanted), stream.name
+            assert agree(stream, by_oracle(stream, tmp_path), wanted), stream.name
             assert len(np.unique(wanted)) > 5 * UNITS, stream.name
 
 
-@pytest.mark.parametrize(
-    "board",
-    [
-        pytest.param("host", marks=pytest.mark.needs_host_gcc),
-        *(
-            pytest.param(
-                board, marks=[pytest.mark.needs_arm_gcc, pytest.mark.needs_qemu, pytest.mark.matrix]
-            )
-            for board in ("mps2-an385", "mps2-an386")
-        ),
-    ],
-)
+@pytest.mark.parametrize("board", ON_BOARDS)
 def test_boards_give_what_tflite_micro_gives(board: str, tmp_path: Path) -> None:
     """All of them in one firmware."""
-    cases, files = list(streams()), []
-    for number, stream in enumerate(cases):
-        files.append(tmp_path / f"svdf_{number}.tflite")
-        files[-1].write_bytes(stream.content)
-    folder = as_folder(build(files, board, tmp_path / "b", name=[f.stem for f in files]))
-    with np.load(RECORDED) as recorded, open_device(folder) as device:
-        for file, stream in zip(files, cases, strict=True):
-            found = [device.infer(file.stem, [x])[0] for x in stream.inputs]
-            assert agree(stream, np.stack(found), recorded[stream.name]), stream.name
+    with np.load(RECORDED) as recorded:
+        for stream, found in by_board(list(streams()), board, tmp_path):
+            assert agree(stream, found, recorded[stream.name]), stream.name
 
 
 @pytest.mark.needs_host_gcc
