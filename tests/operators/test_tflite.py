@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from operators.lab import compile_files, run_on_host
-from operators.tflite_cases import FAMILIES, RECORDED, Case, all_cases
+from operators.tflite_cases import FAMILIES, RECORDED, all_cases
+from operators.tflite_one import Case
 
 from mcu_deploy import formats, interpreter, passes
 

@@ -3,57 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import tflite
-from tflite_models import Array, Operator, Sparsity, Tensor, constant, int8, write
+from operators.litert_cases import litert, sparse, unsigned
+from operators.tflite_one import Case, given, one
+from tflite_models import Array, Operator, Tensor, constant, int8
 
 RELU, RELU6 = tflite.ActivationFunctionType.RELU, tflite.ActivationFunctionType.RELU6
 SAME, VALID = tflite.Padding.SAME, tflite.Padding.VALID
-
-
-@dataclass(frozen=True)
-class Case:
-    """A file, by the name that a failure bears, and its inputs."""
-
-    name: str
-    content: bytes
-    inputs: tuple[Array, ...]
 
 
 def _random(rng: np.random.Generator, *shape: int) -> Array:
     return rng.integers(-128, 128, shape, dtype=np.int8)
 
 
-def _one(
-    name: str,
-    operator: Operator,
-    tensors: Sequence[Tensor],
-    rng: np.random.Generator,
-) -> Case:
-    """One operator whose computed inputs are the network's."""
-    read = [t for t in tensors if t.name in operator.inputs and t.value is None]
-    content = write(tensors, [operator], [t.name for t in read], operator.outputs)
-    return Case(name, content, tuple(_given(rng, t) for t in read))
-
-
-def _given(rng: np.random.Generator, tensor: Tensor) -> Array:
-    if tensor.type == "FLOAT32":
-        return rng.normal(0, 2, tensor.shape).astype(np.float32)
-    limits = np.iinfo(tensor.type.lower())
-    return rng.integers(limits.min, limits.max, tensor.shape, limits.dtype, endpoint=True)
-
-
 def _wide(name: str, shape: Sequence[int], scale: float) -> Tensor:
     """A computed tensor of int16, which lies around 0."""
     return Tensor(name, tuple(shape), "INT16", (scale,), (0,))
-
-
-def _unsigned(name: str, shape: Sequence[int], scale: float, zero_point: int) -> Tensor:
-    return Tensor(name, tuple(shape), "UINT8", (scale,), (zero_point,))
 
 
 def convolutions(rng: np.random.Generator) -> Iterator[Case]:
@@ -94,7 +64,7 @@ def convolutions(rng: np.random.Generator) -> Iterator[Case]:
         kind = "DEPTHWISE_CONV_2D" if depthwise else "CONV_2D"
         inputs = ("x", "w") if number % 7 == 0 else ("x", "w", "b")
         operator = Operator(kind, inputs, ("y",), table, options)
-        yield _one(f"{kind} {number}", operator, tensors, rng)
+        yield one(f"{kind} {number}", operator, tensors, rng)
 
 
 def fully_connected(rng: np.random.Generator) -> Iterator[Case]:
@@ -112,7 +82,7 @@ def fully_connected(rng: np.random.Generator) -> Iterator[Case]:
         operator = Operator(
             "FULLY_CONNECTED", ("x", "w", "b"), ("y",), "FullyConnectedOptions", options
         )
-        yield _one(f"FULLY_CONNECTED {number}", operator, tensors, rng)
+        yield one(f"FULLY_CONNECTED {number}", operator, tensors, rng)
 
 
 def arithmetic(rng: np.random.Generator) -> Iterator[Case]:
@@ -134,7 +104,7 @@ def arithmetic(rng: np.random.Generator) -> Iterator[Case]:
             table = f"{kind.capitalize()}Options"
             options = {"FusedActivationFunction": RELU6 if number == 2 else 0}
             operator = Operator(kind, ("a", "b"), ("y",), table, options)
-            yield _one(f"{kind} {a} {b}", operator, tensors, rng)
+            yield one(f"{kind} {a} {b}", operator, tensors, rng)
 
 
 def pools(rng: np.random.Generator) -> Iterator[Case]:
@@ -154,7 +124,7 @@ def pools(rng: np.random.Generator) -> Iterator[Case]:
                 "FusedActivationFunction": RELU if number == 1 else 0,
             }  # fmt: skip
             operator = Operator(kind, ("x",), ("y",), "Pool2DOptions", options)
-            yield _one(f"{kind} {number}", operator, tensors, rng)
+            yield one(f"{kind} {number}", operator, tensors, rng)
 
 
 def reductions(rng: np.random.Generator) -> Iterator[Case]:
@@ -169,7 +139,7 @@ def reductions(rng: np.random.Generator) -> Iterator[Case]:
                 int8("y", shape, 0.05 if like else 0.3, 9 if like else -4),
             ]
             operator = Operator(kind, ("x", "axes"), ("y",), "ReducerOptions", {"KeepDims": keep})
-            yield _one(f"{kind} {axes} {keep}", operator, tensors, rng)
+            yield one(f"{kind} {axes} {keep}", operator, tensors, rng)
 
 
 def softmax(rng: np.random.Generator) -> Iterator[Case]:
@@ -178,7 +148,7 @@ def softmax(rng: np.random.Generator) -> Iterator[Case]:
                                ((1, 600), 0.05, 1.0)]:  # fmt: skip
         tensors = [int8("x", shape, scale, 3), int8("y", shape, 1 / 256, -128)]
         operator = Operator("SOFTMAX", ("x",), ("y",), "SoftmaxOptions", {"Beta": beta})
-        yield _one(f"SOFTMAX {shape}", operator, tensors, rng)
+        yield one(f"SOFTMAX {shape}", operator, tensors, rng)
 
 
 def functions(rng: np.random.Generator) -> Iterator[Case]:
@@ -189,20 +159,20 @@ def functions(rng: np.random.Generator) -> Iterator[Case]:
         tensors = [int8("x", (1, 300), 0.05, 5), int8("y", (1, 300), scale, zero)]
         leaky = kind == "LEAKY_RELU"
         table, options = ("LeakyReluOptions", {"Alpha": 0.2}) if leaky else ("", {})
-        yield _one(kind, Operator(kind, ("x",), ("y",), table, options), tensors, rng)
+        yield one(kind, Operator(kind, ("x",), ("y",), table, options), tensors, rng)
 
 
 def borders(rng: np.random.Generator) -> Iterator[Case]:
     """Between float32 and int8, and between two scales."""
     real = Tensor("x", (2, 40))
-    yield _one(
+    yield one(
         "QUANTIZE", Operator("QUANTIZE", ("x",), ("y",)), [real, int8("y", (2, 40), 0.03, 7)], rng
     )
     for scale in (0.03, 0.011):
         tensors = [int8("x", (2, 40), scale, -7), int8("y", (2, 40), 0.02, 7)]
-        yield _one(f"requantize {scale}", Operator("QUANTIZE", ("x",), ("y",)), tensors, rng)
+        yield one(f"requantize {scale}", Operator("QUANTIZE", ("x",), ("y",)), tensors, rng)
     tensors = [int8("x", (2, 40), 0.03, -7), Tensor("y", (2, 40))]
-    yield _one("DEQUANTIZE", Operator("DEQUANTIZE", ("x",), ("y",)), tensors, rng)
+    yield one("DEQUANTIZE", Operator("DEQUANTIZE", ("x",), ("y",)), tensors, rng)
 
 
 def hybrid(rng: np.random.Generator) -> Iterator[Case]:
@@ -215,12 +185,12 @@ def hybrid(rng: np.random.Generator) -> Iterator[Case]:
     ]
     options = {"Padding": SAME, "StrideH": 2, "StrideW": 2, "FusedActivationFunction": RELU}
     operator = Operator("CONV_2D", ("x", "w", "b"), ("y",), "Conv2DOptions", options)
-    yield _one("hybrid CONV_2D", operator, tensors, rng)
+    yield one("hybrid CONV_2D", operator, tensors, rng)
     tensors = [
         Tensor("x", (1, 20)), constant("w", _random(rng, 6, 20), [0.01]), Tensor("y", (1, 6)),
     ]  # fmt: skip
     operator = Operator("FULLY_CONNECTED", ("x", "w", ""), ("y",), "FullyConnectedOptions")
-    yield _one("hybrid FULLY_CONNECTED", operator, tensors, rng)
+    yield one("hybrid FULLY_CONNECTED", operator, tensors, rng)
 
 
 def movement(rng: np.random.Generator) -> Iterator[Case]:
@@ -228,7 +198,7 @@ def movement(rng: np.random.Generator) -> Iterator[Case]:
     x = int8("x", (1, 4, 5, 3), 0.1, 6)
     pads = constant("pads", np.array([[0, 0], [1, 2], [0, 1], [0, 0]], np.int32))
     tensors = [x, pads, int8("y", (1, 7, 6, 3), 0.1, 6)]
-    yield _one("PAD", Operator("PAD", ("x", "pads"), ("y",)), tensors, rng)
+    yield one("PAD", Operator("PAD", ("x", "pads"), ("y",)), tensors, rng)
     kind, table = "RESIZE_NEAREST_NEIGHBOR", "ResizeNearestNeighborOptions"
     ways = [(False, False, (8, 10)), (False, True, (7, 3)), (True, False, (9, 9))]
     for corners, centers, shape in ways:
@@ -236,7 +206,7 @@ def movement(rng: np.random.Generator) -> Iterator[Case]:
         size = constant("size", np.array(shape, np.int32))
         operator = Operator(kind, ("x", "size"), ("y",), table, options)
         tensors = [x, size, int8("y", (1, *shape, 3), 0.1, 6)]
-        yield _one(f"{kind} {shape}", operator, tensors, rng)
+        yield one(f"{kind} {shape}", operator, tensors, rng)
 
 
 def slopes(rng: np.random.Generator) -> Iterator[Case]:
@@ -249,7 +219,7 @@ def slopes(rng: np.random.Generator) -> Iterator[Case]:
         )
         slope = Tensor("slope", shape, "INT8", (0.01,), (-3,), value=_random(rng, *shape))
         operator = Operator("PRELU", ("x", "slope"), ("y",))
-        yield _one(f"PRELU {wide} {shape}", operator, [x, slope, y], rng)
+        yield one(f"PRELU {wide} {shape}", operator, [x, slope, y], rng)
 
 
 def resizing(rng: np.random.Generator) -> Iterator[Case]:
@@ -261,7 +231,7 @@ def resizing(rng: np.random.Generator) -> Iterator[Case]:
             size = constant("size", np.array(shape, np.int32))
             operator = Operator(kind, ("x", "size"), ("y",), "ResizeBilinearOptions", options)
             tensors = [x, size, int8("y", (2, *shape, 3), 0.1, 6)]
-            yield _one(f"{kind} {shape} {corners} {centers}", operator, tensors, rng)
+            yield one(f"{kind} {shape} {corners} {centers}", operator, tensors, rng)
 
 
 def selection(rng: np.random.Generator) -> Iterator[Case]:
@@ -273,7 +243,7 @@ def selection(rng: np.random.Generator) -> Iterator[Case]:
 
     lists = [numbers("begin", 0, 1, 2), numbers("size", 2, -1, 1)]
     operator = Operator("SLICE", ("x", "begin", "size"), ("y",), "SliceOptions")
-    yield _one("SLICE", operator, [x, *lists, int8("y", (2, 3, 1), 0.1, 6)], rng)
+    yield one("SLICE", operator, [x, *lists, int8("y", (2, 3, 1), 0.1, 6)], rng)
     for number, (masks, steps, shape) in enumerate(
         [((0b011, 0b101, 0b010), (1, 1, 2), (3, 3)), ((0b100, 0b100, 0), (2, 1, -2), (1, 1, 3))]
     ):
@@ -283,13 +253,13 @@ def selection(rng: np.random.Generator) -> Iterator[Case]:
             "STRIDED_SLICE", ("x", "begin", "end", "strides"), ("y",), "StridedSliceOptions",
             dict(zip(keys, masks, strict=True)),
         )  # fmt: skip
-        yield _one(f"STRIDED_SLICE {number}", operator, [x, *lists, int8("y", shape, 0.1, 6)], rng)
+        yield one(f"STRIDED_SLICE {number}", operator, [x, *lists, int8("y", shape, 0.1, 6)], rng)
     operator = Operator("GATHER", ("x", "i"), ("y",), "GatherOptions", {"Axis": 1})
     tensors = [x, numbers("i", 3, 0), int8("y", (3, 2, 5), 0.1, 6)]
-    yield _one("GATHER", operator, tensors, rng)
+    yield one("GATHER", operator, tensors, rng)
     operator = Operator("PACK", ("x", "z"), ("y",), "PackOptions", {"Axis": 1, "ValuesCount": 2})
     tensors = [x, int8("z", (3, 4, 5), 0.1, 6), int8("y", (3, 2, 4, 5), 0.1, 6)]
-    yield _one("PACK", operator, tensors, rng)
+    yield one("PACK", operator, tensors, rng)
 
 
 def wide_products(rng: np.random.Generator) -> Iterator[Case]:
@@ -312,7 +282,7 @@ def wide_products(rng: np.random.Generator) -> Iterator[Case]:
             kind, table = ("DEPTHWISE_CONV_2D", "DepthwiseConv2DOptions")
         more = {"DepthMultiplier": 1} if depthwise else {}
         operator = Operator(kind, inputs, ("y",), table, window | more)
-        yield _one(f"wide {kind} {bias}", operator, tensors, rng)
+        yield one(f"wide {kind} {bias}", operator, tensors, rng)
     for bias, columns in (("int64", 6), ("int32", 1)):
         tensors = [
             _wide("x", (3, 40), 0.0013),
@@ -321,7 +291,7 @@ def wide_products(rng: np.random.Generator) -> Iterator[Case]:
             _wide("y", (3, columns), 0.0031),
         ]
         operator = Operator("FULLY_CONNECTED", ("x", "w", "b"), ("y",), "FullyConnectedOptions")
-        yield _one(f"wide FULLY_CONNECTED {bias}", operator, tensors, rng)
+        yield one(f"wide FULLY_CONNECTED {bias}", operator, tensors, rng)
 
 
 def transposed(rng: np.random.Generator) -> Iterator[Case]:
@@ -344,7 +314,7 @@ def transposed(rng: np.random.Generator) -> Iterator[Case]:
                 "TRANSPOSE_CONV", inputs, ("y",), "TransposeConvOptions",
                 options | ({"FusedActivationFunction": RELU} if number == 1 else {}),
             )  # fmt: skip
-            yield _one(f"TRANSPOSE_CONV {x.type} {number}", operator, tensors, rng)
+            yield one(f"TRANSPOSE_CONV {x.type} {number}", operator, tensors, rng)
 
 
 def wide_elements(rng: np.random.Generator) -> Iterator[Case]:
@@ -355,15 +325,15 @@ def wide_elements(rng: np.random.Generator) -> Iterator[Case]:
         ]  # fmt: skip
         options = {"FusedActivationFunction": RELU} if kind == "MUL" else {}
         operator = Operator(kind, ("a", "b"), ("y",), f"{kind.capitalize()}Options", options)
-        yield _one(f"wide {kind}", operator, tensors, rng)
+        yield one(f"wide {kind}", operator, tensors, rng)
     for alpha in (0.2, -0.3):
         tensors = [_wide("x", (1, 300), 0.0013), _wide("y", (1, 300), 0.0011)]
         operator = Operator("LEAKY_RELU", ("x",), ("y",), "LeakyReluOptions", {"Alpha": alpha})
-        yield _one(f"wide LEAKY_RELU {alpha}", operator, tensors, rng)
+        yield one(f"wide LEAKY_RELU {alpha}", operator, tensors, rng)
     for kind in ("LOGISTIC", "TANH"):
         for scale in (2.0**-12, 2.0**-11, 0.0013, 2.0):
             tensors = [_wide("x", (1, 400), scale), _wide("y", (1, 400), 2.0**-15)]
-            yield _one(f"wide {kind} {scale}", Operator(kind, ("x",), ("y",)), tensors, rng)
+            yield one(f"wide {kind} {scale}", Operator(kind, ("x",), ("y",)), tensors, rng)
     window = {
         "Padding": SAME, "FilterHeight": 3, "FilterWidth": 2, "StrideH": 2, "StrideW": 1,
         "FusedActivationFunction": RELU,
@@ -372,14 +342,14 @@ def wide_elements(rng: np.random.Generator) -> Iterator[Case]:
         for changed in ({}, {"FusedActivationFunction": 0}):
             tensors = [_wide("x", (1, 7, 6, 5), 0.0013), _wide("y", (1, 4, 6, 5), 0.0013)]
             operator = Operator(kind, ("x",), ("y",), "Pool2DOptions", window | changed)
-            yield _one(f"wide {kind} {len(changed)}", operator, tensors, rng)
+            yield one(f"wide {kind} {len(changed)}", operator, tensors, rng)
     for kind, scale in (("MEAN", 0.0004), ("SUM", 0.02)):
         tensors = [
             _wide("x", (1, 4, 6, 5), 0.0013), constant("axes", np.array((1, 2), np.int32)),
             _wide("y", (1, 5), scale),
         ]  # fmt: skip
         operator = Operator(kind, ("x", "axes"), ("y",), "ReducerOptions", {"KeepDims": False})
-        yield _one(f"wide {kind}", operator, tensors, rng)
+        yield one(f"wide {kind}", operator, tensors, rng)
     long = Tensor("x", (2, 40), "INT32", (1e-8,), (0,))
     borders = {
         "8 of 16": (_wide("x", (2, 40), 0.0013), int8("y", (2, 40), 0.03, 7)),
@@ -390,14 +360,14 @@ def wide_elements(rng: np.random.Generator) -> Iterator[Case]:
         "16 of float": (Tensor("x", (2, 40)), _wide("y", (2, 40), 0.0001)),
     }
     for name, tensors in borders.items():
-        yield _one(f"QUANTIZE {name}", Operator("QUANTIZE", ("x",), ("y",)), tensors, rng)
+        yield one(f"QUANTIZE {name}", Operator("QUANTIZE", ("x",), ("y",)), tensors, rng)
     tensors = [_wide("x", (2, 40), 0.0013), Tensor("y", (2, 40))]
-    yield _one("wide DEQUANTIZE", Operator("DEQUANTIZE", ("x",), ("y",)), tensors, rng)
+    yield one("wide DEQUANTIZE", Operator("DEQUANTIZE", ("x",), ("y",)), tensors, rng)
     for size in (10, 600):
         y = Tensor("y", (2, size), "INT16", (1 / 65536,), (-32768,))
         tensors = [int8("x", (2, size), 0.1, 3), y]
         operator = Operator("SOFTMAX", ("x",), ("y",), "SoftmaxOptions", {"Beta": 1.0})
-        yield _one(f"SOFTMAX to int16 {size}", operator, tensors, rng)
+        yield one(f"SOFTMAX to int16 {size}", operator, tensors, rng)
 
 
 def matrices(rng: np.random.Generator) -> Iterator[Case]:
@@ -416,10 +386,10 @@ def matrices(rng: np.random.Generator) -> Iterator[Case]:
             [_wide("a", left, 0.0013), _wide("b", right, 0.0004), _wide("y", whole, 0.02)],
         ):
             if name == "constant":
-                values = _given(rng, tensors[1])
+                values = given(rng, tensors[1])
                 tensors[1] = replace(tensors[1], value=values)
             operator = Operator("BATCH_MATMUL", ("a", "b"), ("y",), "BatchMatMulOptions", options)
-            yield _one(f"BATCH_MATMUL {name} {tensors[0].type}", operator, tensors, rng)
+            yield one(f"BATCH_MATMUL {name} {tensors[0].type}", operator, tensors, rng)
 
 
 def roots(rng: np.random.Generator) -> Iterator[Case]:
@@ -427,95 +397,8 @@ def roots(rng: np.random.Generator) -> Iterator[Case]:
     every = np.arange(-128, 128, dtype=np.int8).reshape(1, 256)
     for scale, y_scale, zero in ((0.0078, 0.0039, -128), (0.05, 0.02, -100), (2.0, 0.003, 7)):
         tensors = [int8("x", (1, 256), scale, -128), int8("y", (1, 256), y_scale, zero)]
-        made = _one(f"RSQRT {scale}", Operator("RSQRT", ("x",), ("y",)), tensors, rng)
+        made = one(f"RSQRT {scale}", Operator("RSQRT", ("x",), ("y",)), tensors, rng)
         yield replace(made, inputs=(every,))
-
-
-def litert(rng: np.random.Generator) -> Iterator[Case]:
-    """What LiteRT has and TFLite-Micro has not: uint8, and integers without a scale."""
-    for shape, scale, beta in [((1, 10), 0.1, 1.0), ((3, 4), 0.7, 1.0), ((2, 3, 5), 0.02, 0.5)]:
-        tensors = [
-            Tensor("x", shape, "UINT8", (scale,), (90,)),
-            Tensor("y", shape, "UINT8", (1 / 256,), (0,)),
-        ]
-        operator = Operator("SOFTMAX", ("x",), ("y",), "SoftmaxOptions", {"Beta": beta})
-        yield _one(f"LiteRT's SOFTMAX {shape}", operator, tensors, rng)
-    divisors = np.array([1, -1, 7, -7, 3, 2**31 - 1, -(2**31), 100], np.int32)
-    tensors = [
-        Tensor("x", (9, 8), "INT32"), constant("d", divisors), Tensor("y", (9, 8), "INT32"),
-    ]  # fmt: skip
-    operator = Operator("FLOOR_DIV", ("x", "d"), ("y",), "FloorDivOptions")
-    case = _one("LiteRT's FLOOR_DIV", operator, tensors, rng)
-    small = rng.integers(-30, 30, (9, 8)).astype(np.int32)
-    small[0] = [-(2**31), 2**31 - 1, -(2**31), -(2**31), -(2**31), -(2**31), 2**31 - 1, -(2**31)]
-    yield replace(case, inputs=(small,))
-
-
-def unsigned(rng: np.random.Generator) -> Iterator[Case]:
-    """uint8 of LiteRT: functions of all 256 bytes, parts of other scales, PRELU, and
-    RESIZE_BILINEAR, by steps that integers hold and by others."""
-    every = np.arange(256, dtype=np.uint8).reshape(1, 256)
-    ends = {"LOGISTIC": (1 / 256, 0), "TANH": (0.0093, 100), "RELU6": (0.03, 9)}
-    for kind in ("RELU", "RELU6", "LOGISTIC", "TANH", "HARD_SWISH", "LEAKY_RELU"):
-        scale, zero = ends.get(kind, (0.06, 40))
-        tensors = [_unsigned("x", (1, 256), 0.05, 130), _unsigned("y", (1, 256), scale, zero)]
-        leaky = ("LeakyReluOptions", {"Alpha": 0.2}) if kind == "LEAKY_RELU" else ()
-        case = _one(f"LiteRT's {kind}", Operator(kind, ("x",), ("y",), *leaky), tensors, rng)
-        yield replace(case, inputs=(every,))
-    kept = rng.integers(0, 256, (1, 9), np.uint8)
-    tensors = [
-        _unsigned("x", (1, 256), 0.05, 130), _unsigned("z", (1, 256), 0.031, 7),
-        Tensor("kept", kept.shape, "UINT8", (0.05,), (121,), value=kept),
-        _unsigned("y", (1, 521), 0.05, 130),
-    ]  # fmt: skip
-    operator = Operator(
-        "CONCATENATION", ("x", "z", "kept"), ("y",), "ConcatenationOptions", {"Axis": 1}
-    )
-    yield replace(_one("LiteRT's CONCATENATION", operator, tensors, rng), inputs=(every, every))
-    slopes = rng.integers(0, 256, (1, 1, 3), np.uint8)
-    tensors = [
-        _unsigned("x", (1, 4, 5, 3), 0.05, 137), _unsigned("y", (1, 4, 5, 3), 0.04, 108),
-        Tensor("slope", slopes.shape, "UINT8", (0.01,), (125,), value=slopes),
-    ]  # fmt: skip
-    yield _one("LiteRT's PRELU", Operator("PRELU", ("x", "slope"), ("y",)), tensors, rng)
-    ways = [(False, False, (9, 16)), (True, False, (9, 13))]
-    for corners, centers, shape in (*ways, (False, True, (10, 14)), (False, True, (3, 9))):
-        size = constant("size", np.array(shape, np.int32))
-        tensors = [
-            _unsigned("x", (2, 5, 7, 3), 0.1, 6),
-            size,
-            _unsigned("y", (2, *shape, 3), 0.1, 6),
-        ]
-        operator = Operator(
-            "RESIZE_BILINEAR", ("x", "size"), ("y",), "ResizeBilinearOptions",
-            {"AlignCorners": corners, "HalfPixelCenters": centers},
-        )  # fmt: skip
-        yield _one(f"LiteRT's RESIZE_BILINEAR {shape}", operator, tensors, rng)
-
-
-def sparse(rng: np.random.Generator) -> Iterator[Case]:
-    """DENSIFY: rows of what is not 0, axes the other way round, and blocks of 2 by 3."""
-    rows = (np.array([0, 2, 2, 3, 4], np.uint8), np.array([1, 5, 0, 3], np.uint8))
-    columns = (np.array([0, 1, 1, 1, 3, 3, 3], np.uint16), np.array([2, 0, 3], np.uint16))
-    blocks = (np.array([0, 1, 2], np.int32), np.array([1, 0], np.int32))
-    ways = {
-        "a": Sparsity((0, 1), (4, rows)),
-        "b": Sparsity((1, 0), (6, columns)),
-        "c": Sparsity((0, 1, 3, 2), (2, blocks, 3, 2), (0, 1)),
-    }
-    tensors = [Tensor("x", (4, 6)), Tensor("y", (4, 6))]
-    operators, terms = [], ["x"]
-    for name, way in ways.items():
-        stored = np.arange(1, {"a": 5, "b": 4, "c": 13}[name], dtype=np.float32)
-        tensors += [
-            Tensor(f"{name} sparse", (4, 6), value=stored * len(terms), sparsity=way),
-            Tensor(name, (4, 6)),
-        ]
-        operators.append(Operator("DENSIFY", (f"{name} sparse",), (name,), "DensifyOptions"))
-        terms.append(name)
-    operators.append(Operator("ADD_N", tuple(terms), ("y",), "AddNOptions"))
-    x = rng.integers(-100, 100, (4, 6)).astype(np.float32)
-    yield Case("LiteRT's DENSIFY", write(tensors, operators, ["x"], ["y"]), (x,))
 
 
 FAMILIES = (
