@@ -230,14 +230,8 @@ class _Kernel:
         a_row = of.row + self.tile * window.kernel[1] * of.product
         a_tile = window.kernel[0] * a_row + of.tile + rounding.is_wide * self.tile * of.wide
         cycles = self.channels * (self.images * math.prod(window.input) * of.cell + tiles * a_tile)
-        cycles += (
-            tiles
-            * self.tile
-            * (
-                rounding.late_sums * of.late
-                + rounding.unsolved * unsolved_cycles(self.node, of.in_float)
-            )
-        )
+        unsolved = rounding.unsolved * unsolved_cycles(self.node, of.in_float)
+        cycles += tiles * self.tile * (rounding.late_sums * of.late + unsolved)
         # A channel's taps and words, those of bytes anew for each row of taps.
         reads = tiles * math.prod(window.kernel) if not self.is_of_words else self.bands.taps
         return RunCost(cycles, self.channels * (reads + 3))
