@@ -7,6 +7,7 @@ itself stays one node. A node of a body bears the name of the node that it was i
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,6 +31,7 @@ Types = Mapping[str, onnx.TypeProto]
 Constants = Mapping[str, onnx.TensorProto]
 
 
+@functools.cache
 def names() -> tuple[str, ...]:
     """The operators that are read as what they are made of."""
     schemas: Any = onnx.defs.get_all_schemas_with_history()

@@ -76,12 +76,12 @@ def test_what_is_not_quantized_has_bytes_alone(models_dir: Path) -> None:
 
 
 @pytest.mark.needs_host_gcc
-def test_the_header_of_a_build_and_its_report_agree(tmp_path: Path) -> None:
+def test_the_header_of_a_build_and_its_report_agree(models_dir: Path, tmp_path: Path) -> None:
     """The bound is known when the network is linked; its object is none the less that header's."""
-    model = resources.examples() / "kws" / "model.onnx"
-    report = build(model, "host", tmp_path, name="kws").report.networks[0]
-    header = (tmp_path / "include" / "network_kws.h").read_text()
-    macros = dict(re.findall(r"^#define MCU_KWS_(\w+) +\(?(\S+?)U?\)?$", header, re.M))
+    model = models_dir / "tflm_hello_world_int8" / "model.onnx"
+    report = build(model, "host", tmp_path, name="sine").report.networks[0]
+    header = (tmp_path / "include" / "network_sine.h").read_text()
+    macros = dict(re.findall(r"^#define MCU_SINE_(\w+) +\(?(\S+?)U?\)?$", header, re.M))
     assert int(macros["STACK_BYTES"]) == report.stack_bytes
     first, last = report.layers[0].inputs[0], report.layers[-1].outputs[0]
     assert first is not None
@@ -94,8 +94,8 @@ def test_the_header_of_a_build_and_its_report_agree(tmp_path: Path) -> None:
         scale = np.float32(macros[f"{what}_0_SCALE"].rstrip("F"))
         assert scale == np.float32(tensor.scale)
         assert (tensor.pool, tensor.offset, tensor.bytes) == (layer.pool, layer.offset, layer.bytes)
-    built = (tmp_path / "network_kws.o").read_bytes()
-    network = compiler.compile_model(model, load_board("host"), name="kws")
+    built = (tmp_path / "network_sine.o").read_bytes()
+    network = compiler.compile_model(model, load_board("host"), name="sine")
     (tmp_path / "again").mkdir()
     again = compiler.write_network(network, load_board("host"), tmp_path / "again", debug=False)
     assert again.read_bytes() == built

@@ -50,11 +50,7 @@ class _Loops(NamedTuple):
 def _loops(window: Plane, outputs: int, depth: int) -> _Loops:
     """outputs: of the layer, all channels and batches; depth: channels under each output."""
     inside = [
-        sum(
-            0 <= o * stride + k * dilation - pad < size
-            for o in range(extent)
-            for k in range(taps)
-        )
+        sum(_on_input(o, size, extent, stride) for o in (k * dilation - pad for k in range(taps)))
         for size, extent, taps, stride, dilation, pad in zip(
             window.input, window.output, window.kernel, window.stride, window.dilation,
             window.pad, strict=True,
@@ -66,6 +62,12 @@ def _loops(window: Plane, outputs: int, depth: int) -> _Loops:
         outputs, planes * inside[0] * window.output[1], taps, depth * taps,
         outputs * math.prod(window.kernel),
     )  # fmt: skip
+
+
+def _on_input(first: int, size: int, steps: int, stride: int) -> int:
+    """How many of the places `first`, `first` + `stride`, ... are on an axis of this size."""
+    begin, end = max(0, -(first // stride)), min(steps, -((first - size) // stride))
+    return max(0, end - begin)
 
 
 # A row of taps with all channels is one loop. By the arithmetic: whole windows, windows at borders.
