@@ -26,7 +26,8 @@ PARTS = {
     "models and devices": (240, r"^tests/(models|device|renode)/"),
     "docs and tools": (
         60,
-        r"^tests/(exports|projects|mutants|campaign)/|_docs|_page|_example|_cli|_site|_setup",
+        r"^tests/(exports|projects|mutants|campaign)/"
+        r"|_docs|_page|_example|_cli|_site|_setup|_cmake|_times",
     ),
     "units": (120, ""),
 }

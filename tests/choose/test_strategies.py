@@ -199,7 +199,7 @@ def test_the_conversions_are_those_that_layouts_inserts(
 
 def test_small_graphs_get_the_optimum() -> None:
     """As the docstring of strategies/cost.py says of 1,000 graphs, on fewer."""
-    for seed in range(40):
+    for seed in range(examples(40, 20)):
         source = random.Random(seed)
         problem = random_problem(source.randint, source.randint(1, 7))
         assert cost.total(problem, cost.choose(problem)) == _best(problem), f"seed {seed}"

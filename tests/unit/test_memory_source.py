@@ -37,7 +37,7 @@ def compiled(models_dir: Path, memory: str, name: str = "net", **options: object
 
 
 @pytest.mark.parametrize("requests", first([REQUESTS, Requests()]), ids=["parts", "whole"])
-@pytest.mark.parametrize("memory", MEMORY)
+@pytest.mark.parametrize("memory", first(MEMORY, 2))
 def test_sources_are_laid_out_as_clang_format_would(
     memory: str,
     requests: Requests,

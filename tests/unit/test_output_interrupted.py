@@ -91,7 +91,7 @@ def _no_exchange(_: Path, __: Path) -> bool:
 VARIANTS = ("exchanged", "file by file", "working directory", "new")
 # The last number: at each how manieth step the build is stopped. File by file there are many, and
 # the working directory, which cannot be exchanged, is replaced so, too.
-SAMPLE = [(_kill, "exchanged", 2), (_interrupt, "new", 2), (_fail, "file by file", 5)]
+SAMPLE = [(_kill, "exchanged", 3), (_interrupt, "new", 3), (_fail, "file by file", 7)]
 EVERY = [(stop, variant, 1) for variant in VARIANTS for stop in (_kill, _fail, _interrupt)]
 
 
@@ -146,7 +146,7 @@ def test_a_build_stopped_at_any_step_leaves_the_old_or_the_new_one(
 
 
 @pytest.mark.parametrize(
-    ("stop", "stride"), first([(_kill, 5), (_kill, 1), (_fail, 1), (_interrupt, 1)])
+    ("stop", "stride"), first([(_kill, 7), (_kill, 1), (_fail, 1), (_interrupt, 1)])
 )
 def test_an_undoing_that_is_stopped_is_done_by_the_next_start(
     stop: Callable[[], None], stride: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

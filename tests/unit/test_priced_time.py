@@ -40,9 +40,10 @@ def test_it_is_the_sum_of_the_layers_at_the_rated_clock(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
-def test_what_runs_from_ram_and_was_priced_in_flash_waits_for_no_code(kws_dir: Path) -> None:
+def test_what_runs_from_ram_and_was_priced_in_flash_waits_for_no_code(tmp_path: Path) -> None:
     board = load_board("nucleo_l4r5zi")
-    network = compile_model(kws_dir / "model.onnx", board)
+    path = model([Case(8, 8, 4, 4), Case(8, 16, 4, 4, 1)], tmp_path / "net.onnx")
+    network = compile_model(path, board)
     waiting = network.sources.kernels
     hot = {symbol: replace(kernel, is_hot=True) for symbol, kernel in waiting.items()}
     moved = replace(network, sources=replace(network.sources, kernels=hot))

@@ -85,7 +85,7 @@ def test_names_and_factors_are_read_as_they_were_left(
 ) -> None:
     monkeypatch.setattr(equalizing, "KINDS", _KINDS)
     onnx.save(depthwise_net(spread=200.0), tmp_path / "m.onnx")
-    np.savez(tmp_path / "s.npz", in0=samples(12))
+    np.savez(tmp_path / "s.npz", in0=samples(4))
     made = quantize(tmp_path / "m.onnx", tmp_path / "s.npz", tmp_path / "q.onnx")
     assert "equalised" in made.recipe
     model = onnx.load(tmp_path / "q.onnx")

@@ -55,7 +55,7 @@ def exception_frame_bytes(board: Board) -> int:
 
     8 words; with an FPU 26 (its registers are reserved at once, written lazily). SP is aligned to
     8 bytes before, which may cost a word; the sum is rounded up to a multiple of 8. It comes once:
-    handlers interrupt each other on their own stack. tests/unit/test_stack_measured.py measures
+    handlers interrupt each other on their own stack. tests/device/test_stack_measured.py measures
     it."""
     if board.is_host:
         return 0

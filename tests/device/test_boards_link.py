@@ -94,7 +94,7 @@ def test_a_second_core_costs_a_program_nothing_that_does_not_use_it(tmp_path: Pa
     board = load_board("mps2-an521")
     sections = _sections(build(board, ECHO, tmp_path, "-O0"))
     assert ".second_core_stack" not in sections or sections[".second_core_stack"][1] == 0
-    source = Path(__file__).parents[1] / "device" / "second_core" / "second_core.c"
+    source = Path(__file__).parent / "second_core" / "second_core.c"
     sections = _sections(build(board, (source,), tmp_path, "-O0"))
     assert board.second_core is not None
     stacks = board.second_core.stack_bytes + board.second_core.handler_stack_bytes
