@@ -14,7 +14,7 @@ from sampling import chosen
 @pytest.mark.parametrize(
     ("mtu", "frames", "optimisation"),
     [
-        (256, 40_000, "-O0"),
+        (256, 100_000, "-O0"),
         pytest.param(256, 3_000_000, "-O1", marks=pytest.mark.matrix),
         pytest.param(1024, 3_000_000, "-O1", marks=pytest.mark.matrix),
     ],
