@@ -55,14 +55,16 @@ def test_the_program_itself_and_what_it_does_not_load() -> None:
     assert heavy.isdisjoint(loaded)
 
 
-# Ctrl-C at the moment when the command line is looked for.
+# Ctrl-C at the moment when the command line is looked for; numpy then still reads its variable.
 EARLY = """
 import os, signal, sys
 class Finder:
     def find_spec(self, name, *_):
         if name == "mcu_deploy.cli":
+            assert os.environ["OPENBLAS_NUM_THREADS"] == "1" and "numpy" not in sys.modules
             os.kill(os.getpid(), signal.SIGINT)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
+os.environ.pop("OPENBLAS_NUM_THREADS", None)
 sys.meta_path.insert(0, Finder())
 from mcu_deploy.__main__ import main
 main()
