@@ -11,8 +11,8 @@ import numpy as np
 from quantized_layers import LayersModel, Quantized
 
 from mcu_deploy.backends.quantized import gains
-from mcu_deploy.backends.quantized.requantization import accumulate_late
-from mcu_deploy.backends.quantized.staircases import Channel
+from mcu_deploy.backends.quantized.requantization import accumulations_late
+from mcu_deploy.backends.quantized.staircases import Channel, Staircases
 
 # Of a filter: its two channels that count. So every sum is reached, by one pair of elements.
 _MANY, _ONE = 100, 1
@@ -44,7 +44,7 @@ def channel(factor: float) -> Channel:
 
 def sums(factor: float) -> list[int]:
     """Those that are late, and those beside them; of no integers ties."""
-    found = accumulate_late(channel(factor), 1, SHIFT)
+    (found,) = accumulations_late(Staircases.of([channel(factor)]), 1, SHIFT)
     late = [64, 192, -64] if found is None else [acc - found.move for acc in found.late]
     return [sum_ + by for sum_ in late for by in (-1, 0, 1)]
 

@@ -142,9 +142,8 @@ def test_the_corners_of_a_staircase_are_few() -> None:
 def test_filters_of_the_cases_have_so_many_late_sums(count: int | None) -> None:
     for factor in FACTORS[count]:
         for lanes in LANES:
-            found = requantization.accumulate_late(
-                channel(factor), lanes, SHIFT + lanes.bit_length() - 1
-            )
+            of, shift = Staircases.of([channel(factor)]), SHIFT + lanes.bit_length() - 1
+            (found,) = requantization.accumulations_late(of, lanes, shift)
             assert (None if found is None else len(found.late)) == count
 
 

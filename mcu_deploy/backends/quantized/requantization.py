@@ -140,11 +140,6 @@ def accumulate(channel: Channel, lanes: int, shift: int) -> Accumulation | None:
     return accumulations(Staircases.of([channel]), lanes, shift)[0]
 
 
-def accumulate_late(channel: Channel, lanes: int, shift: int) -> Accumulation | None:
-    """As `accumulations_late`, of one channel."""
-    return accumulations_late(Staircases.of([channel]), lanes, shift)[0]
-
-
 def _word(number: int) -> np.uint32:
     return np.uint32(number & 0xFFFFFFFF)
 
