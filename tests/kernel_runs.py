@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import onnx
 from any_order import any_order
 
 from mcu_deploy.backends.interface import CFunction, InPlace, Role
 from mcu_deploy.backends.isa.instruction import Item, parsed
-from mcu_deploy.backends.isa.interpreter import Data, Program, call
+from mcu_deploy.backends.isa.interpreter import Data, Fault, Program, call
 from mcu_deploy.backends.isa.operands import Label
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
@@ -109,6 +110,20 @@ class Run:
         if Role.OUTPUT in shared and held is not None:
             return bytes(held[offset : offset + len(self.output)])
         return bytes(kept[Role.OUTPUT])
+
+    def fails(self, place: InPlace, right: bytes, nearer: int = 4) -> bool:
+        """Whether so many bytes nearer than a place allows, something else than right comes out, or
+        the kernel touches what is not its own."""
+        try:
+            return self.result(place, nearer) != right
+        except Fault:
+            return True
+
+
+def first_sample(path: Path, samples: Path) -> list[np.ndarray]:
+    """Of each input of an ONNX file the first of the samples."""
+    with np.load(samples) as rows:
+        return [rows[value.name][0] for value in onnx.load(path).graph.input]
 
 
 def runs(

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-import onnx
 import pytest
 from arm_dsp_dense_cases import TAKEN, Dense, model
-from kernel_runs import runs
+from kernel_runs import first_sample, runs
 from quantized_layers import extremes
 from sampling import first, part
 
@@ -36,8 +34,7 @@ def test_rows_are_pixels(target: Target, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(compiler, "target_of", lambda *_: target)
     monkeypatch.setattr(fully_connected, "propose", lambda view, layer: "")
     path = model([*_ROWS, *part(TAKEN, 4)], tmp_path / "rows.onnx")
-    samples = np.load(extremes(path))
-    inputs = [samples[value.name][0] for value in onnx.load(path).graph.input]
+    inputs = first_sample(path, extremes(path))
     options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
     seen = 0
     for run in runs(path, inputs, options=options):
@@ -63,8 +60,7 @@ def test_they_are_taken_where_they_are_quicker(
     options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
 
     def chosen() -> dict[int, tuple[str, int]]:
-        samples = np.load(extremes(path))
-        inputs = [samples[value.name][0] for value in onnx.load(path).graph.input]
+        inputs = first_sample(path, extremes(path))
         found = {}
         for run in runs(path, inputs, options=options):
             workload = run.choice.workload

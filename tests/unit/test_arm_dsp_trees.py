@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import onnx
 import pytest
 from arm_dsp_tree_cases import REFUSED, TAKEN, Trees, model
-from kernel_runs import runs
+from kernel_runs import first_sample, runs
 from sampling import part
 
 from mcu_deploy import formats, passes
@@ -33,8 +32,7 @@ def _asked(case: Trees, folder: Path, target: Target = _TARGET) -> str:
 def test_sums_are_the_oracles(tmp_path: Path) -> None:
     cases = part(TAKEN, 4)
     path, samples = model(cases, tmp_path / "trees.onnx")
-    given = np.load(samples)
-    inputs = [given[value.name][0] for value in onnx.load(path).graph.input]
+    inputs = first_sample(path, samples)
     options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
     found = [*runs(path, inputs, options=options)]
     assert len(found) == len(cases)

@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-import onnx
 import pytest
 from arm_dsp_depthwise_cases import _case
 from arm_mve_depthwise_cases import ALONE, Case, model
-from kernel_runs import runs
+from kernel_runs import first_sample, runs
 from quantized_layers import extremes
 
 from mcu_deploy import formats, passes
@@ -42,8 +40,7 @@ def test_layers_of_several_channels_share_a_function(
         for channels in (5, 16, 35, 48)
     ]
     path = model(cases, tmp_path / "shared.onnx")
-    samples = np.load(extremes(path))
-    inputs = [samples[value.name][0] for value in onnx.load(path).graph.input]
+    inputs = first_sample(path, extremes(path))
     options = Options(backends=("ArmMve", "CpuRef"), optimize_for="size")
     texts = []
     for run in runs(path, inputs, board="mps3-an547", options=options):

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import arm_dsp_late_cases
 import numpy as np
-import onnx
 import pytest
 from arm_dsp_convolutions import BLOCK, GROUPS, SHARED, SPEECH, Case, model
 from arm_dsp_winograd_cases import TAKEN as WINOGRAD
-from kernel_runs import runs
+from kernel_runs import first_sample, runs
 from quantized_layers import extremes
 from sampling import first, part
 
@@ -104,8 +103,7 @@ def test_kernels_give_the_oracles_bits(
     monkeypatch.setattr(compiler, "target_of", lambda *_: target)
     every = 1 if request.config.getoption("--all") else every
     path = _cases(family, tmp_path / "cases.onnx", every)
-    samples = np.load(extremes(path))
-    inputs = [samples[value.name][0] for value in onnx.load(path).graph.input]
+    inputs = first_sample(path, extremes(path))
     options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
     seen: Counter[str] = Counter()
     for run in runs(path, inputs, options=options):
@@ -160,8 +158,7 @@ def test_a_1x1_layer_whose_kernel_is_longer_than_a_cache_has_no_loop_over_channe
     target = compiler.target_of(load_board("stm32f746"), Options(), frozenset())
     monkeypatch.setattr(compiler, "target_of", lambda *_: target)
     path = model([Case((512, 1, 4), 4, (1, 1), pads=_NONE)], tmp_path / "many.onnx")
-    samples = np.load(extremes(path))
-    inputs = [samples[value.name][0] for value in onnx.load(path).graph.input]
+    inputs = first_sample(path, extremes(path))
     options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
     (run,) = [r for r in runs(path, inputs, options=options) if r.choice.layer.op == "Conv"]
     assert run.result() == run.output
@@ -232,8 +229,7 @@ def test_winograds_passes_give_the_oracles_bits(
     monkeypatch.setattr(convolution, "propose", lambda view, layer: "")
     monkeypatch.setattr(compiler, "target_of", lambda *_: replace(LATE, fpu=fpu))
     path = model(part(WINOGRAD, 2) if fpu else WINOGRAD[::3], tmp_path / "cases.onnx")
-    samples = np.load(extremes(path))
-    inputs = [samples[value.name][0] for value in onnx.load(path).graph.input]
+    inputs = first_sample(path, extremes(path))
     options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
     seen: Counter[str] = Counter()
     for run in runs(path, inputs, options=options):
@@ -393,8 +389,7 @@ def test_one_function_for_all_sizes_multiplies_groups(
     late, rare = arm_dsp_late_cases.model(tmp_path / "late.onnx", depthwise=())
     seen: Counter[str] = Counter()
     for path, file in ((sized, extremes(sized)), (late, rare)):
-        samples = np.load(file)
-        inputs = [samples[value.name][0] for value in onnx.load(path).graph.input]
+        inputs = first_sample(path, file)
         for run in runs(path, inputs, options=options):
             function = run.choice.workload.function
             if function is None or function.stem != "conv1x1_any_dsp":
