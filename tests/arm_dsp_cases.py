@@ -44,7 +44,9 @@ class Case:
 
 # The two whose instructions are asserted: of the keyword spotting model.
 ALONE = Case(64, 64, 25, 5)
-CHAIN = Case(64, 64, 25, 5, 1)
+DEPTHWISE = Case(64, 0, 25, 5, 1)
+# Whose elements meet the function on their way to the output.
+TABLE = Case(8, 12, 10, 9, 1, is_behind=True, zeros=(3, 20, 9), between="LeakyRelu")
 TAKEN = (
     Case(6, 4, 3, 3),
     Case(4, 3, 3, 3),
@@ -60,7 +62,6 @@ TAKEN = (
     Case(4, 8, 48, 48, 1),
     Case(4, 8, 24, 23, 2, pads=(0, 0, 1, 1)),
     Case(4, 4, 31, 11, 1, pads=(0, 1, 1, 0)),
-    Case(64, 0, 25, 5, 1),
     Case(64, 0, 16, 20, 1, zeros=(-128, 5, 0)),
     Case(16, 0, 3, 3, 1, is_extreme=True),
     Case(12, 0, 5, 70, 2, pads=(0, 1, 1, 0)),
@@ -81,7 +82,7 @@ STRIPS = (
     Case(8, 4, 9, 9, 2, is_behind=True, scale=0.1),
     Case(12, 8, 7, 3, 1, pads=(0, 1, 1, 0), is_behind=True, is_extreme=True),
     Case(4, 4, 26, 15, 1, is_behind=True, dtype="uint8", zeros=(1, 250, 3)),
-    Case(8, 12, 10, 9, 1, is_behind=True, zeros=(3, 20, 9), between="LeakyRelu"),
+    TABLE,
 )
 REFUSED = {
     Case(4, 4, 4, 4, 2, pads=(3, 3, 3, 3)): "its padding is as wide as its kernel",

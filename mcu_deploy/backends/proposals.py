@@ -67,7 +67,7 @@ class Proposal:
     leaves the part, then a single node, as it is. layouts: how the tensors of each node of what
     comes into the graph must lie, in the order of the nodes; SAME and VIEW are for a node alone.
     make: called with the layers in that order if this wins, and before that where costs were
-    measured, which are known by the workloads. title: for people, such as "depthwise3x3 + conv1x1".
+    measured, which are known by the workloads. title: for people, such as "conv1x1 + depthwise3x3".
     only_for: the goal without which it does not compete ("speed"), as it pays for a gain there with
     much of what the others look at; empty: it competes for all.
     """

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from arm_dsp_cases import Case, model
+from arm_dsp_cases import TABLE, Case, model
 from partition_cases import candidate, wired
 
 from mcu_deploy import choose
@@ -29,7 +29,6 @@ from tests.choose.test_cover import part_of, problem_of
 
 M4 = load_board("mps2-an386")
 WIDE = Case(16, 8, 6, 5)
-CHAIN = Case(4, 8, 8, 8, 1)
 
 
 def test_all_candidates_and_parts_occur_in_few_covers() -> None:
@@ -102,12 +101,15 @@ def _computed(network: Network) -> list[str]:
     return sorted(f"{c.workload.backend} {c.layer.op}" for c in steps)
 
 
-def test_a_measured_cost_takes_a_layer_from_one_backend_to_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # so that ArmDsp has one kernel for the layer
+@pytest.fixture
+def one_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of ArmDsp for each 1x1 convolution."""
     monkeypatch.setattr(pointwise_shared, "propose", lambda view, layer: "")
     monkeypatch.setattr(pointwise, "ways", lambda layer: (False,))
+
+
+@pytest.mark.usefixtures("one_kernel")
+def test_a_measured_cost_takes_a_layer_from_one_backend_to_another(tmp_path: Path) -> None:
     path = model([WIDE, Case(8, 4, 5, 5)], tmp_path / "net.onnx")
     plain = _compiled(path)
     assert _computed(plain) == ["ArmDsp Conv"] * 2
@@ -132,16 +134,18 @@ def test_a_measured_cost_takes_a_layer_from_one_backend_to_another(
         assert _compiled(path).sources == plain.sources
 
 
+@pytest.mark.usefixtures("one_kernel")
 def test_a_measured_cost_takes_a_part_apart(tmp_path: Path) -> None:
-    path = model([CHAIN], tmp_path / "net.onnx")
+    path = model([TABLE], tmp_path / "net.onnx")
     plain = _compiled(path)
-    assert _computed(plain) == ["ArmDsp DepthwisePointwise"]
+    assert _computed(plain) == ["ArmDsp Conv", "ArmDsp ConvolutionTable"]
     _write(path, _costs(plain, 10**9))
     assert _computed(_compiled(path)) == ["ArmDsp Conv"] * 2
 
 
+@pytest.mark.usefixtures("one_kernel")
 def test_greedy_stays_with_its_backend_and_takes_its_cheapest(tmp_path: Path) -> None:
-    path = model([CHAIN], tmp_path / "net.onnx")
+    path = model([TABLE], tmp_path / "net.onnx")
     _write(path, _costs(_compiled(path, "ArmDsp", "CpuRef"), 10**9))
     assert _computed(_compiled(path, "ArmDsp", "CpuRef")) == ["ArmDsp Conv"] * 2
 

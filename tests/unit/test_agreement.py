@@ -9,12 +9,14 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import arm_dsp_cases
 import numpy as np
 import onnx
 import pytest
 from onnx import NodeProto, TensorProto, helper
 from operators.lab import Array, Case, make_model
 from operators.test_lowering import lowered
+from quantized_layers import extremes
 from tflite_models import Operator, Tensor, constant, int8, write
 
 from mcu_deploy import formats, interpreter, passes
@@ -232,15 +234,15 @@ def test_the_layer_that_disagrees_is_named(kws_dir: Path) -> None:
     assert "by up to 8 steps" in str(found)
 
 
-def test_inside_of_a_chain_each_of_its_layers_is_compared(kws_dir: Path) -> None:
+def test_inside_of_a_chain_each_of_its_layers_is_compared(tmp_path: Path) -> None:
     """A step behind its first layer may be several behind its last."""
-    model = kws_dir / "model.onnx"
+    model = arm_dsp_cases.model([arm_dsp_cases.TABLE], tmp_path / "model.onnx")
     goal = Options(optimize_for="speed")
     network = compile_model(model, load_board("mps2-an386"), options=goal, name="n")
     graph = network.graph
-    given = load_samples(kws_dir / "samples.npz", graph, network.inputs).first(1)
+    given = load_samples(extremes(model), graph, network.inputs).first(1)
     tensors = dict(reference_tensors(model, given.inputs))
-    chain = next(n for n in graph.nodes if graph.body(n.id) and n.op == "DepthwisePointwise")
+    chain = next(n for n in graph.nodes if graph.body(n.id) and n.op == "ConvolutionTable")
     body = graph.body(chain.id)
     assert body is not None
     inner = body.edge_name(next(iter(body.nodes)).writes[0])
