@@ -43,16 +43,18 @@ def _batch(shape: tuple[int, ...], relu: bool, convolution: bool) -> Case:
     nodes = []
     source = "x"
     if convolution:
-        # Read twice, so that the convolution cannot take the normalization in.
+        # With a Relu behind it the convolution takes the normalization in; without one it is read
+        # twice, so that it cannot.
         constants["w"] = rng.standard_normal((channels, channels, 1, 1)).astype(np.float32)
-        nodes.append(helper.make_node("Conv", ["x", "w"], ["c"]))
+        constants["b"] = rng.standard_normal(channels).astype(np.float32)
+        nodes.append(helper.make_node("Conv", ["x", "w", "b"], ["c"]))
         source = "c"
     nodes.append(helper.make_node("BatchNormalization", [source, *names], ["n"], "bn"))
     last = "n"
     if relu:
         nodes.append(helper.make_node("Relu", ["n"], ["r"]))
         last = "r"
-    op, reads = ("Sub", [last, source]) if convolution else ("Abs", [last])
+    op, reads = ("Sub", [last, source]) if convolution and not relu else ("Abs", [last])
     nodes.append(helper.make_node(op, reads, ["y"]))
     model = make_model(nodes, {"x": ("float32", shape)}, {"y": ("float32", None)}, constants)
     x = rng.standard_normal(shape).astype(np.float32)

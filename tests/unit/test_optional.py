@@ -12,7 +12,7 @@ from substitution_cases import applied, ops
 
 from mcu_deploy import interpreter
 from mcu_deploy.ir import view_of_all
-from mcu_deploy.passes import optional
+from mcu_deploy.passes import activations, optional
 
 PROPERTY = dear(60)
 
@@ -52,6 +52,13 @@ def test_clamps_are_fused_as_the_generic_pass_does_it() -> None:
     fused = next(after.nodes)
     assert after.attributes(fused.id)["activation"] == (0.0, 1.0)
     assert after.leaf_nodes(fused.id) == ("add0", "relu1", "clip2")
+    # Intervals that do not meet: all that is clamped to the first is at one end of the second.
+    net = Net()
+    added = net.op("Add", [net.input(4), net.input(4)], (4,))
+    first = net.op("Clip", [added], (4,), min=0.0, max=1.0)
+    graph = activations.fuse(net.finish(net.op("Clip", [first], (4,), min=3.0, max=5.0)))
+    (node,) = graph.nodes
+    assert graph.attributes(node.id) == {"activation": (3.0, 3.0)}
 
 
 def test_clamps_stay_where_their_input_is_read_elsewhere_or_takes_none() -> None:
@@ -60,6 +67,12 @@ def test_clamps_stay_where_their_input_is_read_elsewhere_or_takes_none() -> None
     added = net.op("Add", [x, x], (4,))
     graph = net.finish(net.op("Relu", [added], (4,)), added)
     assert ops(applied(graph, "fuse_activations")) == ["Add", "Relu"]
+    assert ops(activations.fuse(graph)) == ["Add", "Relu"]
+    # Nor is a bound fused that is no number.
+    net = Net()
+    added = net.op("Add", [net.input(4), net.input(4)], (4,))
+    graph = net.finish(net.op("Clip", [added], (4,), min=0.0, max=np.nan))
+    assert ops(activations.fuse(graph)) == ["Add", "Clip"]
     net = Net()
     graph = net.finish(net.op("Relu", [net.op("Neg", [net.input(4)], (4,))], (4,)))
     assert ops(applied(graph, "fuse_activations")) == ["Neg", "Relu"]
