@@ -41,9 +41,12 @@ def _fuse_one(graph: GraphEditor, matmul: Node, everywhere: bool) -> None:
         return
     if graph.type(bias).shape not in ((columns,), (1, columns)):
         return
-    flat = bias if graph.type(bias).rank == 1 else _flatten(graph, bias)
+    flat, source = bias, None
+    if graph.type(bias).rank > 1:
+        flat, source = _flatten(graph, bias), graph.producer(bias)
     if flat is not None:
-        graph.fuse([matmul.id, add.id], "Gemm", [a, b, flat], [total], {}, matmul.name)
+        shared = [] if source is None else [source.id]  # what the Add in the body reads
+        graph.fuse([matmul.id, add.id], "Gemm", [a, b, flat], [total], {}, matmul.name, shared)
 
 
 def _is_constant(graph: GraphEditor, edge: EdgeId) -> bool:

@@ -130,6 +130,33 @@ def _split() -> Case:
     return net.case(net.q("left", 0.02), net.q(net.conv("right", 2, 3), 0.1))
 
 
+def _split_apart() -> Case:
+    """Parts of scales of their own, which the whole has not."""
+    net = _Net("split to two scales", (1, 4, 4, 4))
+    net.nodes.append(
+        helper.make_node("Split", [net.conv(net.dq("x", 0.02), 4, 4)], ["left", "right"], axis=1)
+    )
+    return net.case(net.q("left", 0.1), net.q("right", 0.07))
+
+
+def _lost_axis() -> Case:
+    """Scales along an axis that a Reshape takes apart."""
+    net = _Net("scales of an axis that is no more", (1, 3, 2, 2))
+    whole = net.constant(net.rng.integers(-99, 99, (2, 6)).astype(np.int8))
+    scales, zeros = np.array([0.01, 0.04], np.float32), net.constant(np.zeros(2, np.int8))
+    apart = net.node("Reshape", [net.dq(whole, scales, zeros, axis=0), net.constant([3, 2, 2])])
+    return net.case(net.q(net.node("Add", [net.dq("x", 0.02), apart]), 0.05))
+
+
+def _row_bias() -> Case:
+    """A bias of two axes, quantized."""
+    net = _Net("bias of a row", (2, 4))
+    bias = net.dq(net.constant(np.array([[9, -7, 3]], np.int32)), 0.02 * 0.01, "none32")
+    net.constants["none32"] = np.int32(0)
+    product = net.node("MatMul", [net.dq("x", 0.02), net.weights((4, 3))])
+    return net.case(net.q(net.node("Add", [product, bias]), 0.05))
+
+
 def _two_readers() -> Case:
     """Bytes that two readers see with scales of their own: both are right."""
     net = _Net("two scales of one tensor", (1, 3, 4, 4))
@@ -179,6 +206,7 @@ _CASES = {
     "where": (_where, 0),
     "where of a convenient scale": (lambda: _where(0.25, -128), 0),
     "split": (_split, 1),
+    "bias of a row": (_row_bias, 0),
     "two readers": (_two_readers, 3),
     "function": (_function, 2),
     "bytes without a scale": (_cast, 0),
@@ -197,7 +225,18 @@ def test_no_layer_is_left_in_float(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.needs_host_gcc
 def test_around_a_sandwich(tmp_path: Path) -> None:
-    check_cases([make() for make, _ in _CASES.values()], tmp_path)
+    cases = [make() for make, _ in _CASES.values()]
+    check_cases([*cases, _split_apart(), _lost_axis()], tmp_path)
+
+
+def test_reals_are_quantized_before_they_are_moved(tmp_path: Path) -> None:
+    net = _Net("moved", (1, 2, 3))
+    model = make_model(
+        [net.node("Transpose", ["x"]), net.q("t0", 0.1)] and net.nodes,
+        {"x": ("float32", (1, 2, 3))}, {"t1": ("int8", None)}, net.constants,
+    )  # fmt: skip
+    graph = lowered(Case("moved", model, ()), tmp_path)
+    assert [node.op for node in graph.nodes] == ["QuantizeLinear", "Transpose"]
 
 
 def test_constants_of_one_reading_are_one(tmp_path: Path) -> None:
