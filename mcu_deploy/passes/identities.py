@@ -14,10 +14,6 @@ def _is_identity(graph: Graph, node: Node) -> bool:
     x, y = graph.type(node.inputs[0]), graph.type(node.outputs[0])
     if x.shape != y.shape or x.dtype != y.dtype or x.quantization != y.quantization:
         return False
-    if len(node.outputs) > 1 and any(
-        e is not None and (graph.consumers(e) or e in graph.outputs) for e in node.outputs[1:]
-    ):
-        return False
     if node.op == "Transpose":
         perm = graph.attributes(node.id).get("perm", tuple(reversed(range(x.rank))))
         return tuple(perm) == tuple(range(x.rank))

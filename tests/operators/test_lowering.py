@@ -86,10 +86,26 @@ def test_two_computed_matrices_of_great_depth_stay_float(tmp_path: Path) -> None
 
 
 def test_a_scaled_gemm_stays_float(tmp_path: Path) -> None:
-    case = quantized_gemm("g", 2, 8, 4)
-    gemm = next(n for n in case.model.graph.node if n.op_type == "Gemm")
-    gemm.attribute.append(helper.make_attribute("alpha", 0.5))
-    assert operators(lowered(case, tmp_path)) == ["DequantizeLinear", "Gemm", "QuantizeLinear"]
+    for factor in ("alpha", "beta"):
+        case = quantized_gemm("g", 2, 8, 4)
+        gemm = next(n for n in case.model.graph.node if n.op_type == "Gemm")
+        gemm.attribute.append(helper.make_attribute(factor, 0.5))
+        assert operators(lowered(case, tmp_path)) == ["DequantizeLinear", "Gemm", "QuantizeLinear"]
+
+
+def test_scales_of_channels_that_groups_share_stay_float(tmp_path: Path) -> None:
+    case = quantized_conv(
+        "t", Q((1, 4, 3, 3)), (4, 2, 2, 2), {"group": 2}, op="ConvTranspose", bias=False
+    )
+    assert operators(lowered(case, tmp_path)) == [
+        "DequantizeLinear", "ConvTranspose", "QuantizeLinear"
+    ]  # fmt: skip
+
+
+def test_a_bias_with_a_zero_point_stays_float(tmp_path: Path) -> None:
+    case = quantized_conv("c", Q((1, 3, 5, 5)), (4, 3, 3, 3))
+    graph = lowered(_set(case, "b_zero", np.array([0, 0, 1, 0], np.int32)), tmp_path)
+    assert operators(graph) == FLOAT_CONV
 
 
 def test_different_zero_points_per_channel_stay_float(tmp_path: Path) -> None:

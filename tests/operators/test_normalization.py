@@ -12,6 +12,7 @@ import pytest
 from onnx import TensorProto, helper
 from operators.lab import Case, check_cases, compile_case, make_model, run_onnxruntime
 from operators.sandwich import Q, Sandwich, random_integers
+from operators.test_lowering import lowered
 
 from mcu_deploy.formats.onnx import plain_form
 
@@ -59,6 +60,21 @@ def _batch(shape: tuple[int, ...], relu: bool, convolution: bool) -> Case:
     model = make_model(nodes, {"x": ("float32", shape)}, {"y": ("float32", None)}, constants)
     x = rng.standard_normal(shape).astype(np.float32)
     return Case(f"batch {shape} {relu} {convolution}", model, (x,))
+
+
+def test_a_convolution_whose_bias_is_computed_takes_no_normalization_in(tmp_path: Path) -> None:
+    names = ("scale", "shift", "mean", "variance")
+    constants = {name: np.ones(2, np.float32) for name in names}
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "b"], ["c"]),
+        helper.make_node("BatchNormalization", ["c", *names], ["y"]),
+    ]
+    inputs = {"x": ("float32", (1, 2, 3, 3)), "b": ("float32", (2,))}
+    constants["w"] = np.ones((2, 2, 1, 1), np.float32)
+    graph = lowered(
+        Case("", make_model(nodes, inputs, {"y": ("float32", None)}, constants), ()), tmp_path
+    )
+    assert [node.op for node in graph.nodes] == ["Conv", "BatchNormalization"]
 
 
 @pytest.mark.needs_host_gcc

@@ -83,11 +83,11 @@ def test_a_number_past_float32_is_infinite_and_no_warning_says_so() -> None:
     assert dequantize(np.array([2, -2], np.int8), type_).tolist() == [np.inf, -np.inf]
 
 
-@pytest.mark.parametrize(("y_scale", "is_float"), [(0.05, False), (1e-4, True)])
+@pytest.mark.parametrize(("y_scale", "is_float"), [(1e-3, False), (6e-4, True)])
 def test_a_bias_that_an_output_sees_keeps_its_layer_in_float(
     tmp_path: Path, y_scale: float, is_float: bool
 ) -> None:
-    """Rounded to x_scale * w_scale it would be four steps of the output away."""
+    """Rounded to x_scale * w_scale it would be 0.4 steps of the output away, or 0.7."""
     node = helper.make_node
     path = _model(
         tmp_path,

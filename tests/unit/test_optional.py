@@ -12,7 +12,7 @@ from substitution_cases import applied, ops
 
 from mcu_deploy import interpreter
 from mcu_deploy.ir import view_of_all
-from mcu_deploy.passes import activations, optional
+from mcu_deploy.passes import activations, identities, optional
 
 PROPERTY = dear(60)
 
@@ -110,6 +110,13 @@ def test_transposes_stay_where_their_tensors_are_read_elsewhere() -> None:
     once = net.op("Transpose", [net.input(2, 3)], (3, 2))
     graph = net.finish(net.op("Transpose", [once], (2, 3)), once)
     assert ops(applied(graph, "merge_transposes")) == ["Transpose", "Transpose"]
+
+
+def test_an_identity_between_two_outputs_stays() -> None:
+    net = Net()
+    real = net.op("Neg", [net.input(4)], (4,))
+    graph = net.finish(real, net.op("Identity", [real], (4,)))
+    assert ops(identities.remove(graph)) == ["Neg", "Identity"]
 
 
 def test_transposes_that_make_an_output_of_an_input_leave_a_copy() -> None:

@@ -110,15 +110,23 @@ def test_a_pad_before_an_average_is_folded_where_that_counts_it() -> None:
     assert ops(folded(padded(Bytes(), SPATIAL, -3, "AveragePool", **own))) == ["Pad", "AveragePool"]
 
 
-def relued(kernel: tuple[int, int], amounts: Sequence[int]) -> Graph:
-    """A Relu, a Pad of zeros and a MaxPool."""
+def relued(
+    kernel: tuple[int, int], amounts: Sequence[int], activation: Any = (), dilations: Any = (1, 1)
+) -> Graph:
+    """A Relu, or an Add with a clamp, a Pad of zeros and a MaxPool."""
     net = Net()
-    x = net.op("Relu", [net.input(1, 2, 5, 4)], (1, 2, 5, 4))
+    x = net.input(1, 2, 5, 4)
+    if activation:
+        x = net.op("Add", [x, x], (1, 2, 5, 4), activation=activation)
+    else:
+        x = net.op("Relu", [x], (1, 2, 5, 4))
     constants = [net.constant(np.array(amounts, np.int64)), net.constant(np.float32(0))]
     size = [n + a + b for n, a, b in zip((1, 2, 5, 4), amounts[:4], amounts[4:], strict=True)]
     image = net.op("Pad", [x, *constants], size)
-    result = (1, 2, *(n - k + 1 for n, k in zip(size[2:], kernel, strict=True)))
-    return net.finish(net.op("MaxPool", [image], result, kernel_shape=kernel))
+    axes = zip(size[2:], kernel, dilations, strict=True)
+    result = (1, 2, *(n - d * (k - 1) for n, k, d in axes))
+    pool = net.op("MaxPool", [image], result, kernel_shape=kernel, dilations=dilations)
+    return net.finish(pool)
 
 
 def test_a_pad_of_zeros_before_a_maximum_is_folded_where_nothing_is_less() -> None:
@@ -129,6 +137,8 @@ def test_a_pad_of_zeros_before_a_maximum_is_folded_where_nothing_is_less() -> No
     # A window of padding alone has no maximum; nor are zeros the least where elements are less.
     assert "Pad" in ops(folded(relued((2, 2), (0, 0, 2, 1, 0, 0, 1, 0))))
     assert ops(folded(padded(Net(), SPATIAL, 0.0, "MaxPool"))) == ["Pad", "MaxPool"]
+    for more in ({"dilations": (2, 2)}, {"activation": (-1.0, 1.0)}):
+        assert "Pad" in ops(folded(relued((2, 2), (0, 0, 1, 1, 0, 0, 1, 1), **more)))
 
 
 def test_a_pad_that_is_read_elsewhere_stays() -> None:

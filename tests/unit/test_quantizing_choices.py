@@ -34,8 +34,8 @@ def test_ranges_hold_zero_and_leave_out_what_is_rare() -> None:
     found = {method: of(summary(values)) for method, of in ranges.METHODS.items()}
     assert found["min-max"] == (0.0, 60.0)
     assert found.pop("min-max, widened")[1] == pytest.approx(60.06)
-    twice = replace(summary(values), low=-2.0, at_low=2, at_high=2)
-    assert ranges.METHODS["min-max, widened"](twice) == (-2.0, 60.0)
+    twice = replace(summary(values), low=-2.0, at_low=2, samples=9)
+    assert ranges.METHODS["min-max, widened"](twice) == (-2.0, 60 * (1 + 1 / 9))
     for method, (low, high) in found.items():
         assert low == 0.0
         assert method == "min-max" or high < 55, method
@@ -88,15 +88,35 @@ def test_equalised_channels_compute_the_same_and_lose_less(
     monkeypatch.setattr(equalizing, "KINDS", _KINDS)
     tried = trials(depthwise_net(spread=200.0), samples(24), tmp_path)
     whole = SampleShare(tried.file, frozenset(range(24)))
+    least = {}
     for kind in equalizing.KINDS:
         net, factors = equalizing.equalised(tried.net, observe(tried.net, whole), kind)
-        assert all(factor.min() >= 1 / 32 for factor in factors.values()), kind
+        least[kind] = min((factor.min() for factor in factors.values()), default=1)
+        assert least[kind] >= 1 / 32, kind
         x = samples(1)[0]
         found, wanted = results(net.model(), x)[0], results(tried.net.model(), x)[0]
         np.testing.assert_allclose(found, wanted, rtol=1e-4)
+    assert least["whole, depthwise"] < least["half, depthwise"] < 1
     plain = tried.score(Recipe())
     assert tried.score(Recipe(equalised="whole, depthwise")) > plain + 6
     assert choosing.choose(tried).equalised != equalizing.NONE
+
+
+def test_a_channel_is_divided_by_its_reach_and_by_how_loud_it_is_read(tmp_path: Path) -> None:
+    """To the root, where that is no layer of the channel alone, and then to a power of two."""
+    nodes = [
+        helper.make_node("Gemm", ["x", "w"], ["a"], "first"),
+        helper.make_node("Gemm", ["a", "v"], ["y"], "second", transB=1),
+    ]
+    weights = {"w": np.ones((3, 4)), "v": np.array([[1, 1, 1, 1 / 16], [1, 1, 1, 1 / 32]])}
+    net = prepared(model_of(nodes, weights, {"x": [1, 3]}, {"y": [1, 2]}), tmp_path)
+    lows, highs = np.array([-16.0, 0, 0, -1]), np.array([2.0, 5, 1, 16])
+    seen = Summary(-16, 16, lows, highs, highs, np.zeros(2048))
+    made, factors = equalizing.equalised(net, {"a": seen}, "half, all")
+    assert factors["a"].tolist() == [1, 0.5, 0.25, 4]
+    first, second = made.nodes
+    assert made.constants[first.input[1]][0].tolist() == [1, 2, 4, 0.25]
+    assert made.constants[second.input[1]][0].tolist() == [1, 0.5, 0.25, 0.25]
 
 
 def test_what_a_dense_layer_adds_is_not_equalised_with_it(tmp_path: Path) -> None:
