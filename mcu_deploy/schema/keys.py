@@ -32,9 +32,9 @@ class WrongKeys(Misfit):
 def keys_of(cls: Any) -> Keys:
     """The keys of a dataclass."""
     hints = typing.get_type_hints(cls, include_extras=True)
-    named = {item.name: hints[item.name] for item in fields(cls) if item.init}
+    named = {item.name: hints[item.name] for item in fields(cls)}
     required = {f.name for f in fields(cls) if f.default is f.default_factory is MISSING}
-    return Keys(named, required & named.keys())
+    return Keys(named, required)
 
 
 @functools.cache

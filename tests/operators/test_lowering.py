@@ -102,6 +102,20 @@ def test_scales_of_channels_that_groups_share_stay_float(tmp_path: Path) -> None
     ]  # fmt: skip
 
 
+def test_a_window_of_three_axes_stays_float(tmp_path: Path) -> None:
+    graph = lowered(quantized_conv("c", Q((1, 2, 3, 3, 3)), (3, 2, 2, 2, 2)), tmp_path)
+    assert operators(graph) == FLOAT_CONV
+
+
+def test_a_change_to_scales_of_channels_stays_float(tmp_path: Path) -> None:
+    sandwich = Sandwich()
+    name = sandwich.input(Q((2, 3)), np.zeros((2, 3), np.int8))
+    case = sandwich.finish("c", "Identity", [name], Q(None))
+    scales = _set(case, "y_scale", np.array([0.1, 0.2, 0.3], np.float32))
+    graph = lowered(_set(scales, "y_zero", np.zeros(3, np.int8)), tmp_path)
+    assert operators(graph) == ["DequantizeLinear", "QuantizeLinear"]
+
+
 def test_a_bias_with_a_zero_point_stays_float(tmp_path: Path) -> None:
     case = quantized_conv("c", Q((1, 3, 5, 5)), (4, 3, 3, 3))
     graph = lowered(_set(case, "b_zero", np.array([0, 0, 1, 0], np.int32)), tmp_path)

@@ -157,6 +157,14 @@ def _row_bias() -> Case:
     return net.case(net.q(net.node("Add", [product, bias]), 0.05))
 
 
+def _moved_bytes() -> Case:
+    """Scales along an axis that a Transpose of the bytes has moved."""
+    net = _Net("scales behind a move", (1, 2, 3))
+    scales, zeros = np.array([0.01, 0.04, 0.02], np.float32), net.constant(np.zeros(3, np.int8))
+    moved = net.node("Transpose", ["x"], perm=[0, 2, 1])
+    return net.case(net.q(net.dq(moved, scales, zeros, axis=1), 0.05))
+
+
 def _two_readers() -> Case:
     """Bytes that two readers see with scales of their own: both are right."""
     net = _Net("two scales of one tensor", (1, 3, 4, 4))
@@ -226,7 +234,7 @@ def test_no_layer_is_left_in_float(name: str, tmp_path: Path) -> None:
 @pytest.mark.needs_host_gcc
 def test_around_a_sandwich(tmp_path: Path) -> None:
     cases = [make() for make, _ in _CASES.values()]
-    check_cases([*cases, _split_apart(), _lost_axis()], tmp_path)
+    check_cases([*cases, _split_apart(), _lost_axis(), _moved_bytes()], tmp_path)
 
 
 def test_reals_are_quantized_before_they_are_moved(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def _layer(
         "s": scale if axis is not None else scale[0],
         "z": points if axis is not None else points[0],
     }
-    along = {} if axis is None else {"axis": axis}
+    along = {} if axis in (None, 1) else {"axis": axis}  # 1 is ONNX's default
     nodes = [helper.make_node("DequantizeLinear", ["w", "s", "z"], ["real"], "dq", **along)]
     arguments = ["x", "real"]
     if bias:
@@ -124,12 +124,22 @@ def test_two_weights_of_4_bits_take_a_byte(tmp_path: Path) -> None:
         assert scales == [np.prod(s.dims)]
 
 
+def _spread(width: int) -> Case:
+    """Bytes of a block lie so far from each other."""
+    case = _of_blocks("bytes", "MatMul", (2, 8), (8, 4), 4, dtype="int8", bias=False)
+    w = np.full((8, 4), -3, np.int8)
+    w[5, 2] += width
+    tensor = next(t for t in case.model.graph.initializer if t.name == "w")
+    tensor.CopyFrom(numpy_helper.from_array(w, "w"))
+    return case
+
+
 @pytest.mark.parametrize(
     "case",
     [
         _of_blocks("odd", "MatMul", (2, 9), (9, 4), 3, bias=False),
         _of_blocks("odd depth", "MatMul", (2, 9), (9, 4), 4, bias=False),
-        _of_blocks("bytes", "MatMul", (2, 8), (8, 4), 4, dtype="int8", bias=False),
+        _spread(16),
     ],
     ids=lambda case: case.name,
 )
@@ -141,10 +151,11 @@ def test_blocks_of_another_form_become_float32(case: Case, tmp_path: Path) -> No
 
 
 def _of_bytes(
-    case: Case, each_row: bool = True, zero: int = 0, matrices: bool = False
-) -> Case:  # fmt: skip
+    case: Case, each_row: bool = True, zero: int = 0, matrices: bool = False, axis: int = 1
+) -> Case:
     """A recurrent case (`test_recurrent.py`) whose W and R are of int8, a scale a row or one.
-    matrices: whether these are stored without the axis of their only direction."""
+    matrices: whether these are stored without the axis of their only direction; axis: of rows, or
+    of columns in place of them."""
     model = onnx.ModelProto()
     model.CopyFrom(case.model)
     (node,) = model.graph.node
@@ -152,13 +163,13 @@ def _of_bytes(
     before = []
     for name, place in (("W", 1), ("R", 2)):
         real = constants.pop(name)
-        scale = np.abs(real).max(axis=(0, 2) if each_row else None).astype(np.float32) / 127
-        column = scale[:, None] if each_row else scale
+        scale = np.abs(real).max(axis=(0, 3 - axis) if each_row else None).astype(np.float32) / 127
+        column = scale[:, None] if each_row and axis == 1 else scale
         constants |= {
             f"{name}8": np.rint(real / column).astype(np.int8), f"{name}s": scale,
             f"{name}z": np.full(scale.shape, zero, np.int8),
         }  # fmt: skip
-        along = {"axis": 0 if matrices else 1} if each_row else {}
+        along = {"axis": 0 if matrices else axis} if each_row else {}
         given, whole = [f"{name}{what}" for what in "8sz"], f"{name}2" if matrices else name
         before.append(helper.make_node("DequantizeLinear", given, [whole], f"dq{name}", **along))
         if matrices:
@@ -194,6 +205,7 @@ def test_weight_only_layers(tmp_path: Path) -> None:
     [
         _of_bytes(recurrent("zero points", "LSTM"), zero=3),
         _of_bytes(recurrent("computed biases", "GRU", computed="XB")),
+        _of_bytes(recurrent("columns", "LSTM"), axis=2),
     ],
     ids=lambda case: case.name,
 )
@@ -215,6 +227,12 @@ def test_weights_of_scales_along_the_depth_become_float32(tmp_path: Path) -> Non
     graph = lowered(_layer("rows", "MatMul", (2, 8), (8, 5), 0, bias=False), tmp_path)
     (node,) = graph.nodes
     assert (node.domain, node.op) == ("", "MatMul")
+    # So do those of several zero points.
+    case = _layer("gemm", "Gemm", (3, 8), (8, 5), 1)
+    zeros = next(t for t in case.model.graph.initializer if t.name == "z")
+    zeros.CopyFrom(numpy_helper.from_array(np.arange(5, dtype=np.int8), "z"))
+    (node,) = lowered(case, tmp_path).nodes
+    assert (node.domain, node.op) == ("", "Gemm")
 
 
 def test_weights_of_scales_for_blocks_become_float32(tmp_path: Path) -> None:
