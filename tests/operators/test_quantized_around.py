@@ -237,6 +237,11 @@ def test_around_a_sandwich(tmp_path: Path) -> None:
     check_cases([*cases, _split_apart(), _lost_axis(), _moved_bytes()], tmp_path)
 
 
+def test_scales_along_an_axis_are_not_carried_over_a_move(tmp_path: Path) -> None:
+    graph = lowered(_moved_bytes(), tmp_path)
+    assert graph.type(graph.inputs[0]).quantization is None
+
+
 def test_reals_are_quantized_before_they_are_moved(tmp_path: Path) -> None:
     net = _Net("moved", (1, 2, 3))
     model = make_model(

@@ -319,6 +319,11 @@ def test_a_node_that_reads_its_own_output(raw: bytes, tmp_path: Path) -> None:
     assert "have two nodes of one id" in _sentence(file.wrap(tree, data), tmp_path)
 
 
+def test_what_is_no_number_of_json(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(file.json, "dumps", lambda tree, **how: "[NaN]")
+    assert "NaN is no JSON" in _sentence(file.wrap([], b""), tmp_path)
+
+
 def test_a_tensor_of_less_than_nothing(raw: bytes, tmp_path: Path) -> None:
     tree, _, data = _content(raw)
     for kind in tree["shared"]["TensorType"]:
@@ -328,13 +333,14 @@ def test_a_tensor_of_less_than_nothing(raw: bytes, tmp_path: Path) -> None:
 
 def test_a_body_that_is_not_the_nodes(raw: bytes, tmp_path: Path) -> None:
     """Bodies are read when they are asked for: then there is a sentence."""
-    tree, model, data = _content(raw)
-    model["graph"]["data"]["bodies"][0][1]["topology"]["outputs"] = []
     path = tmp_path / "m.pmx"
-    path.write_bytes(file.wrap(tree, data))
-    loaded = pmx.load(path).model
-    with pytest.raises(ModelError, match=r"m\.pmx is damaged .* computes other edges"):
-        list(loaded.graph.data.bodies.values())
+    for side, edges in (("inputs", [77]), ("outputs", [])):
+        tree, model, data = _content(raw)
+        model["graph"]["data"]["bodies"][0][1]["topology"][side] = edges
+        path.write_bytes(file.wrap(tree, data))
+        loaded = pmx.load(path).model
+        with pytest.raises(ModelError, match=r"m\.pmx is damaged .* computes other edges"):
+            list(loaded.graph.data.bodies.values())
     with pytest.raises(ModelError, match=r"m\.pmx is damaged"):
         compiled(path)
 

@@ -46,6 +46,12 @@ def test_another_shape_of_the_packed_one_does_not_matter() -> None:
     assert np.array_equal(_back(found[0], packed, DType.FLOAT32, (10, 6)), weights)
 
 
+def test_so_many_axes_are_turned_and_no_more() -> None:
+    weights = np.arange(2**5 * 4, dtype=np.int8).reshape(2, 2, 2, 2, 8)
+    assert list(reorders([weights, weights.T.copy()])) == [0]
+    assert not reorders([weights[None], weights[None].T.copy()])
+
+
 def test_who_reads_it_in_another_type_gets_the_same_bytes() -> None:
     weights = np.arange(128, dtype=np.int8).reshape(8, 16)
     packed = weights.T.copy()
