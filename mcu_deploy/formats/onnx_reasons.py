@@ -14,8 +14,11 @@ _LONGEST = 300
 # "[ShapeInferenceError] ", "[ONNXRuntimeError] : 1 : FAIL : ", "Inference error(s): "
 _TAGS = re.compile(
     r"\[\w+Error\]\s*(?:: \d+ : \w+ : )?|Inference error\(s\): |\S+\.(?:cc|h):\d+ \S+ "
+    r"| for node name (?=\.)"  # of a node without one
 )
 _NODE = re.compile(r"\(op_type: ?(\w*)(?:, node name: ?([^)]*))?\): ?")
+# "input 'z' of node: \nname: n OpType: Add\n is not output of", which onnx lays over three lines
+_LAID_OUT = re.compile(r"\bnode: *\nname: (\S*) +OpType: (\w+)\n *")
 _CONTEXT = re.compile(r"==> Context: .*?Name: ?(\S*) +OpType: ?(\w+)")
 
 # What Python, numpy and protobuf raise where a file says something impossible.
@@ -36,7 +39,7 @@ SIGNS_OF_DAMAGE = (
 
 def reason(error: BaseException) -> str:
     """The first complaint in an exception's text, with the node that it is about, if it says so."""
-    text = str(error)[:4000]
+    text = _LAID_OUT.sub(lambda m: f"{_label(m[2], m[1])} ", str(error)[:4000])
     found = _CONTEXT.search(text)
     lines = [line.strip() for line in text.splitlines()]
     first = next((line for line in lines if line and not line.startswith("==>")), "")

@@ -137,6 +137,14 @@ def test_constants_that_grow(tmp_path: Path) -> None:
             "[ONNXRuntimeError] : 1 : FAIL : Load model failed:Protobuf parsing failed.",
             "Load model failed:Protobuf parsing failed",
         ),
+        (
+            "unsorted, input 'z' of node: \nname:  OpType: Add\n is not output of any node.",
+            "unsorted, input 'z' of Add is not output of any node",
+        ),
+        (
+            "[TypeInferenceError] Cannot infer type for node name . No opset import",
+            "Cannot infer type. No opset import",
+        ),
         ("\x1b[31m" + "long " * 1000, "\\x1b[31m" + "long " * 58 + "l…"),
         ("", "ValueError"),
     ],
