@@ -50,16 +50,32 @@ def load_core(text: str, fpu: str = _NO_FPU, cflags: Sequence[str] = ()) -> Proc
     given = {flag.partition("=")[0] for flag in cflags}
     own = (f for f in compiler_flags(core, fpu, **has) if f.partition("=")[0] not in given)
     flags = (*own, *cflags)
-    abi = [flag for flag in flags if flag.startswith("-mfloat-abi=")][-1]
+    abi = _float_abi(flags, fpu, has["mve"])
     return Processor(
         name=text if fpu == _NO_FPU else f"{text}+{fpu}",
         core=core,
         architecture=facts.architecture,
         fpu=fpu,
-        float_abi="hard" if abi == "-mfloat-abi=hard" else "soft",
+        float_abi="hard" if abi == "hard" else "soft",
         **has,
         cflags=flags,
     )
+
+
+def _float_abi(flags: Sequence[str], fpu: str, mve: bool) -> str:
+    """What the last -mfloat-abi says. Kernels are in assembly, for the FPU that --fpu names."""
+    flag = [f for f in flags if f.partition("=")[0] == "-mfloat-abi"][-1]
+    abi = flag.partition("=")[2]
+    possible = ["soft"] if fpu == _NO_FPU else ["hard", "softfp"]
+    if mve and fpu == _NO_FPU:  # whose vectors lie in the registers of an FPU
+        possible += ["hard", "softfp"]
+    if abi not in possible:
+        raise UsageError(
+            f"--cflags {flag} does not go with --fpu {fpu}: with it goes "
+            f"{' or '.join(f'-mfloat-abi={each}' for each in possible)}. Give that, or another "
+            "--fpu."
+        )
+    return abi
 
 
 def _require_allowed(cflags: Sequence[str]) -> None:

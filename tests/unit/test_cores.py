@@ -49,6 +49,15 @@ def test_flags_of_ones_own_take_the_place_of_others() -> None:
         (["cortex-m3", "none", ["-O3"]], "--cflags -O3 is neither"),
         (["cortex-m3", "none", ["-ffast-math"]], "would change what a network computes"),
         (["cortex-m3", "none", ["-flto=auto"]], "cannot be checked"),
+        (["cortex-m4", "none", ["-mfloat-abi=hard"]], "with it goes -mfloat-abi=soft."),
+        (
+            ["cortex-m4", "fpv4-sp-d16", ["-mfloat-abi=soft"]],
+            "-mfloat-abi=hard or -mfloat-abi=soft",
+        ),
+        (
+            ["cortex-m4", "none", ["-mfloat-abi"]],
+            "--cflags -mfloat-abi does not go with --fpu none",
+        ),
     ],
 )
 def test_what_there_is_not_is_a_sentence(arguments: list[str], said: str) -> None:
