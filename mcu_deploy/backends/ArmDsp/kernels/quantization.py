@@ -55,7 +55,8 @@ def constants_of(how: Quantization, quantizes: bool, ties_away: bool) -> Array:
     scale, zero = np.float32(how.scale[0]), how.zero_point[0]
     # Of half units, and a half more: then they are rounded down.
     added = 2 * zero + 1 if ties_away else zero if quantizes else -zero
-    bits = np.array([np.float32(1) / scale, scale], np.float32).view(np.int32)
+    with np.errstate(over="ignore"):  # of scales that dequantizing alone takes, without the first
+        bits = np.array([np.float32(1) / scale, scale], np.float32).view(np.int32)
     return np.array([*bits, added], np.int32)
 
 
