@@ -21,6 +21,7 @@ from mcu_deploy.cli.options import (
 from mcu_deploy.cli.progress import working
 from mcu_deploy.errors import UsageError
 from mcu_deploy.options import Clock, Options
+from mcu_deploy.options.checked import require_word
 from mcu_deploy.options.means import CreationOptions
 
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ def _with_clock(processor: Processor, clock: str) -> Board:
 
     if not isinstance(processor, Board):
         raise UsageError("--clock is for a board's start-up; give --board, or leave it out.")
+    require_word("--clock", clock, get_args(Clock))
     return load_board(processor.path, clock)
 
 

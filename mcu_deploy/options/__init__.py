@@ -24,8 +24,10 @@ from mcu_deploy.schema import Whole
 HEAD, TAIL = "head", "tail"
 LAYERS = ("built", "all")
 LIMIT_DB = 10.0  # a layer with an SQNR below it has parted from that of the float model
+_MOST_SIZE = (1 << 32) - 1
+_MOST_BOUND = 1 << 24
 # Negative: the bound of a size that each run decides.
-Dimension = Annotated[int, Whole(-(1 << 24), 1 << 32)]
+Dimension = Annotated[int, Whole(-_MOST_BOUND, _MOST_SIZE + 1)]
 AUTO = "auto"
 Clock = Literal["reset", "rated"]  # that of a board's start-up
 
@@ -60,6 +62,11 @@ def _shape(text: str) -> tuple[str, tuple[int, ...]]:
         raise UsageError(
             f"--shape {text} is not of the form INPUT=1,3,96,96. A size that each run decides has "
             "its bound behind it, 2 or more: INPUT=N,8:N<=64."
+        )
+    if most > _MOST_BOUND or any(size > _MOST_SIZE for size in numbers):
+        raise UsageError(
+            f"--shape {text} has a size that no network has: give {_MOST_SIZE:,} at most, and "
+            f"{_MOST_BOUND:,} as a bound."
         )
     return name, shape
 
@@ -265,7 +272,7 @@ class Options(Checked):
         words=lambda: tuple(named("mcu_deploy.plan.schedules")),
     )  # fmt: skip
     pools: PoolRequests = field(default_factory=PoolRequests)
-    flash_wait: int | None = option(
+    flash_wait: Annotated[int, Whole(0, 1025)] | None = option(
         None, "--flash-wait", "Wait states of the memory of code and weights, which kernels are "
         "chosen for; 0: RAM or TCM. By default what the board's file says; 5 with --core.",
         metavar="CYCLES",

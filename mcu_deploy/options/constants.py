@@ -59,7 +59,8 @@ def read(text: str) -> tuple[str, ConstantInput]:
     if not (separator and name and path):
         raise UsageError(f"{FLAG} {text} is not of the form {FORM}.")
     if not Path(path).is_file():
-        raise RequestError(f"{FLAG} names the file {path}, which does not exist. Check the path.")
+        what = "is a folder" if Path(path).is_dir() else "does not exist"
+        raise RequestError(f"{FLAG} names the file {path}, which {what}. Check the path.")
     file = import_module("mcu_deploy.files.arrays").ArrayFile(Path(path))
     if file.names is None:
         return name, ConstantInput.of(file.read())

@@ -135,7 +135,9 @@ def made_of(cls: Any, typed: Mapping[str, Any]) -> Any:
         if each.flag.parameter in typed:
             value = each.read(typed[each.flag.parameter])
             made.setdefault(each.within, {})[each.name] = value
-    return cls(**made.pop(""), **made)
+    hints = typing.get_type_hints(cls)
+    own = made.pop("")
+    return cls(**own, **{name: hints[name](**values) for name, values in made.items()})
 
 
 def _distinct(flag: str, items: Sequence[tuple[str, Any]]) -> dict[str, Any]:

@@ -73,6 +73,7 @@ def test_what_there_is_not_is_a_sentence(arguments: list[str], said: str) -> Non
         ("--fpu fpv5-d16", "--fpu says more of a --core"),
         ("--board host --cflags -mlong-calls", "--cflags says more of a --core"),
         ("--core cortex-m4 --cflags '", "is no list of words"),
+        ("--board mps2-an386 --clock fast", "--clock fast is not known; it is reset or rated."),
         ("", "Say for what to build: --board BOARD"),
     ],
 )

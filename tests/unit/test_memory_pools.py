@@ -40,7 +40,7 @@ def test_the_options_of_the_command_line() -> None:
         (["=dtcm"], 0, "--pool =dtcm is not of the form TENSOR=NAME."),
         (["a="], 0, "--pool a= is not of the form TENSOR=NAME."),
         (["a=b", "a=c"], 0, "--pool names 'a' twice, with b and c; name it once."),
-        ([], -1, "hot_weights = -1 is out of range; it must be 0 or more."),
+        ([], -1, "--hot-weights = -1 is out of range; it must be 0 or more."),
     ],
 )
 def test_what_is_wrong_there_is_said(texts: list[str], hot: int, expected: str) -> None:

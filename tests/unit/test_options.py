@@ -44,6 +44,7 @@ from mcu_deploy.options import (
         ({"shapes": {"x": "1,2"}}, "--shape: x must be a list, not '1,2'."),
         ({"shapes": {"x": (-1, 3)}}, "--shape -1 is less than nothing; give a number from 1 on"),
         ({"shapes": {"x": (-(1 << 25), 3)}}, "--shape: x[0] = -33554432 is out of range"),
+        ({"flash_wait": 1025}, "--flash-wait = 1025 is out of range; it must be 0 to 1024."),
         ({"shapes": [("x", (1, 2))]}, "--shape must be a table, not [('x', (1, 2))]."),
         ({"layer_backends": {"conv": 3}}, "--layer-backend: conv must be a text in quotes, not 3."),
         ({"requests": ("x",)}, "must be a table or a value of Requests, not ('x',)."),

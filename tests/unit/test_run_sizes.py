@@ -64,6 +64,12 @@ def test_what_is_no_shape_is_said(text: str) -> None:
         from_typed({"shape": [text]})
 
 
+@pytest.mark.parametrize("text", ["x=1,4294967296", "x=N,8:N<=16777217"])
+def test_what_no_network_has_is_said(text: str) -> None:
+    with pytest.raises(UsageError, match="4,294,967,295 at most, and 16,777,216 as a bound"):
+        from_typed({"shape": [text]})
+
+
 def _model(folder: Path, nodes: list[onnx.NodeProto], outputs: list[str]) -> Path:
     graph = helper.make_graph(
         nodes,
