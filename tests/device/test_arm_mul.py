@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from arm_dsp_conversion_cases import Conversion, samples
 from arm_dsp_conversion_cases import model as conversions
+from arm_dsp_lstm_cases import TAKEN
+from arm_dsp_lstm_cases import model as lstm_model
 from arm_dsp_tflite_cases import RELU, Binary, Conv, Pool
 from arm_dsp_tflite_cases import extremes as tflite_extremes
 from arm_dsp_tflite_cases import model as tflite_model
@@ -96,6 +98,18 @@ def test_what_tflite_rounds_twice_is_not_priced_as_floats(board: str, tmp_path: 
     (layer,), (counted,) = built.report.layers, profile(built.directory).layers
     assert layer.backend == "ArmMul" and layer.cost is not None and counted.time is not None
     assert abs(layer.cost.value / counted.time.cycles - 1) < 0.1
+
+
+@pytest.mark.parametrize("board", ["mps2-an385", "nucleo_g0b1re"])
+def test_an_lstm_of_tflite_takes_what_it_is_priced_at(board: str, tmp_path: Path) -> None:
+    """And gives the oracle's bits where there is an emulator of the board."""
+    path = lstm_model(TAKEN[-1], tmp_path)
+    built = build(path, board, tmp_path / "build", options=Options(optimize_for="speed"))
+    (layer,), (counted,) = built.report.layers, profile(built.directory).layers
+    assert layer.backend == "ArmMul" and layer.cost is not None and counted.time is not None
+    assert abs(layer.cost.value / counted.time.cycles - 1) < 0.1
+    if board == "mps2-an385":
+        assert validate(built, path.with_suffix(".npz")).passed
 
 
 def _dense(path: Path) -> Path:

@@ -10,9 +10,12 @@ import pytest
 from arm_dsp_conversion_cases import MODELS, Conversion
 from arm_dsp_conversion_cases import model as conversions
 from arm_dsp_late_cases import FACTORS
+from arm_dsp_lstm_cases import LEFT, TAKEN, WIDE
+from arm_dsp_lstm_cases import model as lstm_model
 from arm_dsp_tflite_cases import Binary
 from arm_dsp_tflite_cases import model as tflite_model
 from operators.lab import Array, Case, Compiled, run_on_host
+from operators.tflite_lstm_file import Lstm
 from quantized_layers import LayersModel, Quantized, extremes
 from random_int8_nets import model
 from sampling import examples, first
@@ -27,6 +30,7 @@ from mcu_deploy.compiler import compile_model
 from mcu_deploy.options import Options
 from mcu_deploy.session import Session
 
+LSTMS = (*TAKEN, LEFT, WIDE)
 _NAMES = (b"_pair_filters_", b"_row_sums(", b"counted", b"scaled >>", b"product * scale")
 
 
@@ -170,6 +174,15 @@ def test_products_of_tflite_give_the_oracles_bits_of_all_pairs(tmp_path: Path) -
     assert b"- (product < 0)" in made and b"+ move" in made
     every = np.indices((256, 256)).astype(np.uint8).reshape(2, 1, -1)
     _check(network, [operand.view(case.dtype) for case in cases for operand in every], tmp_path)
+
+
+@pytest.mark.parametrize("case", first(LSTMS, 2))
+def test_an_lstm_of_tflite_gives_the_oracles_bits(case: Lstm, tmp_path: Path) -> None:
+    network = _compiled(path := lstm_model(case, tmp_path))
+    assert {step.choice.workload.backend for step in network.plan.steps} == {"ArmMul"}
+    for number, sample in enumerate(np.load(path.with_suffix(".npz"))["x"]):
+        (folder := tmp_path / str(number)).mkdir()
+        _check(network, [sample], folder)
 
 
 def _compiled(path: Path) -> Network:

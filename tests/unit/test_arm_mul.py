@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mcu_deploy.arithmetic import Array
-from mcu_deploy.backends.ArmMul.kernels import dense
+from mcu_deploy.backends.ArmMul import rows
 from mcu_deploy.backends.ArmMul.pairs import MIDDLE, fits, pack
 
 
@@ -60,20 +60,18 @@ def test_words_of_a_row_give_its_sums_whatever_it_is() -> None:
     weights = random.integers(-128, 128, (12, 24))
     weights[4:8] = random.choice([-32, 31], (4, 24))
     weights[8:] = np.tile([-128, 0], 12)
-    stream, at_once = dense.pack(weights)
-    assert at_once.tolist() == [2, 4, 4]
-    groups = stream.reshape(3, -1)
-    assert groups[:, 0].tolist() == at_once.tolist()
+    groups, at_once = rows.pack(weights)
+    assert at_once.tolist() == groups[:, 0].tolist() == [2, 4, 4]
     for filter_, taps in enumerate(weights):
         group, step = divmod(filter_, 4)
         words = groups[group, 1 + step :: 4]
         signs = np.where(taps < 0, -1, 1)
-        rows = [
+        inputs = [
             np.full(24, -128),
             np.full(24, 127),
             *(np.clip(s * 128, -128, 127) for s in (signs, -signs)),
         ]
-        for row in rows:
+        for row in inputs:
             assert _upper_halves(words, row, at_once[group]) == taps @ row
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mcu_deploy.backends.kit.c_files import helper
+from mcu_deploy.backends.kit.c_files import helper, helpers
 
 _FOLDER = Path(__file__).parent
 
@@ -17,3 +17,5 @@ MULTIPLY_WIDE = helper(_FOLDER, "c/multiply_wide.c")
 CLAMP = helper(_FOLDER, "c/clamp.c")
 ROUND_AWAY = helper(_FOLDER, "c/round_away.c")
 RECIPROCAL = helper(_FOLDER, "c/reciprocal.c")
+# Of TFLite's integer LSTM: its table's values, sigmoid and tanh.
+LSTM = helpers(_FOLDER, "c/lstm.c")

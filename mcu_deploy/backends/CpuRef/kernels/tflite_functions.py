@@ -9,10 +9,9 @@ from mcu_deploy.arithmetic.tflite import scalar
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, either, render
 from mcu_deploy.backends.CpuRef.kernels.elementwise import table
 from mcu_deploy.backends.CpuRef.kernels.tflite_conv import supports_bytes
-from mcu_deploy.backends.CpuRef.kernels.tflite_lstm import FUNCTIONS as TABLE_FUNCTIONS
 from mcu_deploy.backends.interface import YES, Constant, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY
+from mcu_deploy.backends.kit.c_functions import CLAMP, LSTM, MULTIPLY
 from mcu_deploy.backends.kit.loops import counter, plus
 from mcu_deploy.backends.kit.requantization import is_per_tensor, multiplied, saturated
 from mcu_deploy.backends.kit.stems import stem
@@ -66,7 +65,7 @@ def _interpolated(layer: Layer) -> Workload:
     )  # fmt: skip
     return compute(
         layer, stem(word, y.dtype.value, x.elements), body,
-        (Constant("table", sigmoid_table()),), TABLE_FUNCTIONS,
+        (Constant("table", sigmoid_table()),), LSTM,
         in_place=overlap.in_place(layer, np.arange(x.elements)),
     )  # fmt: skip
 

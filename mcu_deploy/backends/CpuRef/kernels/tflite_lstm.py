@@ -7,20 +7,17 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.arithmetic.tflite import scalar
 from mcu_deploy.backends.CpuRef.kernels import recurrent
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, call, helper, render
+from mcu_deploy.backends.CpuRef.kernels.base import Kernel, call, render
 from mcu_deploy.backends.floats.recurrent import supports
 from mcu_deploy.backends.interface import YES, Constant, InPlace, Layer, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import signature
-from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY
+from mcu_deploy.backends.kit.c_functions import CLAMP, LSTM, MULTIPLY
 from mcu_deploy.backends.kit.loops import counter, plus, times
 from mcu_deploy.backends.kit.requantization import multiplied, saturated
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.zero_points import folded_bias
 from mcu_deploy.operators.tflite_lstm import QuantizedLstm, quantized_lstm, sigmoid_table, weights
-
-# The functions of the table of sigmoids.
-FUNCTIONS = tuple(helper(f"tflite_lstm_{word}.c.j2") for word in ("table", "sigmoid", "tanh"))
 
 
 def _supports(layer: Layer) -> Support:
@@ -78,7 +75,7 @@ def _create(layer: Layer) -> Workload:
     )
     return call(
         stem("lstm", "int8", lstm.inputs, lstm.hidden), body,
-        signature(layer, constants).scratch("int16_t"), (MULTIPLY, CLAMP, *FUNCTIONS),
+        signature(layer, constants).scratch("int16_t"), (MULTIPLY, CLAMP, *LSTM),
         ("string.h",), _in_place(layer, lstm), scratch_bytes=11 * lstm.hidden,
     )  # fmt: skip
 
