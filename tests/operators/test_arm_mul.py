@@ -101,7 +101,8 @@ def test_groups_and_batches_give_the_oracles_bits(
     for number, (images, channels, filters, rows, size, group, stride, pad) in enumerate([
         (2, 8, 12, 5, 3, 2, 1, 1), (2, 6, 5, 4, 3, 1, 1, 1), (3, 12, 8, 3, 1, 4, 1, 0),
         (2, 4, 4, 2, 1, 1, 1, 0), (1, 6, 6, 2, 2, 3, 1, 0), (2, 6, 6, 5, 3, 6, 1, 1),
-        (3, 4, 4, 40, 3, 4, 2, 1),
+        (3, 4, 4, 40, 3, 4, 2, 1), (1, 3, 6, 7, 3, 3, 1, 1), (1, 2, 6, 60, 3, 2, 2, 1),
+        (2, 3, 6, 5, 2, 3, 1, 0),
     ]):  # fmt: skip
         how = Quantized(0.05, 7, ("uint8", "int8")[number % 2])
         x = made.input((images, channels, rows, rows + 1), how)

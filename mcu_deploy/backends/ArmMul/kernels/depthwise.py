@@ -79,7 +79,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     found = layers.read(opened(node))
     if isinstance(found, str):
         return found
-    if not found.is_depthwise or found.weights.shape[0] != found.x.shape[1]:
+    if not found.is_depthwise:
         return ""
     if min(*found.window.begin, *found.window.end) < 0:
         return "its padding is negative"
@@ -152,13 +152,16 @@ class _Kernel:
         self.bands = Bands(self.window, *((4, taps) if self.is_of_words else (1, 0)))
         self.tile, self.tiles = _tile(self.window.output[1])
         self.images, self.channels = layer.x.shape[:2]
+        self.filters = len(layer.weights)
+        # A plane is copied once for all filters of its channel, where nothing else takes its place.
+        self.is_kept = self.images == 1 and not self.bands.are_several
         self.ending = None if rounding.is_solved else requantization(node, "c")
         self.in_float = self.ending.constants if self.ending else ()
 
     def propose(self, view: SubgraphView) -> Proposal:
         body, kind = self._body(), self.layer.x.dtype.value
         return proposal(
-            view, self.node, stem("depthwise", kind, self.channels, window=self.window), body,
+            view, self.node, stem("depthwise", kind, *self._sizes, window=self.window), body,
             self._given, work=self._work(),
             flash=sum(c.value.nbytes for c in self._constants), code={body: self._code},
             title=f"depthwise{'x'.join(map(str, self.window.kernel))}",
@@ -168,9 +171,14 @@ class _Kernel:
             scratch_bytes=self.bands.scratch_bytes, in_place=self._in_place,
         )  # fmt: skip
 
+    @property
+    def _sizes(self) -> tuple[int, ...]:
+        more = () if self.filters == self.channels else (self.filters,)
+        return self.channels, *more
+
     @functools.cached_property
     def _constants(self) -> tuple[Constant, ...]:
-        """A channel's words: what its sums begin with, its scale and its addend."""
+        """A filter's words: what its sums begin with, its scale and its addend."""
         weights, zero = self.layer.weights[:, 0], self.layer.zero_points[0]
         starts = self.layer.bias - zero * weights.sum(axis=(1, 2)) + self.rounding.moves
         return (
@@ -186,6 +194,7 @@ class _Kernel:
         bands, x, y = self.bands, self.layer.x, self.layer.y
         return KIT.render(
             "depthwise.c.j2", **vars(self.window), images=self.images, channels=self.channels,
+            filters=self.filters, of_channel=self.filters // self.channels, is_kept=self.is_kept,
             x_ctype=x.dtype.c_type, y_ctype=y.dtype.c_type,
             cell="int32_t" if self.is_of_words else x.dtype.c_type, is_of_words=self.is_of_words,
             zero=self.layer.zero_points[0], lines=bands.lines, pitch=bands.pitch, rows=bands.rows,
@@ -216,6 +225,8 @@ class _Kernel:
     @property
     def _in_place(self) -> tuple[InPlace, ...]:
         """Where no band reads a channel's pixels behind what the bands before have written."""
+        if self.filters > self.channels:
+            return ()
         rows, window = self.bands.rows, self.window
         for band in range(1, -(-window.output[0] // rows)):
             written = band * rows * window.output[1]
@@ -229,12 +240,13 @@ class _Kernel:
         tiles = self.images * self.tiles * window.output[0]
         a_row = of.row + self.tile * window.kernel[1] * of.product
         a_tile = window.kernel[0] * a_row + of.tile + rounding.is_wide * self.tile * of.wide
-        cycles = self.channels * (self.images * math.prod(window.input) * of.cell + tiles * a_tile)
+        planes = self.images * (self.channels if self.is_kept else self.filters)
+        cycles = planes * math.prod(window.input) * of.cell + self.filters * tiles * a_tile
         unsolved = rounding.unsolved * unsolved_cycles(self.node, of.in_float)
         cycles += tiles * self.tile * (rounding.late_sums * of.late + unsolved)
         # A channel's taps and words, those of bytes anew for each row of taps.
         reads = tiles * math.prod(window.kernel) if not self.is_of_words else self.bands.taps
-        return RunCost(cycles, self.channels * (reads + 3))
+        return RunCost(cycles, self.filters * (reads + 3))
 
     @property
     def _code(self) -> int:
