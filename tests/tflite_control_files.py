@@ -122,3 +122,55 @@ def quantized() -> bytes:
                      [add("i", "one", "j"), add("x", "step", "s")], ["i", "x"], ["j", "s"]),
         ],
     )  # fmt: skip
+
+
+def over_time(rounds: int = 3, front: int = 0, back: int = -1) -> bytes:
+    """Three sums of the first elements of x as TensorFlow's converter writes a loop over time, with
+    a second counter from 5 on; a round joins the list of the sums anew, from `front` on, its own
+    and `back` others."""
+    counter, other = Tensor("i", (), "INT32"), Tensor("o", (), "INT32")
+    x, sums, total = Tensor("x", (3, 1, 2)), Tensor("sums", (3, 1, 2)), Tensor("total", (1, 2))
+    given = ("i", "o", "sums", "total", "x")
+    states = [counter, other, sums, total, x]
+
+    def number(name: str, value: object) -> Tensor:
+        return constant(name, np.array(value, np.int32))
+
+    def whole(name: str, *shape: int) -> Tensor:
+        return Tensor(name, shape, "INT32")
+
+    ask = Subgraph(
+        [*states, number("limit", rounds), number("far", 20), Tensor("a", (), "BOOL"),
+         Tensor("b", (), "BOOL"), Tensor("on", (), "BOOL")],
+        [Operator("LESS", ("i", "limit"), ("a",), "LessOptions"),
+         Operator("LESS", ("o", "far"), ("b",), "LessOptions"),
+         Operator("LOGICAL_AND", ("a", "b"), ("on",), "LogicalAndOptions")], given, ["on"],
+    )  # fmt: skip
+    body = Subgraph(
+        [*states, number("one", 1), number("alone", [1]), number("all", [-1, -1]),
+         number("rest", [back, -1, -1]), number("begin", [0, 0]), number("first", [front, 0, 0]),
+         number("row", [1, 1, 2]), whole("j"), whole("p"), whole("i1", 1), whole("j1", 1),
+         whole("size", 3), whole("place", 3), Tensor("now", (1, 2)), Tensor("sum", (1, 2)),
+         Tensor("before", (1, 1, 1)), Tensor("element", (1, 1, 2)), Tensor("after", (1, 1, 2)),
+         Tensor("joined", (3, 1, 2))],
+        [add("i", "one", "j"), add("one", "o", "p"),
+         Operator("GATHER", ("x", "i"), ("now",), "GatherOptions"), add("total", "now", "sum"),
+         Operator("RESHAPE", ("i", "alone"), ("i1",)),
+         Operator("CONCATENATION", ("i1", "all"), ("size",), "ConcatenationOptions"),
+         Operator("SLICE", ("sums", "first", "size"), ("before",), "SliceOptions"),
+         Operator("RESHAPE", ("j", "alone"), ("j1",)),
+         Operator("CONCATENATION", ("j1", "begin"), ("place",), "ConcatenationOptions"),
+         Operator("SLICE", ("sums", "place", "rest"), ("after",), "SliceOptions"),
+         Operator("RESHAPE", ("sum", "row"), ("element",)),
+         Operator("CONCATENATION", ("before", "element", "after"), ("joined",),
+                  "ConcatenationOptions")],
+        given, ["j", "p", "joined", "sum", "x"],
+    )  # fmt: skip
+    results = [whole("n"), whole("m"), *(Tensor(name, (3, 1, 2)) for name in ("y", "same")),
+               Tensor("last", (1, 2))]  # fmt: skip
+    return write(
+        [x, number("i", 0), number("o", 5), constant("sums", np.zeros((3, 1, 2), np.float32)),
+         constant("total", np.zeros((1, 2), np.float32)), *results],
+        [run_while(given, ("n", "m", "y", "last", "same"))], ["x"],
+        ["n", "m", "y", "last", "same"], others=[ask, body],
+    )  # fmt: skip

@@ -58,9 +58,11 @@ class GraphBuilder:
         self._edges[tensor.index, _natural(tensor)] = edge
         self._written[tensor.index] = _natural(tensor)
 
-    def add_edge_input(self, name: str, type_: TensorType) -> None:
+    def add_edge_input(self, name: str, type_: TensorType) -> EdgeId:
         """An input of the graph that is no tensor of the file."""
-        self._editor.inputs.append(self._editor.add_edge(name, type_))
+        edge = self._editor.add_edge(name, type_)
+        self._editor.inputs.append(edge)
+        return edge
 
     def add_input(self, tensor: TfliteTensor) -> None:
         """An input of the network, in the file's order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,7 +10,16 @@ import numpy as np
 import pytest
 from network_programs import Array
 from operators.lab import Compiled, run_on_host
-from tflite_control_files import ONE, branches, composite, loop, pictures, quantized, run_if
+from tflite_control_files import (
+    ONE,
+    branches,
+    composite,
+    loop,
+    over_time,
+    pictures,
+    quantized,
+    run_if,
+)
 from tflite_models import Operator, Subgraph, Tensor, write
 
 from mcu_deploy.boards import load_board
@@ -74,6 +84,26 @@ def test_a_loop_of_integers(tmp_path: Path) -> None:
     for n, y in _run(quantized(), tmp_path, x):
         assert n == 3
         np.testing.assert_array_equal(y, np.int8([[6, 19, -116, 127]]))
+
+
+@pytest.mark.needs_host_gcc
+def test_a_loop_over_time_writes_each_element_once(tmp_path: Path) -> None:
+    x = np.float32([[[1, 2]], [[3, -4]], [[0.5, 8]]])
+    for n, m, y, last, same in _run(over_time(), tmp_path, x):
+        assert (n, m) == (3, 8)
+        np.testing.assert_array_equal(y, np.cumsum(x, 0))
+        np.testing.assert_array_equal(last, y[2])
+        np.testing.assert_array_equal(same, x)
+    (held,) = (n for n in _network(over_time(), tmp_path).graph.nodes if n.op == "Loop")
+    assert len(held.inputs) == 3  # how many rounds, whether to begin, and the total
+
+
+@pytest.mark.parametrize("other", [{"rounds": 2}, {"front": 1}, {"back": 1}])
+def test_a_list_that_is_not_written_whole_is_refused(
+    other: Mapping[str, int], tmp_path: Path
+) -> None:
+    with pytest.raises(McuDeployError, match="WHILE 'n': it runs SLICE 'before': it reads"):
+        _network(over_time(**other), tmp_path)
 
 
 def _means(x: Array) -> Array:

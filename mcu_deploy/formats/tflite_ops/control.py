@@ -4,17 +4,22 @@ STABLEHLO_COMPOSITE, which names what a subgraph computes: its nodes stand in it
 What TFLite gives a subgraph are its inputs, one after the other; it sees nothing else of the graph
 around it. WHILE asks a subgraph before each round whether to go on. A Loop is given that answer for
 the first round, and its body ends with the one for the next, so the nodes of that subgraph stand in
-front of the Loop and once more at the end of its body.
+front of the Loop and once more at the end of its body. Where the number of rounds is known, nothing
+is asked: counters are the number of the round, and lists that the rounds write are scan outputs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from mcu_deploy.errors import shorten
 from mcu_deploy.formats.tflite_graph import GraphBuilder
 from mcu_deploy.formats.tflite_operation import Operation, Refused, Subgraph, TfliteTensor
-from mcu_deploy.ir import DType, Graph, TensorType
+from mcu_deploy.formats.tflite_ops.rounds import Counted, counted
+from mcu_deploy.ir import DType, EdgeId, Graph, TensorType
 
 _OUTSIDE = "Convert the model with its variables outside of branches and loops."
 
@@ -52,6 +57,9 @@ def _while(operation: Operation, graph: GraphBuilder) -> None:
         _require_alike(operation, given, others)
     if len(ask.outputs) != 1 or ask.outputs[0].type.dtype is not DType.BOOL:
         raise operation.damaged("its condition is not one truth value")
+    if known := counted(operation):
+        _add_counted(operation, known, graph)
+        return
     states = [graph.read(tensor) for tensor in given]
     before = graph.beside()
     for tensor, edge in zip(ask.inputs, states, strict=True):
@@ -74,6 +82,54 @@ def _while(operation: Operation, graph: GraphBuilder) -> None:
         operation, "Loop", [None, before.read(ask.outputs[0]), *states], operation.outputs,
         subgraphs={"body": held},
     )  # fmt: skip
+
+
+def _add_counted(operation: Operation, known: Counted, graph: GraphBuilder) -> None:
+    """The Loop of a known number of rounds."""
+    body, given, outputs = known.body, operation.given, operation.outputs
+    inner = GraphBuilder(body.name)
+    number = inner.add_edge_input("round", TensorType(DType.INT64, ()))
+    goes_on = inner.add_edge_input("goes on", TensorType(DType.BOOL, ()))
+    for place, first in known.counters.items():
+        _count(operation, inner, body.inputs[place], number, first)
+        last = np.array(first + known.trips, given[place].type.dtype.numpy)
+        value = graph.constant(f"{outputs[place].name} value", last)
+        graph.add(operation, "Identity", [value], outputs[place])
+    special = {*known.counters, *known.constant, *known.lists}
+    carried = [place for place in range(len(given)) if place not in special]
+    constant = sorted(known.constant)
+    for place in (*carried, *constant):
+        inner.add_input(body.inputs[place])
+    _run(operation, body, inner)
+    collected = []
+    for place, element in known.lists.items():
+        operation.require_alike(element, given[place])
+        shape = given[place].type.shape[1:]
+        collected.append(inner.reshaped(operation, inner.read(element), shape))
+    after = [inner.read(body.outputs[place]) for place in carried]
+    for place in constant:
+        graph.add(operation, "Identity", [graph.read(given[place])], outputs[place])
+    trips = graph.integers(f"{operation.name} rounds", known.trips)
+    graph.add(
+        operation, "Loop", [trips, None, *(graph.read(given[place]) for place in carried)],
+        [outputs[place] for place in (*carried, *known.lists)],
+        extra_inputs=[graph.read(given[place]) for place in constant],
+        subgraphs={"body": inner.finish_inner(operation, [goes_on, *after, *collected])},
+    )  # fmt: skip
+
+
+def _count(
+    operation: Operation, graph: GraphBuilder, counter: TfliteTensor, number: EdgeId, first: int
+) -> None:
+    """Makes a counter the number of the round, from its first value on."""
+    counts = graph.edge(counter.name, replace(counter.type, shape=()))
+    graph.add(operation, "Cast", [number], counts)
+    if first:
+        begin = graph.constant(f"{counter.name} first", np.array(first, counter.type.dtype.numpy))
+        counted_on = graph.edge(counter.name, counter.type)
+        graph.add(operation, "Add", [counts, begin], counted_on)
+        counts = counted_on
+    graph.bind(counter, counts)
 
 
 def _composite(operation: Operation, graph: GraphBuilder) -> None:
