@@ -41,10 +41,10 @@ def _fuse_one(graph: GraphEditor, matmul: Node, everywhere: bool) -> None:
         return
     if graph.type(bias).shape not in ((columns,), (1, columns)):
         return
-    flat, source = bias, None
-    if graph.type(bias).rank > 1:
-        flat, source = _flatten(graph, bias), graph.producer(bias)
+    is_row = graph.type(bias).rank > 1
+    flat = _flatten(graph, bias) if is_row else bias
     if flat is not None:
+        source = graph.producer(bias) if is_row else None
         shared = [] if source is None else [source.id]  # what the Add in the body reads
         graph.fuse([matmul.id, add.id], "Gemm", [a, b, flat], [total], {}, matmul.name, shared)
 

@@ -18,7 +18,7 @@ import numpy as np
 from mcu_deploy.errors import shorten
 from mcu_deploy.formats.tflite_graph import GraphBuilder
 from mcu_deploy.formats.tflite_operation import Operation, Refused, Subgraph, TfliteTensor
-from mcu_deploy.formats.tflite_ops.rounds import Counted, counted
+from mcu_deploy.formats.tflite_ops.rounds import CountedRounds, counted
 from mcu_deploy.ir import DType, EdgeId, Graph, TensorType
 
 _OUTSIDE = "Convert the model with its variables outside of branches and loops."
@@ -84,7 +84,7 @@ def _while(operation: Operation, graph: GraphBuilder) -> None:
     )  # fmt: skip
 
 
-def _add_counted(operation: Operation, known: Counted, graph: GraphBuilder) -> None:
+def _add_counted(operation: Operation, known: CountedRounds, graph: GraphBuilder) -> None:
     """The Loop of a known number of rounds."""
     body, given, outputs = known.body, operation.given, operation.outputs
     inner = GraphBuilder(body.name)

@@ -20,7 +20,7 @@ from mcu_deploy.ir import DType
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedRounds:
     """trips: how many rounds there are, one at least. By the number of a state: what the counters
     are in the first round, where each is one more in the next; which states stay as they are; the
     element, of size 1 along the first axis, that a round writes into a list, of as many elements as
@@ -33,7 +33,7 @@ class Counted:
     body: Subgraph
 
 
-def counted(operation: Operation) -> Counted | None:
+def counted(operation: Operation) -> CountedRounds | None:
     """What a WHILE with a known number of rounds does; None of any other."""
     ask, body = operation.subgraphs
     counters = dict(_counters(operation.given, _Operations(body)))
@@ -49,7 +49,7 @@ def counted(operation: Operation) -> Counted | None:
         if before.index == after.index
     )
     lists, left = _lists(_Operations(body), trips, [p for p, n in counters.items() if n == 0])
-    return Counted(trips, counters, constant, lists, left)
+    return CountedRounds(trips, counters, constant, lists, left)
 
 
 class _Operations:
