@@ -84,17 +84,20 @@ def run_reference(
         return run_onnxruntime(model, samples, states, names)
     if suffix == ".tflite" and states:
         return NoReference("states that TFLite models do not have themselves are not fed to LiteRT")
-    if suffix == ".tflite" and _has_svdf_of_bytes(model):
-        return NoReference("LiteRT computes an SVDF with a state of int16, and reads int8 as such")
     if suffix == ".tflite":
-        return run_litert(model, samples)
+        alone = _of_tflite_micro(model)
+        return NoReference(alone) if alone else run_litert(model, samples)
     return NoReference(f"no other program runs {suffix} files")
 
 
-def _has_svdf_of_bytes(model: Path) -> bool:
-    """Whether a TFLite model has an SVDF with a state of int8, as TFLite-Micro alone has it."""
-    operations = tflite_file.parse(model.read_bytes(), str(model)).operations
-    return any(o.kind == "SVDF" and o.input(4).type.dtype is DType.INT8 for o in operations)
+def _of_tflite_micro(model: Path) -> str:
+    """What a TFLite model has as TFLite-Micro alone has it, a clause on LiteRT; "" of any other."""
+    for operation in tflite_file.parse(model.read_bytes(), str(model)).operations:
+        if operation.custom.startswith("Signal"):
+            return f"LiteRT lacks {operation.custom}, of TFLite-Micro's signal library"
+        if operation.kind == "SVDF" and operation.input(4).type.dtype is DType.INT8:
+            return "LiteRT computes an SVDF with a state of int16, and reads int8 as such"
+    return ""
 
 
 _SETTINGS = "graph optimisation off, one thread, CPU"

@@ -14,6 +14,7 @@ from operators.signal_cases import RECORDED, alone, file, streams
 from tflite_models import Tensor
 
 from mcu_deploy import formats
+from mcu_deploy.agreement.reference import NoReference, run_reference
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import McuDeployError
@@ -34,6 +35,14 @@ def test_boards_give_what_tflite_micro_gives(board: str, tmp_path: Path) -> None
     with np.load(RECORDED) as recorded:
         for stream, found in by_board(list(streams()), board, tmp_path):
             assert np.array_equal(found, recorded[stream.name]), stream.name
+
+
+def test_litert_is_not_asked_for_what_it_lacks(tmp_path: Path) -> None:
+    path = tmp_path / "root.tflite"
+    inputs = [Tensor("x", (6,), "UINT64"), Tensor("shift", (), "INT32")]
+    path.write_bytes(alone("SignalFilterBankSquareRoot", inputs, Tensor("y", (6,), "UINT32"), {}))
+    said = run_reference(path, [])
+    assert isinstance(said, NoReference) and "lacks SignalFilterBankSquareRoot" in str(said)
 
 
 @pytest.mark.needs_host_gcc
