@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
 
 # (task, buffer that it reads, buffer that it writes) -> how far behind it reads, in bytes.
 Shares = Mapping[tuple[int, int, int], int]
@@ -23,15 +26,17 @@ class Task:
     after: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True)
-class _Touched:
-    """A buffer as a task sees it. Sets of tasks are bit masks."""
+class _Touched(NamedTuple):
+    """A buffer as a task sees it. Sets of tasks are bit masks.
 
-    size: int
+    new: bytes that it adds where nobody wrote it before, of an input 0. freed: bytes that go where
+    nobody needs it any more, of a kept one 0.
+    """
+
+    new: int
+    freed: int
     users: int  # who reads or writes it
     writers: int
-    kept: bool
-    always: bool  # an input: there before anyone writes it
 
 
 class TaskMemory:
@@ -69,14 +74,19 @@ class TaskMemory:
         self._touched = [
             [
                 _Touched(
-                    sizes[buffer], users[buffer], writers.get(buffer, 0),
-                    buffer in kept, buffer in inputs,
+                    0 if buffer in inputs else sizes[buffer],
+                    0 if buffer in kept else sizes[buffer],
+                    users[buffer], writers.get(buffer, 0),
                 )
                 for buffer in sorted(task.reads | task.writes)
             ]
             for task in tasks
         ]  # fmt: skip
         self._scratch = [task.scratch for task in tasks]
+        self._needed = [
+            sum(sizes[buffer] for buffer in task.reads | task.writes) + task.scratch
+            for task in tasks
+        ]
         # For each task: (bytes saved, input, its users, output), the largest saving first.
         self._savings: list[list[tuple[int, int, int, int]]] = [[] for _ in tasks]
         for (number, read, written), distance in sorted(shares.items()):
@@ -85,6 +95,8 @@ class TaskMemory:
                 self._savings[number].append((saved, read, users[read], written))
         for savings in self._savings:
             savings.sort(key=lambda saving: (-saving[0], saving[1], saving[3]))
+        self._near = [reduce(or_, (b.users for b in touched), 0) for touched in self._touched]
+        self._changes: list[dict[int, tuple[int, int]]] = [{} for _ in tasks]
         # All inputs are written before the run, the unread ones too.
         self.start_peak = sum(sizes[buffer] for buffer in inputs)
         self.start_live = sum(
@@ -93,24 +105,30 @@ class TaskMemory:
 
     def run(self, done: int, live: int, task: int) -> tuple[int, int]:
         """The bytes that live while a task runs, and after it; `live` bytes lived before it."""
+        # It depends on few of the done tasks, and the searches ask for the same again and again.
+        near = done & self._near[task]
+        change = self._changes[task].get(near)
+        if change is None:
+            change = self._changes[task][near] = self._change(near, task)
+        return live + change[0], live + change[1]
+
+    def _change(self, done: int, task: int) -> tuple[int, int]:
+        """How many bytes more live while a task runs, and after it, than before it."""
         now = done | 1 << task
         new = freed = 0
         for buffer in self._touched[task]:
-            if not buffer.always and not buffer.writers & done:
-                new += buffer.size
-            if not buffer.kept and not buffer.users & ~now:
-                freed += buffer.size
-        during = live + new + self._scratch[task]
-        if self._savings[task]:
-            during -= self._saved(now, task)
-        return during, live + new - freed
+            if not buffer.writers & done:
+                new += buffer.new
+            if not buffer.users & ~now:
+                freed += buffer.freed
+        return new + self._scratch[task] - self._saved(now, task), new - freed
 
     def _saved(self, now: int, task: int) -> int:
         """What the task's outputs share with inputs that nobody else reads any more."""
         saved = 0
         taken: set[int] = set()
         for size, read, users, written in self._savings[task]:
-            if not users & ~now and not {read, ~written} & taken:
+            if not users & ~now and read not in taken and ~written not in taken:
                 taken |= {read, ~written}  # ~: outputs apart from inputs
                 saved += size
         return saved
@@ -118,9 +136,8 @@ class TaskMemory:
     def floor(self) -> int:
         """Bytes that no order can do without: those that one task needs at least, or the inputs."""
         most = self.start_peak
-        for task, touched in enumerate(self._touched):
-            own = sum(buffer.size for buffer in touched) + self._scratch[task]
-            most = max(most, own - self._saved(-1, task))
+        for task, needed in enumerate(self._needed):
+            most = max(most, needed - self._saved(-1, task))
         return most
 
     def is_chain(self) -> bool:
@@ -131,10 +148,10 @@ class TaskMemory:
         """Those of the candidates that may run now."""
         return [task for task in candidates if not self.before[task] & ~done]
 
-    def next_ready(self, ready: Sequence[int], done: int, task: int) -> tuple[int, ...]:
+    def next_ready(self, ready: Sequence[int], done: int, task: int) -> list[int]:
         """Who may run after a task that was ready; `done` includes it."""
         new = self.ready(done, self.followers[task])
-        return tuple(sorted([other for other in ready if other != task] + new))
+        return sorted([other for other in ready if other != task] + new)
 
 
 def _saving(read: int, written: int, distance: int) -> int:

@@ -11,23 +11,26 @@ bisection, as by SERENITY's memory budget.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mcu_deploy.plan.order_model import TaskMemory
 from mcu_deploy.plan.placement.model import Work
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class _State:
-    """A way to a set of done tasks: its peak (at least the floor), what lives and may run next."""
+    """A way to a set of done tasks: its peak (at least the floor), and what lives after it.
+
+    ready: who may run next, known as soon as the state is gone on from: most are not.
+    """
 
     peak: int
     done: int
     live: int
-    ready: tuple[int, ...]
     task: int = -1
     parent: _State | None = None
+    ready: Sequence[int] = ()
 
     def order(self) -> tuple[int, ...]:
         tasks = []
@@ -44,18 +47,19 @@ def within(memory: TaskMemory, most: int, work: Work) -> tuple[int, ...] | None:
     The sets that have come furthest go on first, among these those after which least lives; each is
     looked at once. Raises OutOfWork when the budget is spent before it is known.
     """
-    start = _start(memory, most)
+    start = _State(max(memory.start_peak, most), 0, memory.start_live)
     queue = [(0, start.live, 0, start)]
     seen = {0}
     while queue:
-        *_, state = heapq.heappop(queue)
-        if not state.ready:
+        left, *_, state = heapq.heappop(queue)
+        if -left == memory.count:
             return state.order()
-        for following in _following(memory, state, work):
-            if following.peak <= most and following.done not in seen:
-                seen.add(following.done)
-                key = (-following.done.bit_count(), following.live, len(seen))
-                heapq.heappush(queue, (*key, following))
+        for task, peak, live in _following(memory, state, work):
+            done = state.done | 1 << task
+            if peak <= most and done not in seen:
+                seen.add(done)
+                following = _State(peak, done, live, task, state)
+                heapq.heappush(queue, (left - 1, live, len(seen), following))
     return None
 
 
@@ -66,36 +70,35 @@ def beam(
 
     None where that finds none. Raises OutOfWork when the budget is spent before.
     """
-    states = [_start(memory, floor)]
+    states = [_State(max(memory.start_peak, floor), 0, memory.start_live)]
     for _ in range(memory.count):
         best: dict[int, _State] = {}
         for state in states:
-            for following in _following(memory, state, work):
-                known = best.get(following.done)
-                if following.peak < (limit if known is None else known.peak):
-                    best[following.done] = following
+            for task, peak, live in _following(memory, state, work):
+                done = state.done | 1 << task
+                known = best.get(done)
+                if peak < (limit if known is None else known.peak):
+                    best[done] = _State(peak, done, live, task, state)
         states = sorted(best.values(), key=lambda s: (s.peak, s.live, s.done))[:width]
     return states[0].order() if states else None
 
 
-def _start(memory: TaskMemory, floor: int) -> _State:
-    ready = memory.ready(0, range(memory.count))
-    return _State(max(memory.start_peak, floor), 0, memory.start_live, tuple(ready))
-
-
-def _following(memory: TaskMemory, state: _State, work: Work) -> Iterator[_State]:
-    """The states after one more task; one is enough where it raises neither peak nor what lives.
+def _following(memory: TaskMemory, state: _State, work: Work) -> list[tuple[int, int, int]]:
+    """Tasks that may run next, with the peak until after each and what lives then; one is enough
+    where it raises neither.
 
     Such a task does no harm now: wherever a better order has it, moved to the front it only lowers
     what lives during those that it overtakes.
     """
+    if state.parent is None:
+        state.ready = memory.ready(0, range(memory.count))
+    else:
+        state.ready = memory.next_ready(state.parent.ready, state.done, state.task)
     work.spend(len(state.ready))
-    tried = [(memory.run(state.done, state.live, task), task) for task in state.ready]
-    for (during, live), task in tried:
+    found = []
+    for task in state.ready:
+        during, live = memory.run(state.done, state.live, task)
         if during <= state.peak and live <= state.live:
-            tried = [((during, live), task)]
-            break
-    for (during, live), task in tried:
-        done = state.done | 1 << task
-        ready = memory.next_ready(state.ready, done, task)
-        yield _State(max(state.peak, during), done, live, ready, task, state)
+            return [(task, state.peak, live)]
+        found.append((task, max(state.peak, during), live))
+    return found

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from mcu_deploy.plan.placement.model import Instance, OutOfWork, PlacementProblem, Work
+
+# By the number of another buffer, how many units a buffer can share with it.
+_Shared = dict[int, int]
 
 
 def clique_bound(problem: PlacementProblem, cliques: Iterable[Iterable[int]]) -> int:
@@ -15,17 +18,19 @@ def clique_bound(problem: PlacementProblem, cliques: Iterable[Iterable[int]]) ->
     such as those that live at one step, it is their sum.
     """
     instance = Instance.of(problem)
-    return problem.alignment * max((_cover(instance, set(c)) for c in cliques), default=0)
+    shared = _shared(instance)
+    covers = (_cover(instance.sizes, shared, sorted(set(c))) for c in cliques)
+    return problem.alignment * max(covers, default=0)
 
 
 def greedy_bound(instance: Instance, work: Work) -> int:
     """The bound of cliques that are grown from each buffer, largest neighbours first, in units."""
-    best = max(instance.sizes, default=0)
+    best, shared = max(instance.sizes, default=0), _shared(instance)
     covered: set[int] = set()
     try:
         for buffer in sorted(range(len(instance.sizes)), key=lambda i: (-instance.sizes[i], i)):
             if buffer not in covered:
-                clique, size = _grow(instance, buffer, work)
+                clique, size = _grow(instance, shared, buffer, work)
                 covered |= clique
                 best = max(best, size)
     except OutOfWork:
@@ -33,33 +38,45 @@ def greedy_bound(instance: Instance, work: Work) -> int:
     return best
 
 
-def _grow(instance: Instance, buffer: int, work: Work) -> tuple[set[int], int]:
+def _grow(
+    instance: Instance, shared: Sequence[_Shared], buffer: int, work: Work
+) -> tuple[set[int], int]:
     """A clique around a buffer, and what it covers."""
     clique, size = {buffer}, instance.sizes[buffer]
     near = {other for other, _, _ in instance.bans[buffer]}
     for other in sorted(near, key=lambda i: (-instance.sizes[i], i)):
         work.spend(len(instance.bans[other]))
-        gain = instance.sizes[other] - _shared(instance, other, clique)
+        gain = instance.sizes[other] - _with_all(instance.sizes, shared[other], other, clique)
         if gain > 0:
             clique.add(other)
             size += gain
     return clique, size
 
 
-def _cover(instance: Instance, clique: set[int]) -> int:
-    together = sum(instance.sizes[i] for i in clique)
-    # Each pair is seen from both of its ends.
-    return together - sum(_shared(instance, i, clique - {i}) for i in clique) // 2
+def _cover(sizes: Sequence[int], shared: Sequence[_Shared], clique: Sequence[int]) -> int:
+    together = sum(sizes[buffer] for buffer in clique)
+    return together - sum(
+        _with_all(sizes, shared[buffer], buffer, clique[:number])
+        for number, buffer in enumerate(clique)
+    )
 
 
-def _shared(instance: Instance, buffer: int, others: set[int]) -> int:
+def _with_all(sizes: Sequence[int], shared: _Shared, buffer: int, others: Iterable[int]) -> int:
     """What a buffer can share at most with each of others, summed."""
-    size, sizes = instance.sizes[buffer], instance.sizes
-    most = {other: min(size, sizes[other]) for other in others}
-    for other, low, high in instance.bans[buffer]:
-        if other in most:  # each of a pair's intervals alone is a bound
-            most[other] = min(most[other], _overlap(size, sizes[other], low, high))
-    return sum(most.values())
+    size = sizes[buffer]
+    return sum(shared[o] if o in shared else min(size, sizes[o]) for o in others)
+
+
+def _shared(instance: Instance) -> list[_Shared]:
+    """For each buffer what it can share at most with each that it may not lie anywhere beside."""
+    found: list[_Shared] = []
+    for size, bans in zip(instance.sizes, instance.bans, strict=True):
+        most: _Shared = {}
+        for other, low, high in bans:  # each of a pair's intervals alone is a bound
+            both = _overlap(size, instance.sizes[other], low, high)
+            most[other] = min(most.get(other, both), both)
+        found.append(most)
+    return found
 
 
 def _overlap(size: int, other: int, low: int, high: int) -> int:
