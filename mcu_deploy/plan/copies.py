@@ -6,7 +6,8 @@ take more memory than the copy would; what that is worth is for the goal to say.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import cache
 
 from mcu_deploy.arrange.exposure import Exposure
 from mcu_deploy.backends.cost import common_unit
@@ -49,11 +50,12 @@ def make_without_copies(
     if not possible:
         return plain
 
-    def planned(found: Sequence[int]) -> tuple[tuple[Chosen, ...], Plan]:
+    @cache  # a first half that is taken leaves the question that was asked of both
+    def planned(found: frozenset[int]) -> tuple[tuple[Chosen, ...], Plan]:
         made = _with_views(straight, found)
         return made, make(graph, made, planning, calls, exposure)
 
-    every = planned(possible)
+    every = planned(frozenset(possible))
     if every[1].arena_bytes <= plain[1].arena_bytes or goal in ("speed", "size"):
         return every
     best, free = plain, list[int]()
@@ -62,7 +64,7 @@ def make_without_copies(
         if not pending:
             break
         block = pending.pop()
-        more = planned([*free, *block])
+        more = planned(frozenset([*free, *block]))
         if more[1].arena_bytes <= best[1].arena_bytes:
             best, free = more, [*free, *block]
         else:
@@ -131,7 +133,7 @@ def _times(choices: Sequence[Choice]) -> list[int]:
     return [0 if price is None else price.value for price in prices]
 
 
-def _with_views(choices: Sequence[Choice], found: Sequence[int]) -> tuple[Choice, ...]:
+def _with_views(choices: Sequence[Choice], found: Collection[int]) -> tuple[Choice, ...]:
     """The choices, of which some compute nothing."""
     views = set(found)
     return tuple(
