@@ -17,6 +17,7 @@ from mcu_deploy.api.exporting import export
 from mcu_deploy.errors import RequestError, UsageError
 from mcu_deploy.exports.formats import formats
 from mcu_deploy.exports.package import About
+from mcu_deploy.exports.packing import pack
 from mcu_deploy.version import VERSION as OURS
 
 VERSION, AUTHOR, URL = "1.4.0-rc.1+b7", "Acme <nn@acme.com>", "https://acme.com/nn?a=1&b=2"
@@ -115,11 +116,19 @@ def test_a_value_that_is_none_is_a_sentence(given: dict[str, str], said: str) ->
     assert "\n" not in str(error.value)
 
 
+def test_an_archive_is_the_same_whatever_the_order_of_its_files() -> None:
+    files = {"b.h": b"2", "a/c.h": b"3", "a.h": b"1"}
+    turned = dict(reversed(files.items()))
+    for as_tar in (True, False):
+        assert pack(files, as_tar=as_tar) == pack(turned, as_tar=as_tar)
+
+
 def test_a_network_s_name_becomes_one_of_a_library() -> None:
-    assert [About().package(n).name for n in ("kws", "2nd", "_3")] == [
+    assert [About().package(n).name for n in ("kws", "2nd", "_3", "n" * 48)] == [
         "kws",
         "network_2nd",
         "network_3",
+        "n" * 48,
     ]
     with pytest.raises(RequestError, match="Windows has a device"):
         About().package("nul")

@@ -37,6 +37,7 @@ def test_floats_may_be_off_by_a_share_of_the_largest_that_is_finite(tmp_path: Pa
         sample = replace(samples, inputs=((np.array(given, np.float32),),))
         _, (y, n) = sample_values(network, sample)
         assert np.allclose(y.tolerance, tolerance, rtol=1e-6) and n.tolerance == 0
+    assert (n.limit, replace(n, tolerance=1.0).limit) == ("0", "1")
 
 
 def test_states_are_what_they_are_at_first(tmp_path: Path) -> None:

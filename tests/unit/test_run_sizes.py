@@ -15,7 +15,7 @@ from mcu_deploy.compiled import Network
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import McuDeployError, UsageError
 from mcu_deploy.options import from_typed
-from mcu_deploy.selection.formulas import Formula, Size, fit
+from mcu_deploy.selection.formulas import Formula, Size, SizedExtent, fit
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,7 @@ from mcu_deploy.selection.formulas import Formula, Size, fit
         (lambda n: 5 - n, "(-1 * size + 5)"),
         (lambda n: (n + 1) // 2, "((size + 1) / 2)"),
         (lambda n: 6 * (n // 3) + 1, "(6 * (size / 3) + 1)"),
+        (lambda n: (n + 3) // 4, "((size + 3) / 4)"),
         (lambda n: 2 * n * n + n, "(2 * size * size + size)"),
     ],
 )
@@ -45,6 +46,11 @@ def test_there_is_no_formula(function: Callable[[int], int]) -> None:
 
 def test_a_constant_is_one() -> None:
     assert fit({4: 2, 5: 2}) == Formula(0, behind=2)
+
+
+def test_the_extents_of_a_tensor_are_its_own() -> None:
+    size = Size(1, 9, 0, 1, (SizedExtent(0, 1, Formula(1)), SizedExtent(1, 0, Formula(2))))
+    assert [size.shape(tensor, 5, (7, 9)) for tensor in (0, 1, 2)] == [(7, 5), (10, 9), (7, 9)]
 
 
 def test_a_bound_is_typed() -> None:
