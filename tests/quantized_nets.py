@@ -75,14 +75,16 @@ class QuantizedNet:
             **attributes,
         )  # fmt: skip
 
-    def dense(self, x: EdgeId, weights: Array, bias: Array | None = None) -> EdgeId:
+    def dense(
+        self, x: EdgeId, weights: Array, bias: Array | None = None, op: str = "Gemm"
+    ) -> EdgeId:
         """weights: int8, (depth, columns)."""
         scales = np.linspace(0.01, 0.02, weights.shape[1]).astype(np.float32)
         result = quantized((1, weights.shape[1]), 0.1, 5, self.dtype)
         if self.domain:
             turned = np.ascontiguousarray(weights.T)
             return self.op("FullyConnected", [x, *self._weights(turned, scales, 0, bias)], result)
-        return self.op("Gemm", [x, *self._weights(weights, scales, 1, bias)], result)
+        return self.op(op, [x, *self._weights(weights, scales, 1, bias)], result)
 
     def flatten(self, x: EdgeId) -> EdgeId:
         """A Reshape to (1, elements)."""

@@ -105,6 +105,13 @@ def test_a_constant_that_is_not_zero_goes_into_the_bias() -> None:
     assert after.constant(second.inputs[2]).any()  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize(("op", "left"), [("Gemm", 4), ("MatMul", 8)])
+def test_what_has_no_bias_keeps_a_constant_that_is_not_zero(op: str, left: int) -> None:
+    net = QuantizedNet((1, 6))
+    a = net.dense(net.x, weights(6, 8), bias(8, [1, 2, 5, 7], 2**15))
+    assert channels(thin(net.finish(net.dense(a, weights(8, 3), op=op)))) == [left, 3]
+
+
 @pytest.mark.parametrize(("value", "expected"), [(LOW, 4), (2**15, 8)])
 def test_beside_padding_only_the_zero_point_is_folded(value: int, expected: int) -> None:
     net = QuantizedNet((1, 2, 4, 4))
