@@ -9,8 +9,11 @@ import export_programs as programs
 import pytest
 from sampling import first
 
-from mcu_deploy.api.exporting import export
+from mcu_deploy.api.exporting import collect, export
+from mcu_deploy.api.folder import open_objects
 from mcu_deploy.elf.reader import load_elf
+from mcu_deploy.exports import parts
+from mcu_deploy.exports.package import About
 
 pytestmark = [pytest.mark.needs_arm_gcc]
 
@@ -47,6 +50,12 @@ def _kernels(image: Path) -> dict[str, int]:
     """The kernels of the network and their addresses."""
     symbols = load_elf(image).symbols
     return {s.name: s.value for s in symbols if "_hot_" in s.name and s.name.endswith("_dsp")}
+
+
+def test_a_network_without_such_kernels_has_no_section(sine: Path) -> None:
+    exported = collect(open_objects(sine), About().package("sine"))
+    (source,) = parts.network_sources(exported, ".RamFunc", "why").values()
+    assert b".RamFunc" not in source
 
 
 @pytest.mark.needs_qemu

@@ -5,12 +5,16 @@ from __future__ import annotations
 import datetime
 import json
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import export_programs as programs
 import pytest
 
-from mcu_deploy.api.exporting import export
+from mcu_deploy.api.exporting import collect, export
+from mcu_deploy.api.folder import open_objects
+from mcu_deploy.exports import mlf
+from mcu_deploy.exports.package import About
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +54,22 @@ def test_the_metadata_are_what_tvm_reads(archive: Path) -> None:
     ]
     layers = {f["function_name"]: f["workspace"] for f in functions["operator_functions"]}
     assert layers["dense_1"] == [{"device": 1, "workspace_size_bytes": 44}]
+
+
+def test_pools_are_added_up_and_members_differ_in_more_than_case(sine: Path) -> None:
+    exported = collect(open_objects(sine), About().package("sine"))
+    (network,) = exported.networks
+    pools, (x,), (y,) = network.report.pools, network.report.inputs, network.report.outputs
+    report = replace(
+        network.report, pools=(*pools, replace(pools[0], bytes=7)),
+        inputs=(replace(x, name="workspace"),),
+        outputs=(replace(y, name="a b"), replace(y, name="A_B")),
+    )  # fmt: skip
+    files = mlf.files(replace(exported, networks=(replace(network, report=report),)))
+    module = json.loads(files["metadata.json"])["modules"]["sine"]
+    (main,) = module["memory"]["functions"]["main"]
+    assert main["workspace_size_bytes"] == 87
+    assert ([*main["inputs"]], [*main["outputs"]]) == (["workspace_2"], ["a_b", "a_b_2"])
 
 
 @pytest.mark.needs_arm_gcc
