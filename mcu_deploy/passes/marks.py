@@ -170,7 +170,9 @@ def _find(graph: Graph, name: str, what: str) -> EdgeId:
                 )
         names = [n for n in graph.topology.edges.values() if n]
         near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-        hint = f" Did you mean {' or '.join(shorten(n, 60) for n in near)}?" if near else ""
+        hint = " A viewer of models, such as Netron, shows what they are called."
+        if near:
+            hint = f" Did you mean {' or '.join(shorten(n, 60) for n in near)}?"
         layer = next((n for n in graph.nodes if name in (n.short, n.name) and n.writes), None)
         if layer is not None:
             written = " or ".join(shorten(graph.edge_name(e), 60) for e in layer.writes)
