@@ -136,7 +136,7 @@ def main() -> None:
     except McuDeployError as error:
         sys.exit(fail(error, as_json))
     except _TYPER_ERROR as error:
-        sys.exit(fail(_usage_error(error), as_json))
+        sys.exit(fail(_usage_error(error, arguments), as_json))
     except (KeyboardInterrupt, typer.Abort):
         sys.exit(fail(Interrupted("interrupted"), as_json))
     except OSError as error:  # of a path that the user gave, or of a full disk
@@ -150,9 +150,10 @@ def main() -> None:
     sys.exit((done or 0) if arguments else UsageError.exit_code)
 
 
-def _usage_error(error: Any) -> UsageError:
+def _usage_error(error: Any, arguments: Sequence[str]) -> UsageError:
     """What typer says of a command line, with where to look."""
     message = error.format_message().strip()
-    command = "mcu-deploy" if error.ctx is None else error.ctx.command_path
+    words = ["mcu-deploy", *(word for word in arguments[:1] if not word.startswith("-"))]
+    command = " ".join(words) if error.ctx is None else error.ctx.command_path
     stop = "" if message.endswith((".", "?", "!")) else "."
     return UsageError(f"{message}{stop} `{command} --help` shows what there is.")
