@@ -16,6 +16,7 @@ from mcu_deploy.backends.cost import Cost
 from mcu_deploy.backends.interface import Backend, NetworkId, Target
 from mcu_deploy.backends.measured import NOT_MEASURED, MeasuredCosts
 from mcu_deploy.boards import Board, Processor
+from mcu_deploy.boards.cores import compiler_flags
 from mcu_deploy.choose.target import target_of
 from mcu_deploy.codegen import names
 from mcu_deploy.codegen.network import NetworkSource
@@ -371,9 +372,19 @@ def write_network(network: Network, board: Processor, directory: Path, debug: bo
         text = " ".join(finding.message for finding in findings[:5])
         raise HygieneError(
             f"The object of network {network.name!r} breaks the rules of an object file: {text} "
-            "This is a fault of the backend that made the code; report it with the model."
+            + _blamed(board)
         )
     return built
+
+
+def _blamed(board: Processor) -> str:
+    """Who answers for an object that breaks the rules: a backend, or flags beside the core's."""
+    fault = "a fault of the backend that made the code; report it with the model."
+    own = () if board.is_host else compiler_flags(board.core, board.fpu, board.dsp, board.mve)
+    added = " ".join(flag for flag in board.cflags if flag not in own)
+    return (
+        f"Leave out {added}; what is wrong without that is {fault}" if added else f"This is {fault}"
+    )
 
 
 def sha256_of(path: Path) -> str:

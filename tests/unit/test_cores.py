@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 from command_line import call
@@ -80,3 +81,9 @@ def test_what_there_is_not_is_a_sentence(arguments: list[str], said: str) -> Non
 def test_options_that_contradict_are_wrong_usage(words: str, said: str) -> None:
     done = call("build", "none.onnx", *words.split())
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+
+
+def test_flags_that_break_an_objects_rules_are_named(repository: Path, tmp_path: Path) -> None:
+    words = ["--core", "cortex-m4", "--cflags", "-mlong-calls -fPIC"]
+    done = call("build", repository / "examples/cmake/sine.tflite", *words, cwd=tmp_path)
+    assert "Leave out -mlong-calls -fPIC; what is wrong without that is a fault" in done.stderr
