@@ -12,7 +12,6 @@ import arm_mve_conv_cases
 import arm_mve_dense_cases
 import arm_mve_depthwise_cases
 import arm_mve_matmul_cases
-import arm_mve_padded_cases
 import pytest
 from kernel_builds import MARKS, right
 from sampling import part
@@ -83,16 +82,6 @@ def test_convolutions_give_the_bits_of_the_oracle(tmp_path: Path) -> None:
     block = arm_mve_conv_cases.BLOCK
     macs = 16 * 9 * 16 * 1024
     assert macs / 8 < _cycles(arm_mve_conv_cases, block, macs, tmp_path) < 365_000
-
-
-@pytest.mark.matrix
-def test_convolutions_with_padding_in_patches_give_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(convolution, "propose", lambda view, node: "")
-    block = arm_mve_padded_cases.BLOCK
-    macs = 16 * 9 * 16 * 1024
-    assert macs / 8 < _cycles(arm_mve_padded_cases, block, macs, tmp_path) < 370_000
 
 
 @pytest.mark.matrix

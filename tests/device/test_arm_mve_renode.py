@@ -10,7 +10,6 @@ import arm_mve_chain_cases
 import arm_mve_conv_cases
 import arm_mve_dense_cases
 import arm_mve_depthwise_cases
-import arm_mve_padded_cases
 import pytest
 from kernel_builds import right
 from models.mlperf import first_samples
@@ -25,7 +24,7 @@ pytestmark = [
 
 _FAMILIES = (
     arm_mve_cases, arm_mve_chain_cases, arm_mve_conv_cases, arm_mve_dense_cases,
-    arm_mve_depthwise_cases, arm_mve_padded_cases,
+    arm_mve_depthwise_cases,
 )  # fmt: skip
 
 

@@ -37,7 +37,6 @@ import arm_mve_dense_cases
 import arm_mve_depthwise_cases
 import arm_mve_matmul_cases
 import arm_mve_normalization_cases
-import arm_mve_padded_cases
 import arm_mve_pool_cases
 import arm_mve_sum_cases
 import arm_mve_table_cases
@@ -214,7 +213,6 @@ NETS = (
     _of_arm_dsp("table", arm_dsp_table_cases, [arm_dsp_table_cases.TAKEN[1]]),
     _of_arm_mve("pointwise", arm_mve_cases, [arm_mve_cases.GOLDEN]),
     _of_arm_mve("convolution", arm_mve_conv_cases, [arm_mve_conv_cases.GOLDEN]),
-    _of_arm_mve("padded", arm_mve_padded_cases, [arm_mve_padded_cases.GOLDEN]),
     _of_arm_mve("dense", arm_mve_dense_cases, [arm_mve_dense_cases.GOLDEN], "speed"),
     _of_arm_mve("shared", arm_mve_cases, [arm_mve_cases.TAKEN[1], arm_mve_cases.TAKEN[4]], "size"),
     _of_arm_mve("matmul", arm_mve_matmul_cases, [arm_mve_matmul_cases.GOLDEN]),

@@ -14,7 +14,6 @@ import arm_mve_broadcast_cases
 import arm_mve_cases
 import arm_mve_conv_cases
 import arm_mve_dense_cases
-import arm_mve_padded_cases
 import arm_mve_tflite
 import numpy as np
 import pytest
@@ -29,7 +28,6 @@ from mcu_deploy.backends.ArmMve.kernels import (
     convolution,
     float_pairs,
     fully_connected,
-    padded_convolution,
     pointwise,
 )
 from mcu_deploy.backends.interface import Layer, LayoutRule, Target
@@ -43,7 +41,6 @@ _FAMILIES = sorted(path.stem for path in Path(__file__).parents[1].glob("arm_mve
 _EVERY = 3  # of the cases in the sample, and of a long list
 _OF_MANY = 6
 _MANY = 12
-_LATER = {"arm_mve_padded_cases": 2}  # without its two layers of more than a million products
 _WHOLE = ("arm_mve_matmul_cases",)  # whose distance is that of whole matrices
 _OPTIONS = Options(backends=("ArmMve", "CpuRef"), optimize_for="speed")
 
@@ -55,7 +52,7 @@ def test_kernels_give_the_oracles_bits(
     module = importlib.import_module(family)
     taken = list(module.TAKEN)
     if not request.config.getoption("--all"):
-        taken = taken[_LATER.get(family, 0) :: _OF_MANY if len(taken) > _MANY else _EVERY]
+        taken = taken[:: _OF_MANY if len(taken) > _MANY else _EVERY]
     seen = _run(module, taken, tmp_path)
     assert seen["tight"] or family in _WHOLE, "no distance is as small as it may be"
 
@@ -78,18 +75,8 @@ def test_every_form_of_windows_gives_them(
         return [found[form % len(found)]]
 
     monkeypatch.setattr(convolution, "forms", one)
-    monkeypatch.setattr(padded_convolution, "propose", lambda view, node: "")
     every = 1 if request.config.getoption("--all") else 4 * _EVERY
     _run(arm_mve_conv_cases, list(arm_mve_conv_cases.TAKEN)[form::every], tmp_path)
-
-
-def test_padding_in_patches_gives_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
-    """Also where bands are faster."""
-    monkeypatch.setattr(convolution, "propose", lambda view, node: "")
-    every = 1 if request.config.getoption("--all") else _EVERY
-    _run(arm_mve_padded_cases, list(arm_mve_padded_cases.TAKEN)[1::every], tmp_path)
 
 
 def test_a_function_of_all_sizes_gives_them(

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mcu_deploy.backends.ArmMve.kernels import convolution, padded_convolution, pointwise
+from mcu_deploy.backends.ArmMve.kernels import convolution, pointwise
 from mcu_deploy.backends.ArmMve.workloads import ID, driver
 from mcu_deploy.backends.interface import (
     CFunction,
@@ -29,7 +29,7 @@ from mcu_deploy.backends.quantized.transposed import of_one_row, rows_of
 
 OPERATORS = ("ConvTranspose", "tflite::ConvTranspose")
 _KIT = Kit(ID, Path(__file__).resolve().parents[1])
-_FAMILIES = pointwise, convolution, padded_convolution
+_FAMILIES = pointwise, convolution
 # Cycles of the driver: of a row at the border and of each byte of its image.
 _BORDER, _BYTE = 60, 0.4
 _DRIVER_BYTES = 80
