@@ -29,6 +29,14 @@ def padding_of(call: Call) -> str:
     return str(call.attributes.get("padding_mode", "zeros"))
 
 
+def moves_to_border(call: Call) -> bool:
+    """Whether a position beyond the ends is moved to the first or last element.
+
+    A cubic one is not: each of its taps is, as onnxruntime 1.32 and PyTorch have it.
+    """
+    return padding_of(call) == "border" and mode_of(call) != "cubic"
+
+
 def aligns(call: Call) -> bool:
     """Whether -1 and 1 are the middles of the first and last element, not their outer edges."""
     return bool(call.attributes.get("align_corners", 0))
@@ -65,7 +73,7 @@ def _positions(call: Call, grid: Array, size: int) -> Array:
     low, high = ends(call, size)
     if padding_of(call) == "reflection":
         at = _reflected(at, low, high)
-    elif padding_of(call) == "border":
+    elif moves_to_border(call):
         at = np.where(at >= 0, np.where(at > size - 1, np.float32(size - 1), at), np.float32(0))
     first, last = np.float32(-MARGIN), np.float32(size + MARGIN)
     return np.where(at >= first, np.where(at > last, last, at), first).astype(np.float32)

@@ -62,6 +62,19 @@ def older() -> Iterator[Case]:
     yield Case("10", _model(["x", "s"], given, 10, mode="linear"), (_x(),))
 
 
+def beyond_the_border() -> Iterator[Case]:
+    """Positions outside of the image, whose taps of GridSample onnxruntime moves one by one."""
+    grid = np.random.default_rng(3).uniform(-2, 2, (1, 4, 7, 2)).astype(np.float32)
+    types = {"x": ("float32", SHAPE), "g": ("float32", grid.shape)}
+    for aligned in (0, 1):
+        node = helper.make_node(
+            "GridSample", ["x", "g"], ["y"],
+            mode="cubic", padding_mode="border", align_corners=aligned,
+        )  # fmt: skip
+        model = make_model([node], types, {"y": ("float32", None)}, opset=20)
+        yield Case(f"cubic border {aligned}", model, (_x(), grid))
+
+
 def quantized() -> Iterator[Case]:
     rng = np.random.default_rng(7)
     for dtype, y in (("int8", Q(None, "int8", 0.07, -3)), ("uint8", Q(None, "uint8", 0.06, 9))):
@@ -101,7 +114,7 @@ def quantized() -> Iterator[Case]:
 
 @pytest.mark.needs_host_gcc
 def test_interpolation(tmp_path: Path) -> None:
-    check_cases([*resizes(), *older(), *quantized()], tmp_path)
+    check_cases([*resizes(), *older(), *beyond_the_border(), *quantized()], tmp_path)
 
 
 @pytest.mark.needs_host_gcc

@@ -10,7 +10,13 @@ from mcu_deploy.backends.interface import YES, CFunction, Layer, Support, Worklo
 from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.loops import counter, plus
 from mcu_deploy.ir import DType
-from mcu_deploy.operators.grid_sample import MARGIN, aligns, mode_of, padding_of
+from mcu_deploy.operators.grid_sample import (
+    MARGIN,
+    aligns,
+    mode_of,
+    moves_to_border,
+    padding_of,
+)
 
 _TAPS = {"nearest": 1, "linear": 2, "cubic": 4}
 
@@ -37,7 +43,7 @@ def _taps(layer: Layer) -> CFunction:
     mode, padding = mode_of(layer.call), padding_of(layer.call)
     return helper(
         "grid_taps.c.j2", mode=mode, padding=padding, aligns=aligns(layer.call), beyond=MARGIN,
-        margin=float_literal(-MARGIN), count=_TAPS[mode],
+        moves=moves_to_border(layer.call), margin=float_literal(-MARGIN), count=_TAPS[mode],
     )  # fmt: skip
 
 
