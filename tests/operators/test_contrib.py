@@ -47,13 +47,24 @@ def _attention() -> list[Case]:
     for name, value in (("bias", _real(20)), ("added", _real(1, 2, 3, 5))):
         biased.model.graph.initializer.append(numpy_helper.from_array(value, name))
     weights = {"w": _real(6, 14), "b": _real(14)}
+    own, masked = {"w": _real(8, 12), "b": _real(12)}, _real(2, 4, 8)
+    some = np.array([[1, 0, 1, -1], [0, 1, 1, 1]], np.int32)
     return [
         _case("Attention", (_real(2, 3, 8),), {"w": _real(8, 12), "b": _real(12)}, num_heads=2),
         _case(
             "Attention", (_real(1, 4, 6),), weights, num_heads=2, qkv_hidden_sizes=[4, 4, 6],
             unidirectional=1, scale=0.3,
         ),
+        _case("Attention", (masked, np.array([3, 4, 1, 0], np.int32)), own, num_heads=2),
+        _case("Attention", (masked, some), own, num_heads=2, mask_filter_value=-2.0),
         _case("MultiHeadAttention", keys, num_heads=2, unidirectional=0),
+        _case("MultiHeadAttention", keys, num_heads=2, unidirectional=1),
+        *(
+            _reads(
+                _case("MultiHeadAttention", (*keys, mask), num_heads=2), "x0", "x1", "x2", "", "x3"
+            )
+            for mask in (np.array([2, 5], np.int32), _RNG.integers(0, 2, (2, 3, 5), np.int32))
+        ),
         biased,
     ]  # fmt: skip
 
