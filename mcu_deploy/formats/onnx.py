@@ -314,6 +314,11 @@ def _tensors(graph: onnx.GraphProto) -> list[onnx.TensorProto]:
 def _inline_functions(model: onnx.ModelProto, path: Path) -> onnx.ModelProto:
     if not model.functions:
         return model
+    versions = {text_of(o.domain): o.version for o in model.opset_import}
+    for used in (used for function in model.functions for used in function.opset_import):
+        # The inliner passes by functions of other versions. Only where all of their operators are
+        # the same in both has the checker let them pass.
+        used.version = versions.get(text_of(used.domain), used.version)
     try:
         inlined: onnx.ModelProto = onnx.inliner.inline_local_functions(model)
     except (onnx.checker.ValidationError, RuntimeError, ValueError) as error:

@@ -392,10 +392,11 @@ def test_deeply_nested_graphs(tmp_path: Path) -> None:
         refused(save(tmp_path / "m.onnx", model))
 
 
-def test_functions_are_inlined(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [16, 17])  # of the model: 17
+def test_functions_are_inlined(tmp_path: Path, version: int) -> None:
     body = [helper.make_node("Relu", ["a"], ["b"]), helper.make_node("Neg", ["b"], ["c"])]
     function = helper.make_function(
-        "local", "Both", ["a"], ["c"], body, [helper.make_opsetid("", 17)]
+        "local", "Both", ["a"], ["c"], body, [helper.make_opsetid("", version)]
     )
     model = model_of([helper.make_node("Both", ["x"], ["y"], "call", domain="local")])
     model.opset_import.append(helper.make_opsetid("local", 1))
