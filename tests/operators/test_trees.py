@@ -328,11 +328,13 @@ def _isolated(ends: int) -> Case:
     generator, nodes = np.random.default_rng(12), []
     constants = {"half": np.float32([0.5]), "one": np.float32([1])}
     for n in range(3):
-        said = trees.older(generator, ["BRANCH_LEQ"], [0], "target", trees=1)
+        said = trees.older(generator, ["BRANCH_LEQ"], [0], "target", trees=1, tracks=True)
         count = len(said["target_ids"])
         said["target_weights"] = [*map(float, range(count))]
         lengths = generator.choice([0.25, 1.5, 3.0], count).tolist()
         constants[f"columns{n}"] = generator.permutation(trees.COLUMNS)
+        if n and ends > 1:  # counted from the last
+            constants[f"columns{n}"] -= trees.COLUMNS
         nodes += [
             helper.make_node("Gather", ["x", f"columns{n}"], [f"x{n}"], axis=1),
             helper.make_node(
@@ -351,6 +353,7 @@ def _isolated(ends: int) -> Case:
     outputs = {"y": ("float32", (1, 1)), "y2": ("float32", (1, 1))}
     outputs = {name: outputs[name] for name in [*outputs][:ends]}
     x = trees.features(generator, 1, "float32", nan=False)
+    x[0, 1] = np.nan
     made = make_model(nodes, {"x": ("float32", x.shape)}, outputs, constants, opset=17)
     made.opset_import.append(helper.make_opsetid(trees.DOMAIN, 3))
     made.ir_version = 10
