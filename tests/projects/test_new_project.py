@@ -195,7 +195,7 @@ def test_labels_are_found_beside_the_model_and_in_it(tmp_path: Path) -> None:
     with zipfile.ZipFile(model, "a") as archive:
         archive.writestr("words.txt", "cat\ndog\n")
     assert labels_for(model, 2, None).origin == "words.txt in m.tflite"
-    (tmp_path / "labels.txt").write_text("1\n2\n3\n")
+    (tmp_path / "labels.txt").write_text("\ufeff1\n2\n\n3\n")
     assert labels_for(model, 2, None).names == ("cat", "dog")
     assert labels_for(model, 3, None).names == ("1", "2", "3")
     model.write_bytes(model.read_bytes().replace(b"cat", b"rat"))  # its checksum is wrong now
