@@ -135,6 +135,18 @@ def test_a_shape_that_no_declaration_makes_right_is_refused(tmp_path: Path) -> N
         formats.load(path)
 
 
+def test_a_last_window_that_would_begin_outside_is_refused_where_the_padding_counts(
+    tmp_path: Path,
+) -> None:
+    node = helper.make_node(
+        "AveragePool", ["x"], ["y"], "pool", kernel_shape=[1, 2], strides=[3, 2], ceil_mode=1,
+        count_include_pad=1,
+    )  # fmt: skip
+    model = make_model([node], {"x": ("float32", (1, 1, 5, 5))}, {"y": ("float32", None)})
+    with pytest.raises(UnsupportedError, match="a stride larger than its kernel"):
+        compile_case(Case("pool", model, ()), tmp_path, 0)
+
+
 def _quantized(op: str, x: Array, constants: dict[str, Array], **attributes: Any) -> Case:
     """An operator of com.microsoft alone; its inputs are x and the constants, in order."""
     kind = TensorProto.INT8 if x.dtype == np.int8 else TensorProto.UINT8

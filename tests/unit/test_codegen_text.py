@@ -134,6 +134,9 @@ def test_equal_constants_are_stored_once_and_aligned() -> None:
     assert constants.array(by_name[wide]).startswith("MCU_ALIGNED(16) static const int8_t ")
     again = symbols.constant(Constant("bias", np.zeros(2, np.int32)), "c")
     assert again == f"{bias}_2", "two constants of a layer have one stem"
+    assert constants.array(symbols.constants[-1]).startswith("static const int32_t ")
+    symbols.constant(Constant("pairs", np.ones(2, np.int16), alignment=4), "e")
+    assert constants.array(symbols.constants[-1]).startswith("MCU_ALIGNED(4) static ")
 
 
 def test_functions_are_emitted_once_and_helpers_keep_their_names() -> None:

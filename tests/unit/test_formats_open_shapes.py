@@ -63,6 +63,7 @@ def test_what_looks_like_a_batch_is_one_and_said_so(tmp_path: Path, name: str | 
         (["N", 3, "H", "W"], "x=1,3,<H>,<W>"),
         (["seq", "batch", 4], "x=<seq>,<batch>,4"),
         (["N", "N"], "x=<N>,<N>"),
+        (["batch", "batch"], "x=<batch>,<batch>"),
         (["N"], "x=<N>"),  # as likely the length of a signal
         ([None], "x=<size>"),
         (None, "x=<size>,..."),
