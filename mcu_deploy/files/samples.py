@@ -207,6 +207,11 @@ def _conversion(given: np.dtype[Any], type_: TensorType) -> str:
             "Convert the array; files hold this type's bits, as "
             f"array.view(np.{wanted}) gives them."
         )
+    if (given, wanted) == (np.uint8, np.int8):  # in which 128 to 255 would wrap
+        return (
+            "Convert the array: of the bytes of an image most often as "
+            "(array.astype(np.int16) - 128).astype(np.int8)."
+        )
     if given.kind != "f" or quantization is None or not quantization.per_tensor:
         return f"Convert the array: array.astype(np.{wanted})."
     low, high = type_.dtype.range
