@@ -65,7 +65,9 @@ class Connection(Checked):
         None, "--port", "A serial port or pyserial URL of a real board, already flashed; auto: the "
         "port with the board's USB id.",
     )  # fmt: skip
-    baud: int | None = option(None, "--baud", "The port's speed; the board's by default.", least=1)
+    baud: int | None = option(
+        None, "--baud", "The port's speed; the board's by default.", least=1, most=10**9
+    )
     emulator: str | None = option(
         None, "--emulator", "renode or qemu; the board's own by default.", known=_emulators
     )

@@ -220,6 +220,7 @@ def test_profile_of_the_host_says_where_to_go(kws_build: Path) -> None:
         (["build", "MODEL", "--board", "host", "--io", "callr"], 2, "arena or caller"),
         (["build", "MODEL", "--boad", "host"], 2, "No such option"),
         (["run", "MODEL", "--input", "x.npz", "--samples", "0"], 2, "'--samples'"),
+        (["run", "MODEL", "--input", "x.npz", "--baud", "9999999999"], 2, "'--baud'"),
         ([], 2, ""),
         (["validate", "MODEL", "--board", "host", "--layers=x"], 2, "built or all"),
         (["nonsense"], 2, "nonsense"),
@@ -337,6 +338,7 @@ def test_samples_that_do_not_fit_are_explained(kws_build: Path, tmp_path: Path) 
     cases = {
         "wrong shape": ({"in0": np.zeros((2, 7), np.int8)}, "must be [samples, 1, 49, 10, 1]"),
         "wrong type": ({"in0": np.zeros((1, 49, 10, 1), np.float32)}, "is int8"),
+        "bytes": ({"in0": np.zeros((1, 49, 10, 1), np.uint8)}, "(array.astype(np.int16) - 128)"),
         "wrong name": ({"x": np.zeros((1, 49, 10, 1), np.int8)}, "name it in0"),
         "no sample": ({"in0": np.zeros((0, 1, 49, 10, 1), np.int8)}, "holds no sample"),
     }
