@@ -12,7 +12,7 @@ from arm_dsp_conversion_cases import Conversion, samples
 from arm_dsp_conversion_cases import model as conversions
 from arm_dsp_lstm_cases import TAKEN
 from arm_dsp_lstm_cases import model as lstm_model
-from arm_dsp_tflite_cases import RELU, Binary, Conv, Pool
+from arm_dsp_tflite_cases import RELU, Binary, Conv, Mean, Pool
 from arm_dsp_tflite_cases import extremes as tflite_extremes
 from arm_dsp_tflite_cases import model as tflite_model
 from kernel_builds import GOALS, drawn, right
@@ -53,6 +53,8 @@ def test_layers_of_tflite_give_the_bits_of_the_oracle(tmp_path: Path) -> None:
         Binary("MUL", 1, (0.0931271, 0.0871547, 0.9113371), (127, -128, -128), rows=30),
         Pool("AVERAGE", 6, (6, 7), (2, 3), (2, 2)),
         Pool("MAX", 6, (6, 7), (3, 3), (2, 2), is_same=True, activation=RELU),
+        Pool("AVERAGE", 5, (6, 7), (3, 3), (2, 2), is_same=True), Mean((1, 5, 9, 6)),
+        Mean((2, 7, 7, 3), (-128, -128), 0.31),
     )  # fmt: skip
     path = tflite_model(cases, tmp_path / "layers.tflite")
     built = right(path, "mps2-an385", tmp_path, backend="ArmMul", samples=tflite_extremes(path))

@@ -123,20 +123,25 @@ def test_groups_and_batches_give_the_oracles_bits(
         _check(network, sample, folder)
 
 
-def test_maxima_at_borders_give_the_oracles_bits(tmp_path: Path) -> None:
+@pytest.mark.parametrize("op", ["MaxPool", "AveragePool"])
+def test_pools_at_borders_give_the_oracles_bits(op: str, tmp_path: Path) -> None:
+    """Of averages with the padding and without it, to their own scale, whose sums may be ties, and
+    to another."""
     made = LayersModel()
     for number, (shape, kernel, stride, pad) in enumerate([
         ((1, 5, 9, 9), (3, 3), 2, (1, 1)), ((2, 3, 6, 5), (2, 2), 1, (1, 1)),
         ((1, 4, 1, 12), (1, 3), 1, (0, 1)), ((1, 2, 7, 8), (5, 5), 2, (2, 2)),
     ]):  # fmt: skip
         how = Quantized(0.05, 7, ("uint8", "int8")[number % 2])
+        more = {} if op == "MaxPool" else {"count_include_pad": number // 2}
         y = made.node(
-            "MaxPool", [made.input(shape, how)], kernel_shape=kernel, strides=[stride] * 2,
-            pads=pad * 2,
+            op, [made.input(shape, how)], kernel_shape=kernel, strides=[stride] * 2,
+            pads=pad * 2, **more,
         )  # fmt: skip
-        made.output(made.quantized(y, how), how)
-    network = _compiled(path := made.save(tmp_path / "maxima.onnx"))
-    pools = [s.choice.workload for s in network.plan.steps if s.choice.layer.op == "MaxPool"]
+        out = how if op == "MaxPool" or number % 2 else how._replace(scale=0.0371, zero=50)
+        made.output(made.quantized(y, out), out)
+    network = _compiled(path := made.save(tmp_path / "pools.onnx"))
+    pools = [s.choice.workload for s in network.plan.steps if s.choice.layer.op == op]
     assert {workload.backend for workload in pools} == {"ArmMul"}
     for number, sample in enumerate(zip(*np.load(extremes(path)).values(), strict=True)):
         (folder := tmp_path / str(number)).mkdir()

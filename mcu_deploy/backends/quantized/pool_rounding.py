@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
+from mcu_deploy.arithmetic.tflite import multiply
 from mcu_deploy.backends.interface import Layer
 from mcu_deploy.backends.quantized.pool_layer import Pool
 from mcu_deploy.backends.quantized.requantization import shift_of
@@ -17,9 +18,10 @@ _LARGEST_SHIFT = 22  # of a second rounding, whose addend has the zero point
 
 
 class Rounding(NamedTuple):
-    """shift: of SMMLA's result. margin: what is so near to a step is summed again, a power of two;
-    0 where no sum needs it. again: the share of sums that are. is_twice: as TFLite does, by a
-    multiplier, and the addend and the shift of the second time."""
+    """An average is `((sum * scale >> dropped) + addend) >> shift`. margin: what is so near to a
+    step is summed again, a power of two; 0 where no sum needs it. again: the share of sums that
+    are. is_twice: as TFLite does, by a multiplier, and the addend and the shift of the second time.
+    dropped: of a product, by SMMLA all 32."""
 
     scale: int
     addend: int
@@ -27,6 +29,7 @@ class Rounding(NamedTuple):
     margin: int = 0
     again: float = 0.0
     is_twice: bool = False
+    dropped: int = 32
 
     @property
     def fraction(self) -> int:
@@ -42,15 +45,38 @@ def rounding_of(pool: Pool, node: Layer) -> Rounding | str | None:
     return found
 
 
-def sums_of(pool: Pool, count: int) -> tuple[Array, Array, Array]:
-    """All sums of so many elements without their zero points, the output of each, and whether the
-    float32 sum of such elements could also give another."""
+class Sums(NamedTuple):
+    """All sums that a window of so many elements can have, without their zero points: the output of
+    each, whether the float32 sum of such elements could also give another, and in how many outputs
+    of the layer such windows are."""
+
+    elements: int
+    values: Array
+    wanted: Array
+    is_open: Array
+    outputs: int = 1
+
+
+def every_sum(pool: Pool) -> list[Sums]:
+    """Of each count of elements that an average is divided by."""
+    if not pool.is_of_inside:
+        return [_sums_of(pool, pool.taps)]
+    (_, rows), (_, columns) = pool.spans
+    counts, outputs = np.unique(np.outer(rows, columns), return_counts=True)
+    every = zip(counts.tolist(), outputs.tolist(), strict=True)
+    return [_sums_of(pool, count)._replace(outputs=times) for count, times in every]
+
+
+def _sums_of(pool: Pool, count: int) -> Sums:
     low, high = (end // pool.taps * count for end in pool.reach)
     least, most = pool.y.dtype.range
     sums = np.arange(low, high + 1, dtype=np.int64)
     if pool.is_of_integers:  # rounded to nearest, ties away from zero
         means = np.sign(sums) * ((np.abs(sums) + count // 2) // count)
-        return sums, means, np.zeros(sums.shape, np.bool_)
+        return Sums(count, sums, means, np.zeros(sums.shape, np.bool_))
+    if pool.fixed is not None:  # TFLite's means, which are rounded twice
+        means = multiply(sums, *pool.fixed) + pool.zero_points[1]
+        return Sums(count, sums, means.clip(least, most), np.zeros(sums.shape, np.bool_))
     ratio = _factor(pool, count)
     # Each product, addition and division is off by 2**-24 of its result at most (Higham, Accuracy
     # and Stability of Numerical Algorithms, 4.2), and a little for the terms of higher order.
@@ -60,7 +86,7 @@ def sums_of(pool: Pool, count: int) -> tuple[Array, Array, Array]:
         np.clip(np.rint(sums * ratio + e) + pool.zero_points[1], least, most).astype(np.int64)
         for e in (-error, error)
     ]
-    return sums, ends[0], ends[0] != ends[1]
+    return Sums(count, sums, ends[0], ends[0] != ends[1])
 
 
 def _factor(pool: Pool, count: int) -> float:
@@ -69,23 +95,13 @@ def _factor(pool: Pool, count: int) -> float:
     return float(pool.x.scaling.scale[0]) / (count * float(pool.y.scaling.scale[0]))
 
 
-class _Tried(NamedTuple):
-    """All sums of a window: SMMLA's results, the outputs, whether these are open, and in how many
-    outputs of the layer such windows are."""
-
-    results: Array
-    wanted: Array
-    is_open: Array
-    outputs: int = 1
-
-
 def round_sums(pool: Pool) -> Rounding | str:
     """The integers that round all sums which a window can have, tried on each of them."""
     if pool.fixed is not None:
         return _round_twice(pool, pool.fixed)
     if pool.is_of_inside:
         return _round_inside(pool)
-    sums, wanted, is_open = sums_of(pool, pool.taps)
+    (tried,) = every_sum(pool)
     factor = _factor(pool, pool.taps)
     shift = shift_of(np.array([factor]), pool.lanes)
     if shift < _LEAST_SHIFT:
@@ -96,8 +112,8 @@ def round_sums(pool: Pool) -> Rounding | str:
         factor *= 1 + 1 / (512 * pool.taps)
     scale = round(factor * unit * 2**32 / pool.lanes)
     addend = round((pool.zero_points[1] + 0.5 + pool.moved * factor) * unit)
-    results = (pool.lanes * (sums - pool.moved) * scale >> 32) + addend
-    return _settled(pool, Rounding(scale, addend, shift), [_Tried(results, wanted, is_open)])
+    results = (pool.lanes * (tried.values - pool.moved) * scale >> 32) + addend
+    return settled(pool, Rounding(scale, addend, shift), [tried], [results], _tested(shift))
 
 
 def _round_twice(pool: Pool, fixed: tuple[int, int]) -> Rounding | str:
@@ -112,9 +128,7 @@ def _round_twice(pool: Pool, fixed: tuple[int, int]) -> Rounding | str:
 def _round_inside(pool: Pool) -> Rounding | str:
     """As `round_sums`, of windows that are divided by how many of their elements are inside. The
     scale is that of one element: when it runs, it is divided by that count."""
-    (_, rows), (_, columns) = pool.spans
-    counts, outputs = np.unique(np.outer(rows, columns), return_counts=True)
-    ratio = _factor(pool, 1)
+    ratio, tried = _factor(pool, 1), every_sum(pool)
     shift = shift_of(np.array([ratio]), pool.lanes)
     if shift < _LEAST_SHIFT:
         return "its scales are too far apart"
@@ -126,29 +140,35 @@ def _round_inside(pool: Pool) -> Rounding | str:
         )
     scale = round(ratio * (1 + steeper) * unit * 2**32 / pool.lanes)
     addend = round((pool.zero_points[1] + 0.5 + higher - zero * ratio) * unit)
-    tried = []
-    for count, times in zip(map(int, counts), map(int, outputs), strict=True):
-        sums, wanted, is_open = sums_of(pool, count)
-        results = (pool.lanes * (sums + count * zero) * (scale // count) >> 32) + addend
-        tried.append(_Tried(results, wanted, is_open, times))
-    return _settled(pool, Rounding(scale, addend, shift), tried)
-
-
-def _settled(pool: Pool, rounding: Rounding, tried: Sequence[_Tried]) -> Rounding | str:
-    """The rounding, with a margin in which all sums are that it would round otherwise."""
-    unit = 1 << rounding.shift
-    rights = [
-        (np.clip(of.results >> rounding.shift, *pool.y.dtype.range) == of.wanted) & ~of.is_open
+    results = [
+        (pool.lanes * (of.values + of.elements * zero) * (scale // of.elements) >> 32) + addend
         for of in tried
+    ]
+    return settled(pool, Rounding(scale, addend, shift), tried, results, _tested(shift))
+
+
+def _tested(shift: int) -> list[int]:
+    """Margins: TST has eight neighbouring bits."""
+    return [(1 << shift >> 9) - more for more in range(7)]
+
+
+def settled(
+    pool: Pool, rounding: Rounding, tried: Sequence[Sums], results: Sequence[Array],
+    margins: Iterable[int],
+) -> Rounding | str:  # fmt: skip
+    """The rounding, with the first margin in which all sums are that it would round otherwise.
+    results: of all sums, before the shift."""
+    rights = [
+        (np.clip(result >> rounding.shift, *pool.y.dtype.range) == of.wanted) & ~of.is_open
+        for of, result in zip(tried, results, strict=True)
     ]
     if all(is_right.all() for is_right in rights):
         return rounding
-    if pool.is_of_integers:
+    if pool.is_of_integers or pool.fixed is not None:
         return "no integers round its sums"
-    # TST has eight neighbouring bits.
-    for margin in (unit >> 9 - more for more in range(7)):
+    for margin in margins:
         found = rounding._replace(margin=margin)
-        agains = [(of.results + margin) & found.fraction == 0 for of in tried]
+        agains = [(result + margin) & found.fraction == 0 for result in results]
         pairs = zip(rights, agains, strict=True)
         if all((is_right | is_again).all() for is_right, is_again in pairs):
             shares = [is_again.mean() for is_again in agains]
