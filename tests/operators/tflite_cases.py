@@ -191,6 +191,35 @@ def hybrid(rng: np.random.Generator) -> Iterator[Case]:
     ]  # fmt: skip
     operator = Operator("FULLY_CONNECTED", ("x", "w", ""), ("y",), "FullyConnectedOptions")
     yield one("hybrid FULLY_CONNECTED", operator, tensors, rng)
+    yield from _with_a_zero_point(rng)
+
+
+def _with_a_zero_point(rng: np.random.Generator) -> Iterator[Case]:
+    """What today's converter writes: a scale for each filter, and of dense layers an option."""
+    options = {"Padding": SAME, "StrideH": 2, "StrideW": 1, "FusedActivationFunction": RELU6}
+    for kind, shape, axis in (
+        ("CONV_2D", (4, 3, 3, 2), 0), ("DEPTHWISE_CONV_2D", (1, 3, 3, 4), 3)
+    ):  # fmt: skip
+        weights = constant("w", _random(rng, *shape), rng.uniform(0.002, 0.02, 4).tolist(), axis)
+        tensors = [
+            Tensor("x", (2, 5, 4, 2)), weights,
+            constant("b", rng.normal(size=4).astype(np.float32)), Tensor("y", (2, 3, 4, 4)),
+        ]  # fmt: skip
+        table = "Conv2DOptions" if axis == 0 else "DepthwiseConv2DOptions"
+        operator = Operator(kind, ("x", "w", "b"), ("y",), table, options)
+        yield one(f"hybrid {kind} with a zero point", operator, tensors, rng)
+    # No weight is -128, which converters do not write: on some machines LiteRT sums it otherwise.
+    weights = np.maximum(_random(rng, 6, 20), -127)
+    scales = rng.uniform(0.002, 0.02, 6).tolist()
+    tensors = [Tensor("x", (4, 20)), constant("w", weights, scales), Tensor("y", (4, 6))]
+    options = {"AsymmetricQuantizeInputs": True}
+    operator = Operator("FULLY_CONNECTED", ("x", "w", ""), ("y",), "FullyConnectedOptions", options)
+    # Both signs, one, the other, and none.
+    x = rng.normal(size=(4, 20)).astype(np.float32) * np.float32([[1], [0], [0], [0]])
+    x[1:3] = np.abs(rng.normal(3, 1, (2, 20))) * [[1], [-1]]
+    yield replace(
+        one("hybrid FULLY_CONNECTED with a zero point", operator, tensors, rng), inputs=(x,)
+    )
 
 
 def movement(rng: np.random.Generator) -> Iterator[Case]:

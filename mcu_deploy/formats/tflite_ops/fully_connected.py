@@ -66,24 +66,18 @@ def _fully_connected(operation: Operation, graph: GraphBuilder) -> None:
 
 
 def _hybrid(operation: Operation, graph: GraphBuilder, rows: int, bounds: Bounds) -> None:
-    """One row, as a convolution of one position."""
+    """Each row is an image of one position, quantized by itself."""
     options = operation.options(tflite.FullyConnectedOptions)
     x, weights, y = operation.input(0), operation.input(1), operation.output
-    if rows != 1 or options.AsymmetricQuantizeInputs():
-        raise operation.unsupported(
-            "has float32 activations of several rows, or quantizes them with a zero point",
-            "Convert the model with int8 activations, or without quantization.",
-        )
     columns, depth = weights.type.shape
     inputs = [
-        graph.reshaped(operation, graph.read(x), (1, depth, 1, 1)),
+        graph.reshaped(operation, graph.read(x), (rows, depth, 1, 1)),
         graph.reshaped(operation, graph.read(weights), (columns, depth, 1, 1)),
         graph.read_optional(operation.optional(2)),
     ]
-    product = graph.edge(y.name, TensorType(y.type.dtype, (1, columns, 1, 1)))
-    add_hybrid(
-        operation, graph, inputs, product, {"kernel_shape": (1, 1)} | clamp_attribute(bounds)
-    )
+    product = graph.edge(y.name, TensorType(y.type.dtype, (rows, columns, 1, 1)))
+    attributes = {"kernel_shape": (1, 1), "asymmetric": int(options.AsymmetricQuantizeInputs())}
+    add_hybrid(operation, graph, inputs, product, attributes | clamp_attribute(bounds))
     graph.add_reshape(operation, product, y)
 
 

@@ -94,9 +94,10 @@ def _convolution(
     x = graph.read(operation.input(0), NCHW)
     inputs = [x, graph.read(weights, order), graph.read_optional(bias)]
     if weights.type.is_quantized and operation.input(0).type.dtype is DType.FLOAT32:
-        if operation.kind != "CONV_2D":
-            raise operation.unsupported("has float32 activations and quantized weights", _NOT_MIXED)
-        add_hybrid(operation, graph, inputs, y, attributes | clamp_attribute(bounds))
+        # Weights with one scale alone leave the activations without a zero point.
+        is_plain = operation.kind == "CONV_2D" and weights.type.scaling.per_tensor
+        attributes |= {"asymmetric": int(not is_plain)} | clamp_attribute(bounds)
+        add_hybrid(operation, graph, inputs, y, attributes)
         return
     if is_float(operation, operation.input(0), weights, y, wide=True):
         add_clamped(operation, graph, "Conv", inputs, attributes, bounds, NCHW)
@@ -114,18 +115,12 @@ def add_hybrid(
     y: TfliteTensor | EdgeId,
     attributes: dict[str, Any],
 ) -> None:
-    """A node of float32 activations and int8 weights, as LiteRT computes it where both have one
-    scale: the activations are quantized at run time."""
+    """A node of float32 activations and int8 weights, as LiteRT computes it: the activations are
+    quantized at run time."""
     weights = operation.input(1).type
-    quantization = weights.quantization
-    if operation.input(0).type.shape[0] != 1:
+    if weights.dtype is not DType.INT8 or any(weights.scaling.zero_point):
         raise operation.unsupported(
-            "quantizes a batch of several at run time", "Convert the model for a batch of one."
-        )
-    if quantization is None or not quantization.per_tensor or weights.dtype is not DType.INT8:
-        raise operation.unsupported(
-            f"has float32 activations and weights of {weights}, for which LiteRT quantizes with a "
-            "zero point at run time",
+            f"has float32 activations and weights of {weights}, not of int8 with the zero point 0",
             _NOT_MIXED,
         )
     graph.add(operation, "HybridConv", inputs, y, attributes, DOMAIN, NCHW)

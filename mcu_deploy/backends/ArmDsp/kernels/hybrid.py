@@ -50,6 +50,8 @@ def refusal(layer: Layer) -> str:
         return f"it computes in float32, which this {layer.target.core} has no FPU for"
     if x.rank != 4 or x.shape[0] != 1 or not layer.output.type.elements:
         return "it convolves one image over two spatial axes"
+    if layer.attributes.get("asymmetric", 0):
+        return "it quantizes without a zero point"
     if w.constant is None or (bias is not None and bias.constant is None):
         return "its weights or its bias are computed at run time"
     scaling = w.type.quantization

@@ -22,8 +22,8 @@ from mcu_deploy.operators.conv import conv_window
 
 def _supports(layer: Layer) -> Support:
     x, w, bias = layer.input(0), layer.input(1), layer.optional(2)
-    if x.type.rank != 4 or x.type.shape[0] != 1:
-        return no("it convolves a batch of one over two spatial axes")
+    if x.type.rank != 4:
+        return no("it convolves over two spatial axes")
     if w.constant is None or (bias is not None and bias.constant is None):
         return no("its weights or its bias are computed at run time")
     if x.type.dtype is not DType.FLOAT32 or layer.output.type.dtype is not DType.FLOAT32:
@@ -48,20 +48,26 @@ def _create(layer: Layer) -> Workload:
         Constant("factor", factor),
         Constant("bias", sums.bias_of(layer).astype(np.float32)),
     )
+    asymmetric = bool(layer.attributes.get("asymmetric", 0))
+    if asymmetric:
+        # What the zero point adds to each sum.
+        given.array(Constant("sums", w.value.sum(axis=(1, 2, 3), dtype=np.int32)))
+    batch, channels = x.type.shape[:2]
     values: dict[str, object] = {
-        "elements": x.type.elements, "channels": x.type.shape[1], "filters": filters,
-        "depth": depth, "taps": taps, **window.values(1), "padded": geometry.padded,
+        "elements": x.type.elements // batch, "channels": channels,
+        "filters": filters, "asymmetric": asymmetric,
+        "depth": depth, "taps": taps, **window.values(batch), "padded": geometry.padded,
         "factor_index": "m" if factor.size > 1 else "0",
         "clamp": clamp_lines(layer, "real"),
     }  # fmt: skip
-    channels = x.type.shape[1]
     # The first filter of a position waits for all that is read there, the others read nothing.
     reads = np.append(0, np.full(filters - 1, overlap.NOTHING))
+    kind = "affine" if asymmetric else "float32"
     return call(
-        stem("hybrid_conv", "float32", channels, filters, window=window),
+        stem("hybrid_conv", kind, channels, filters, window=window),
         render("tflite_hybrid.c.j2", **values), given, (ROUND_AWAY,),
         scratch_bytes=taps * channels,
-        in_place=overlap.in_place(layer, overlap.window(1, channels, window, reads)),
+        in_place=overlap.in_place(layer, overlap.window(batch, channels, window, reads)),
     )  # fmt: skip
 
 
