@@ -182,7 +182,7 @@ class _SubgraphReader:
         operations = tuple(
             self._operation(i, table)
             for i, table in enumerate(tables)
-            if not self._is_dense_by_now(table)
+            if not self._is_done_by_now(table)
         )
         return Subgraph(
             (graph.Name() or b"").decode("utf-8", "replace") or "main",
@@ -208,17 +208,19 @@ class _SubgraphReader:
         number = max(opcode.BuiltinCode(), opcode.DeprecatedBuiltinCode())
         return opcode, _KINDS.get(number, f"operator number {number}")
 
-    def _is_dense_by_now(self, table: Any) -> bool:
-        """Whether an operator is a DENSIFY of a constant: that was made dense when it was read, and
-        is the output, too."""
-        if self._opcode(table)[1] != "DENSIFY":
+    def _is_done_by_now(self, table: Any) -> bool:
+        """Whether an operator is a DENSIFY of a constant, or a DEQUANTIZE of float16: that was made
+        dense, or float32, when it was read, and is the output, too."""
+        kind = self._opcode(table)[1]
+        if kind not in ("DENSIFY", "DEQUANTIZE"):
             return False
         if table.InputsLength() != 1 or table.OutputsLength() != 1:
-            raise ValueError("a DENSIFY has not one input and one output")
+            raise ValueError(f"a {kind} has not one input and one output")
         source = self._tensor(table.Inputs(0))
-        if source.value is not None:
-            self.tensors[table.Outputs(0)] = source
-        return source.value is not None
+        if source.value is None or (kind == "DEQUANTIZE" and not source.type.dtype.is_float):
+            return False
+        self.tensors[table.Outputs(0)] = source
+        return True
 
     def _operation(self, index: int, table: Any) -> Operation:
         opcode, kind = self._opcode(table)

@@ -19,6 +19,7 @@ from operators.overlap_lab import choices_of
 from operators.tflite_lstm_file import Lstm, write
 from sanitizers import SANITIZED
 
+from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import McuDeployError
@@ -108,6 +109,19 @@ def test_the_table_is_tflites() -> None:
     """CRC-32 of sigmoid_table_uint16 in tensorflow/lite/kernels/internal/common.h."""
     table: Array = sigmoid_table()
     assert zlib.crc32(table.astype("<u2").tobytes()) == 0xB84F6AB4
+
+
+def test_states_may_be_constant_zeros(tmp_path: Path) -> None:
+    """As a converter to float16 writes them."""
+    lstm = Lstm(20, is_float=True)
+    path = tmp_path / "constant.tflite"
+    zeros = np.zeros((lstm.batch, lstm.hidden), np.float32)
+    path.write_bytes(write(lstm, states=zeros))
+    (output,) = interpreter.run(passes.run(formats.load(path)), [lstm.given()])
+    assert np.array_equal(output, compiled(lstm, tmp_path).expected[0])
+    path.write_bytes(write(lstm, states=zeros + 1))
+    with pytest.raises(McuDeployError, match="'h', which is not variable"):
+        formats.load(path)
 
 
 @pytest.mark.parametrize(

@@ -97,8 +97,11 @@ class _Writer:
         return int(self.builder.EndVector())
 
 
-def write(lstm: Lstm, changed: dict[int, int | None] | None = None) -> bytes:
-    """The file. changed: inputs of the operator that are other tensors, or absent."""
+def write(
+    lstm: Lstm, changed: dict[int, int | None] | None = None, states: Array | None = None
+) -> bytes:
+    """The file. changed: inputs of the operator that are other tensors, or absent. states: what
+    both are as constants; by default they are variable."""
     w = _Writer()
     indices: list[int | None] = [None] * 24
     activation = "float32" if lstm.is_float else "int8"
@@ -127,9 +130,10 @@ def write(lstm: Lstm, changed: dict[int, int | None] | None = None) -> bytes:
                 None if lstm.is_float else (source[0] * scale, 0), bias,
             )  # fmt: skip
     state, cell = (lstm.batch, lstm.hidden), "float32" if lstm.is_float else "int16"
-    indices[18] = w.tensor("h", state, activation, h, variable=True)
+    is_variable = states is None
+    indices[18] = w.tensor("h", state, activation, h, states, is_variable)
     quantization = None if lstm.is_float else (lstm.cell, 0)
-    indices[19] = w.tensor("c", state, cell, quantization, variable=True)
+    indices[19] = w.tensor("c", state, cell, quantization, states, is_variable)
     y = w.tensor("y", (*lstm.shape[:2], lstm.hidden), activation, h)
     for place, index in (changed or {}).items():
         indices[place] = index

@@ -256,6 +256,7 @@ def test_weights_of_half_precision_are_read_as_float32(path: Path) -> None:
         ["y"],
     )  # fmt: skip
     assert np.array_equal(_run(path, content, np.ones((1, 4), np.float32)), half + 1)
+    assert [node.op for node in formats.load(path).nodes] == ["Add"]
 
 
 @pytest.mark.parametrize("kind", ["FLOAT16", "INT8", "FLOAT32"])

@@ -58,8 +58,11 @@ def _refuse_variants(operation: Operation, activation: int) -> None:
         )
     for index in (*_MATRICES, *_BIASES):
         operation.constant(index)
-    operation.state(_HIDDEN_STATE)
-    operation.state(_CELL_STATE)
+    for index in (_HIDDEN_STATE, _CELL_STATE):
+        # A converter to float16 makes constants of them.
+        value = operation.input(index).value
+        if value is None or value.any():
+            operation.state(index)
 
 
 def _check_shapes(operation: Operation, time_major: bool) -> None:

@@ -23,10 +23,6 @@ def _quantize(operation: Operation, graph: GraphBuilder) -> None:
 def _dequantize(operation: Operation, graph: GraphBuilder) -> None:
     """ONNX's DequantizeLinear is the same: one product of float32, which is rounded once."""
     x, y = operation.input(0), operation.output
-    if x.type.dtype == y.type.dtype:
-        # Constants of float16 are read as float32.
-        graph.add(operation, "Identity", [graph.read(x)], y)
-        return
     quantization = x.type.quantization
     if not x.type.is_quantized or quantization is None or not y.type.dtype.is_float:
         raise operation.unsupported(
