@@ -207,7 +207,7 @@ def _conversion(given: np.dtype[Any], type_: TensorType) -> str:
             "Convert the array; files hold this type's bits, as "
             f"array.view(np.{wanted}) gives them."
         )
-    if (given, wanted) == (np.uint8, np.int8):  # in which 128 to 255 would wrap
+    if given == np.uint8 and wanted == np.int8:  # in which 128 to 255 would wrap
         return (
             "Convert the array: of the bytes of an image most often as "
             "(array.astype(np.int16) - 128).astype(np.int8)."
