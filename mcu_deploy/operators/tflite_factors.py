@@ -16,6 +16,7 @@ from mcu_deploy.arithmetic.tflite import (
     wide_factor,
 )
 from mcu_deploy.ir import Quantization, TensorType
+from mcu_deploy.operators import tflite_softmax16
 from mcu_deploy.operators.base import Call
 from mcu_deploy.operators.tflite_arithmetic import is_wide, prelu_factors
 from mcu_deploy.operators.tflite_functions import FUNCTIONS, function_factors
@@ -56,6 +57,7 @@ _MADE: Mapping[str, Callable[[Call], object]] = {
     "ReduceSum": reduction_multiplier,
     "Requantize": requantization,
     "Softmax": exponentials,
+    "Softmax16": tflite_softmax16.factor,
     "UnidirectionalSequenceLstm": quantized_lstm,
     **dict.fromkeys(FUNCTIONS, function_factors),
 }

@@ -149,6 +149,10 @@ def softmax(rng: np.random.Generator) -> Iterator[Case]:
         tensors = [int8("x", shape, scale, 3), int8("y", shape, 1 / 256, -128)]
         operator = Operator("SOFTMAX", ("x",), ("y",), "SoftmaxOptions", {"Beta": beta})
         yield one(f"SOFTMAX {shape}", operator, tensors, rng)
+    for shape, scale, beta in [((2, 10), 0.0003, 1.0), ((1, 3), 0.002, 0.5), ((1, 700), 0.0001, 1)]:
+        tensors = [_wide("x", shape, scale), _wide("y", shape, 1 / 32768)]
+        operator = Operator("SOFTMAX", ("x",), ("y",), "SoftmaxOptions", {"Beta": beta})
+        yield one(f"SOFTMAX of int16 {shape}", operator, tensors, rng)
 
 
 def functions(rng: np.random.Generator) -> Iterator[Case]:

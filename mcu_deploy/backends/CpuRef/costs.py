@@ -12,6 +12,7 @@ from mcu_deploy.backends.interface import Costs, Layer
 from mcu_deploy.operators import label
 from mcu_deploy.operators.normalization import softmax_extent
 from mcu_deploy.operators.tflite_softmax import terms
+from mcu_deploy.operators.tflite_softmax16 import exponentials, reciprocals
 
 # Bytes of a function for a Cortex-M4, as gcc makes it for the quantized models of MLPerf Tiny; the
 # middle of what it is for different shapes.
@@ -38,10 +39,12 @@ def estimate(layer: Layer) -> Costs:
 
 
 def _table(layer: Layer) -> int:
-    """The bytes of the tables of trees, and of the table of exp that a Softmax has."""
+    """The bytes of the tables of trees, and of those that a Softmax has."""
     if layer.op == "TreeEnsemble":
         found = trees.tables(layer)
         return 0 if found is None else found.bytes
+    if layer.op == "Softmax16":
+        return 2 * (exponentials().size + reciprocals().size)
     x = layer.input(0).type
     if layer.op != "Softmax" or not x.is_quantized:
         return 0

@@ -385,7 +385,7 @@ _FORMULAS: Mapping[str, Callable[[Layer], float]] = {
     "Expand": _expanded,
     "Identity": _identity,
     **dict.fromkeys(_REDUCED, _reduced),
-    **dict.fromkeys(("Softmax", "LogSoftmax"), _softmax),
+    **dict.fromkeys(("Softmax", "Softmax16", "LogSoftmax"), _softmax),
     **dict.fromkeys(("ScatterND", "ScatterElements", "Scatter"), _scattered),
     **dict.fromkeys(("GatherElements", "GatherND"), _gathered_elements),
     **dict.fromkeys(("CumSum", "CumProd"), _cumulated),

@@ -19,3 +19,5 @@ ROUND_AWAY = helper(_FOLDER, "c/round_away.c")
 RECIPROCAL = helper(_FOLDER, "c/reciprocal.c")
 # Of TFLite's integer LSTM: its table's values, sigmoid and tanh.
 LSTM = helpers(_FOLDER, "c/lstm.c")
+# A function of int16, between the entries of a table.
+LOOKED_UP = helper(_FOLDER, "c/looked_up.c")

@@ -16,6 +16,7 @@ _OUTPUTS = {
     (DType.INT8, DType.INT8): Quantization((1 / 256,), (-128,)),
     (DType.INT8, DType.INT16): Quantization((1 / 65536,), (-32768,)),
     (DType.UINT8, DType.UINT8): Quantization((1 / 256,), (0,)),
+    (DType.INT16, DType.INT16): Quantization((1 / 32768,), (0,)),
 }
 
 
@@ -37,7 +38,7 @@ def _softmax(operation: Operation, graph: GraphBuilder) -> None:
     if wanted is None:
         raise operation.unsupported(
             f"makes {y.type} of {x.type}",
-            "It is computed on float32, int8 and uint8; convert the model so.",
+            "It is computed on float32, int8, uint8 and int16; convert the model so.",
         )
     if not x.type.is_quantized or not x.type.scaling.per_tensor:
         raise operation.damaged("its input has not one scale")
@@ -52,7 +53,10 @@ def _softmax(operation: Operation, graph: GraphBuilder) -> None:
         )
     if not beta > 0:
         raise operation.damaged(f"its beta is {beta}")
-    graph.add(operation, "Softmax", [edge], y, {"beta": beta}, DOMAIN)
+    if x.type.dtype is DType.INT16 and any(x.type.scaling.zero_point):
+        raise operation.damaged("its input of int16 does not lie around 0")
+    op = "Softmax16" if x.type.dtype is DType.INT16 else "Softmax"
+    graph.add(operation, op, [edge], y, {"beta": beta}, DOMAIN)
 
 
 CONVERTERS = {"SOFTMAX": _softmax}

@@ -1,5 +1,6 @@
 """Softmax of TFLite models in gemmlowp's fixed point: its exp of every distance from the maximum
-is a table, made at compile time in integers; sums and the division run on the device."""
+is a table, made at compile time in integers; sums and the division run on the device. Softmax16 is
+that of int16, whose exp and reciprocal lie on lines between the entries of tables."""
 
 from __future__ import annotations
 
@@ -8,11 +9,12 @@ import numpy as np
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render
 from mcu_deploy.backends.interface import YES, Constant, Layer, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY, RECIPROCAL
+from mcu_deploy.backends.kit.c_functions import CLAMP, LOOKED_UP, MULTIPLY, RECIPROCAL
 from mcu_deploy.backends.kit.requantization import is_per_tensor
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.ir import DType
 from mcu_deploy.operators.tflite_softmax import SUM_BITS, terms
+from mcu_deploy.operators.tflite_softmax16 import RANGE, exponentials, factor, reciprocals
 
 _TYPES = (
     (DType.INT8, DType.INT8), (DType.INT8, DType.INT16), (DType.UINT8, DType.UINT8)
@@ -48,4 +50,32 @@ def _create(layer: Layer) -> Workload:
     )  # fmt: skip
 
 
-KERNELS = (Kernel("Softmax", _supports, _create, domain="tflite"),)
+def _supports_16(layer: Layer) -> Support:
+    x, y = layer.input(0).type, layer.output.type
+    if x.dtype is not DType.INT16 or y.dtype is not DType.INT16 or not is_per_tensor(x):
+        return no(f"it makes int16 of int16 with a scale, not {y} of {x}")
+    if x.shape[-1] > RANGE:
+        return no(f"it sums up to {RANGE} terms, not {x.shape[-1]}")
+    return YES
+
+
+def _create_16(layer: Layer) -> Workload:
+    x = layer.input(0).type
+    size = x.shape[-1]
+    multiplier, shift = factor(layer.call)
+    body = render(
+        "tflite_softmax16.c.j2", rows=x.elements // size, size=size, multiplier=multiplier,
+        left=1 << max(shift, 0), right=max(-shift, 0),
+    )  # fmt: skip
+    tables = {"exponential": exponentials(), "inverse": reciprocals()}
+    return compute(
+        layer, stem("softmax", "int16", size), body,
+        tuple(Constant(name, table.astype(np.int16)) for name, table in tables.items()),
+        (MULTIPLY, LOOKED_UP), in_place=overlap.in_place(layer, np.arange(x.elements)),
+    )  # fmt: skip
+
+
+KERNELS = (
+    Kernel("Softmax", _supports, _create, domain="tflite"),
+    Kernel("Softmax16", _supports_16, _create_16, domain="tflite"),
+)
