@@ -274,8 +274,8 @@ _LITERT = ("ai_edge_litert", "tflite_runtime")
 
 def run_litert(model: Path, samples: Sequence[Sequence[Array]]) -> Reference | NoReference:
     """Runs a TFLite model with LiteRT's reference kernels, where a package has them; a model with
-    an operator that has none (CEIL, ELU, ROUND), or a wrong one (SUM of int8), with the optimized
-    ones.
+    an operator that has none (CEIL, ELU, ROUND), or a wrong one (SUM of integers), with the
+    optimized ones.
 
     They round the sums of fully-connected layers once, and TFLite-Micro's twice, so the values of
     such layers may be a step apart (docs/arithmetic.md). Raises ModelError where LiteRT refuses the
@@ -355,7 +355,7 @@ def _interpreter(model: Path, package: str, **more: Any) -> tuple[Any, str]:
     except ValueError as error:
         if "Didn't find op" not in str(error):
             raise
-    if interpreter is None or _sums_bytes(interpreter):
+    if interpreter is None or _sums_integers(interpreter):
         kernels = "optimized"
         optimized = resolvers.BUILTIN_WITHOUT_DEFAULT_DELEGATES
         interpreter = make(experimental_op_resolver_type=optimized)
@@ -363,11 +363,11 @@ def _interpreter(model: Path, package: str, **more: Any) -> tuple[Any, str]:
     return interpreter, kernels
 
 
-def _sums_bytes(interpreter: Any) -> bool:
-    """Whether there is a SUM of int8, of which LiteRT 2.3's reference kernel gives -1, whatever
-    the elements are."""
+def _sums_integers(interpreter: Any) -> bool:
+    """Whether there is a SUM of int8 or int16, of which LiteRT 2.3's reference kernel gives -1 for
+    most elements."""
     types = {detail["index"]: detail["dtype"] for detail in interpreter.get_tensor_details()}
     return any(
-        operator["op_name"] == "SUM" and types.get(operator["inputs"][0]) is np.int8
+        operator["op_name"] == "SUM" and types.get(operator["inputs"][0]) in (np.int8, np.int16)
         for operator in interpreter._get_ops_details()
     )

@@ -17,7 +17,7 @@ from onnx import NodeProto, TensorProto, helper
 from operators.lab import Array, Case, make_model
 from operators.test_lowering import lowered
 from quantized_layers import extremes
-from tflite_models import Operator, Tensor, constant, int8, write
+from tflite_models import Operator, Tensor, constant, write
 
 from mcu_deploy import formats, interpreter, passes
 from mcu_deploy.agreement import metrics
@@ -338,15 +338,21 @@ def test_litert_runs_what_it_has_no_reference_kernel_of(
 
 
 @_needs_litert
-def test_litert_sums_bytes_with_the_kernel_that_does(tmp_path: Path) -> None:
-    model, x = tmp_path / "m.tflite", np.array([[-120, 5, 7]], np.int8)
-    tensors = [int8("x", (1, 3), 0.5, -128), constant("axis", np.array([1], np.int32))]
-    tensors.append(int8("y", (1,), 2.0, -128))
+@pytest.mark.parametrize(("kind", "zero"), [("int8", -128), ("int16", 0)])
+def test_litert_sums_integers_with_the_kernel_that_does(
+    kind: str, zero: int, tmp_path: Path
+) -> None:
+    model, x = tmp_path / "m.tflite", np.array([[-120, 5, 7]], kind)
+    tensors = [
+        Tensor("x", (1, 3), kind.upper(), (0.5,), (zero,)),
+        constant("axis", np.array([1], np.int32)),
+        Tensor("y", (1,), kind.upper(), (2.0,), (zero,)),
+    ]
     operator = Operator("SUM", ("x", "axis"), ("y",), "ReducerOptions", {})
     model.write_bytes(write(tensors, [operator], ["x"], ["y"]))
     found = run_reference(model, [[x]])
     assert isinstance(found, Reference)
-    assert found.outputs[0][0] == [(8 + 133 + 135) // 4 - 128]
+    assert found.outputs[0][0] == [(x.sum(dtype=int) - 3 * zero) // 4 + zero]
 
 
 @pytest.mark.needs_host_gcc
