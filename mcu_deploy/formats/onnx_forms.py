@@ -7,6 +7,9 @@ Pools with ceil_mode: a last window that would start in the padding is not there
 MaxPool-22 say so ("sliding windows that would start in the right padded region are ignored"), and
 onnxruntime computes older models so; the inference of older opsets counts that window. And
 ceil_mode means nothing to a pool whose auto_pad says how many windows there are.
+
+ConvTranspose with an auto_pad of SAME_UPPER or SAME_LOWER gives `input_shape * strides` elements:
+ConvTranspose-11 says so, and onnxruntime computes it; inference adds output_padding to that.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from onnx import helper
 from mcu_deploy.errors import UnsupportedError
 from mcu_deploy.formats.onnx_subgraphs import put
 
+_SAME = (b"SAME_UPPER", b"SAME_LOWER")
 _POOLS = {"AveragePool", "LpPool", "MaxPool"}
 # The attributes that name axes, and the opset from which on they may count from the end.
 _AXES = {
@@ -35,7 +39,13 @@ def rewrite_one(graph: onnx.GraphProto, shapes: Mapping[str, Sequence[int]], ops
         shape = shapes.get(node.input[0]) if is_special(node, opset) else None
         if shape is None:
             continue
-        if _pool(node, shape[2:]) if node.op_type in _POOLS else _axes(node, len(shape)):
+        if node.op_type == "ConvTranspose":
+            changed = _transposed(node, shape[2:])
+        elif node.op_type in _POOLS:
+            changed = _pool(node, shape[2:])
+        else:
+            changed = _axes(node, len(shape))
+        if changed:
             return True
     return False
 
@@ -46,6 +56,10 @@ def is_special(node: onnx.NodeProto, opset: int) -> bool:
         return False
     if node.op_type in _POOLS:
         return any(a.name == "ceil_mode" and a.i for a in node.attribute)
+    if node.op_type == "ConvTranspose":
+        given = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+        is_same = given.get("auto_pad", b"") in _SAME and "output_shape" not in given
+        return is_same and any(given.get("output_padding", ()))
     name, since = _AXES.get(node.op_type, ("", 0))
     return opset < since and any(
         min(a.ints, default=a.i) < 0
@@ -83,6 +97,16 @@ def _set(node: onnx.NodeProto, name: str, value: int | str | Sequence[int]) -> N
     put(node.attribute, [*kept, helper.make_attribute(name, value)])
 
 
+def _transposed(node: onnx.NodeProto, extents: Sequence[int]) -> bool:
+    strides = next(
+        (list(a.ints) for a in node.attribute if a.name == "strides"), [1] * len(extents)
+    )
+    if len(strides) != len(extents):
+        return False
+    _set(node, "output_shape", [e * s for e, s in zip(extents, strides, strict=True)])
+    return True
+
+
 def _pool(node: onnx.NodeProto, extents: Sequence[int]) -> bool:
     attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
     rank = len(extents)
@@ -90,7 +114,7 @@ def _pool(node: onnx.NodeProto, extents: Sequence[int]) -> bool:
     if len(kernel) != rank:
         return False
     mode = attributes.get("auto_pad", b"NOTSET")
-    if mode in (b"SAME_UPPER", b"SAME_LOWER"):
+    if mode in _SAME:
         _set(node, "ceil_mode", 0)
         return True
     strides = list(attributes.get("strides", [1] * rank))

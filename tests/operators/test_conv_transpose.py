@@ -52,6 +52,8 @@ def _cases() -> list[Case]:
         _case("output shape", (4, 3, 3, 3), {"strides": [2, 2], "output_shape": [10, 12]}),
         _case("same upper", (4, 3, 3, 3), {"strides": [2, 2], "auto_pad": "SAME_UPPER"}),
         _case("same lower", (4, 3, 3, 3), {"strides": [2, 2], "auto_pad": "SAME_LOWER"}),
+        _case("same of a longer output", (4, 3, 3, 3),
+              {"strides": [2, 2], "auto_pad": "SAME_UPPER", "output_padding": [1, 0]}),
         _case("dilations", (4, 3, 3, 2), {"dilations": [2, 3]}),
         _case("groups", (4, 3, 3, 3), {"group": 2, "strides": [2, 1]}),
         _case("depthwise", (4, 1, 3, 3), {"group": 4, "strides": [2, 2]}),
