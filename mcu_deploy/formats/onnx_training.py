@@ -17,8 +17,9 @@ _DOUBLE = onnx.TensorProto.DOUBLE
 
 
 def trains(node: onnx.NodeProto) -> bool:
-    """Whether a BatchNormalization learns from what it is given."""
-    wants = any(a.name == "training_mode" and a.i for a in node.attribute)
+    """Whether a BatchNormalization learns from what it is given: before opset 14 those do that have
+    more than one output."""
+    wants = len(node.output) > 1 or any(a.name == "training_mode" and a.i for a in node.attribute)
     return wants and node.op_type == "BatchNormalization" and node.domain in ("", "ai.onnx")
 
 
@@ -98,10 +99,10 @@ def _momentum(b: Body) -> list[str]:
 
 
 def _batch_normalization(b: Body) -> list[str]:
-    """BatchNormalization-14 and -15 with training_mode: by the mean and variance of what it is
-    given, and the running ones moved towards these."""
+    """BatchNormalization-7 to -15 in training: by the mean and variance of what it is given, which
+    before -14 are outputs too, and the running ones moved towards these."""
     axes = [0, *range(2, len(b.shape))]
-    require(len(b.shape) >= 2 and b.opset >= 14)
+    require(len(b.shape) >= 2 and b.opset >= 7)
     x, scale, bias, mean, variance = b.inputs
     channels = (1, b.shape[1], *(1,) * (len(b.shape) - 2))
     of_batch = b.reduced("ReduceMean", x, axes)
@@ -116,7 +117,8 @@ def _batch_normalization(b: Body) -> list[str]:
         _mixed(b, old, share, b.reshape(new, of_slice))
         for old, new in ((mean, of_batch), (variance, spread))
     ]
-    return [y, *moved]
+    saved = [b.reshape(new, of_slice) for new in (of_batch, spread)]
+    return [y, *moved, *saved][: len(b.outputs)]
 
 
 TRAINING: Mapping[str, Callable[[Body], list[str]]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +79,19 @@ def test_batch_normalization_learns(tmp_path: Path) -> None:
         node = helper.make_node(
             "BatchNormalization", list(given), names, training_mode=1, momentum=0.7
         )
-        cases.append(_case(f"rank {len(shape)}", [node], given, outputs))
+        case, wanted = _case(f"rank {len(shape)}", [node], given, outputs)
+        cases += [(case, wanted), (_older(case), wanted)]
     _check(cases, tmp_path)
+
+
+def _older(case: Case) -> Case:
+    """The case as a BatchNormalization-9, which learns where it has more than one output."""
+    model = onnx.ModelProto()
+    model.CopyFrom(case.model)
+    model.opset_import[0].version = 13
+    del model.graph.node[0].attribute[1]  # training_mode
+    model.graph.node[0].output.extend(["saved_mean", "saved_variance"])
+    return replace(case, name=f"older {case.name}", model=model)
 
 
 def _check(cases: list[tuple[Case, list[Array]]], folder: Path) -> None:
