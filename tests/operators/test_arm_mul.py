@@ -12,6 +12,8 @@ from arm_dsp_conversion_cases import model as conversions
 from arm_dsp_late_cases import FACTORS
 from arm_dsp_lstm_cases import LEFT, TAKEN, WIDE
 from arm_dsp_lstm_cases import model as lstm_model
+from arm_dsp_softmax_cases import TAKEN as SOFTMAXES
+from arm_dsp_softmax_cases import model as softmax_model
 from arm_dsp_tflite_cases import Binary
 from arm_dsp_tflite_cases import model as tflite_model
 from operators.lab import Array, Case, Compiled, run_on_host
@@ -180,6 +182,16 @@ def test_products_of_tflite_give_the_oracles_bits_of_all_pairs(tmp_path: Path) -
     assert b"- (product < 0)" in made and b"+ move" in made
     every = np.indices((256, 256)).astype(np.uint8).reshape(2, 1, -1)
     _check(network, [operand.view(case.dtype) for case in cases for operand in every], tmp_path)
+
+
+def test_softmax_gives_the_oracles_bits(tmp_path: Path) -> None:
+    """Of equal elements in the middle of two outputs, too."""
+    network = _compiled(path := softmax_model(SOFTMAXES, tmp_path / "softmax.onnx"))
+    layers = [s.choice.workload for s in network.plan.steps if s.choice.layer.op == "Softmax"]
+    assert {workload.backend for workload in layers} == {"ArmMul"}
+    for number, sample in enumerate(zip(*np.load(extremes(path)).values(), strict=True)):
+        (folder := tmp_path / str(number)).mkdir()
+        _check(network, sample, folder)
 
 
 @pytest.mark.parametrize("case", first(LSTMS, 2))
