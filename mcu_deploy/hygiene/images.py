@@ -20,7 +20,7 @@ def require_whole(path: Path) -> Path:
         how = "cut off" if error.rule == "truncated" else f"damaged ({error.message.rstrip('.')})"
         raise RequestError(f"{path} is {how}; build again.") from None
     if not elf.linked:
-        raise RequestError(f"{path} is an object and no linked image; build again.")
+        raise RequestError(f"{path} is an object and no linked image; give what was linked of it.")
     if not segments or any(s.offset + s.size > len(elf.data) for s in segments):
         raise RequestError(f"{path} is cut off; build again.")
     return path

@@ -61,7 +61,7 @@ def test_an_image_for_a_microcontroller(tmp_path: Path) -> None:
     longer, (table,) = bytearray(image), struct.unpack_from("<I", image, 28)
     struct.pack_into("<I", longer, table + 16, len(image))  # what the first segment has of the file
     assert _refusal(path, bytes(longer)) == " is cut off; build again."
-    assert _refusal(path, first) == " is an object and no linked image; build again."
+    assert _refusal(path, first) == " is an object and no linked image; give what was linked of it."
 
 
 def test_an_image_that_is_missing(tmp_path: Path) -> None:
