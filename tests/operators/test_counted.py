@@ -108,6 +108,8 @@ def cases() -> list[Case]:
               {"x": _floats(3, 4), "c": condition}, {"y": "float32"}),
         _case("Compress axis", [make("Compress", ["x", "c"], ["y"], axis=-2)],
               {"x": _floats(3, 9, 2), "c": condition}, {"y": "float32"}),
+        _case("Compress first", [make("Compress", ["x", "c"], ["y"], axis=1)],
+              {"x": _floats(3, 9, 2), "c": condition[:4]}, {"y": "float32"}),
         _unique("Unique", (4, 5), "y,first,of,often"),
         _unique("Unique as met", (20,), "y,first,of,often", sorted=0),
         _unique("Unique places", (20,), "y,,of"),
@@ -136,6 +138,8 @@ def test_elements_and_counts_are_those_of_onnxruntime(tmp_path: Path) -> None:
     for item in compiled:
         name = item.graph.edge_name(item.graph.outputs[-1])
         assert name.endswith("_count")
+    rooms = {item.case.name: item.graph.type(item.graph.outputs[0]).shape for item in compiled}
+    assert (rooms["Compress axis"], rooms["Compress first"]) == ((3, 9, 2), (3, 4, 2))
     program = build_on_host(compiled, tmp_path)
     for _ in range(5):
         inputs = [

@@ -81,22 +81,24 @@ def _slices() -> Iterator[tuple[Case, list[tuple[Array, ...]]]]:
         yield Case(f"Slice by {step}", model, pairs[0]), pairs
 
 
-def _window() -> tuple[Case, list[tuple[Array, ...]]]:
-    """Two of five from a position on: nothing declares that they are two."""
+def _window(op: str) -> tuple[Case, list[tuple[Array, ...]]]:
+    """Two of five from a position on, or before it: nothing declares that they are two."""
+    given, other = ("start", "end") if op == "Add" else ("end", "start")
     nodes = [
-        helper.make_node("Add", ["start", "two"], ["end"], "add"),
+        helper.make_node(op, [given, "two"], [other], op),
         helper.make_node("Slice", ["x", "start", "end"], ["window"], "node"),
         helper.make_node("Neg", ["window"], ["y"], "neg"),
     ]
-    types = {"x": ("float32", (5,)), "start": ("int64", (1,))}
+    types = {"x": ("float32", (5,)), given: ("int64", (1,))}
     model = make_model(nodes, types, {"y": ("float32", (2,))}, {"two": _ints(2)})
     values = [(np.arange(5, dtype=np.float32), _ints(at)) for at in range(-8, 8)]
-    return Case("a window", model, values[8]), values
+    return Case(f"a window by {op}", model, values[8]), values
 
 
 def _cases() -> Iterator[tuple[Case, list[tuple[Array, ...]]]]:
     yield from _slices()
-    yield _window()
+    yield _window("Add")
+    yield _window("Sub")
     for op, before, result, shape, values, behind, attributes in _rows():
         by_shape: dict[tuple[int, ...], list[tuple[Array, ...]]] = {}
         for value in values:

@@ -134,6 +134,7 @@ def test_modules_that_are_no_formats_are_skipped_with_a_sentence(
     [
         ("{'axes': 'ab'}", "ReduceL1", "attribute axes of its ReduceL1 'ReduceL1' is 'ab'"),
         ("{'alpha': (1.0,)}", "Elu", r"attribute alpha of its Elu 'Elu' is \(1.0,\) and not a n"),
+        ("{'axis': True}", "Softmax", "axis of its Softmax 'Softmax' is True and not an integer"),
         ("{'mode': 3}", "Pad", "the attribute mode of its Pad 'Pad' is 3 and not a text"),
         ("{}", "Cast", "the attribute to of its Cast 'Cast' is missing; ONNX wants an integer"),
     ],
