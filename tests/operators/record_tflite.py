@@ -1,5 +1,5 @@
 """Records what TFLite-Micro and LiteRT compute for the cases of test_tflite.py,
-test_tflite_svdf.py, test_tflite_signal.py and test_tflite_detection.py.
+test_tflite_plain.py, test_tflite_svdf.py, test_tflite_signal.py and test_tflite_detection.py.
 
 Run by hand where the packages are installed, which no test needs:
 
@@ -20,7 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from operators import detection_cases, signal_cases, svdf_cases
+from operators import detection_cases, signal_cases, svdf_cases, test_tflite_plain
 from operators.tflite_cases import RECORDED, all_cases
 
 
@@ -38,12 +38,13 @@ def _micro(content: bytes, runs: Sequence[tuple[Any, ...]]) -> list[Any]:
     return found
 
 
-def _litert(content: bytes, inputs: tuple[Any, ...]) -> list[Any]:
+def _litert(content: bytes, inputs: tuple[Any, ...], reference: bool = True) -> list[Any]:
+    """reference: by its reference kernels, of which that of a SUM of int8 gives -1 (LiteRT 2.3)."""
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
-    interpreter = Interpreter(
-        model_content=content, experimental_op_resolver_type=OpResolverType.BUILTIN_REF
-    )
+    plain = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    kind = OpResolverType.BUILTIN_REF if reference else plain
+    interpreter = Interpreter(model_content=content, experimental_op_resolver_type=kind)
     interpreter.allocate_tensors()
     for detail, value in zip(interpreter.get_input_details(), inputs, strict=True):
         interpreter.set_tensor(detail["index"], value)
@@ -61,6 +62,7 @@ def main() -> None:
             (found[case.name],) = _micro(case.content, [case.inputs])
     np.savez_compressed(RECORDED, **found)
     print(f"{len(found)} outputs in {RECORDED}")
+    record_plain()
     for cases in (svdf_cases, signal_cases):
         streams = {
             stream.name: np.stack(_micro(stream.content, [(x,) for x in stream.inputs]))
@@ -77,6 +79,16 @@ def main() -> None:
         ends |= dict(zip(names, (*values, count), strict=True))
     np.savez_compressed(detection_cases.RECORDED, **ends)
     print({name: int(value[0]) for name, value in ends.items() if name.endswith("count")})
+
+
+def record_plain() -> None:
+    """Of test_tflite_plain.py: all outputs, by `keys`."""
+    found = {}
+    for case in test_tflite_plain.all_cases():
+        outputs = _litert(case.content, case.inputs, reference=False)
+        found |= dict(zip(test_tflite_plain.keys(case, len(outputs)), outputs, strict=True))
+    np.savez_compressed(test_tflite_plain.RECORDED, **found)
+    print(f"{len(found)} outputs in {test_tflite_plain.RECORDED}")
 
 
 if __name__ == "__main__":
