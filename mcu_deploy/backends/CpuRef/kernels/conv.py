@@ -88,6 +88,7 @@ def create(layer: Layer) -> Workload:
         **({"ky": counter("ky", "ky_end", "ky_begin")} if rows else {}),
         **({"kx": counter("kx", "kx_end", "kx_begin")} if columns else {}),
         **_taps(window),
+        "depthwise": depthwise,
         "contiguous": contiguous,
         "quantized": y.type.is_quantized,
         "x_ctype": x.type.dtype.c_type,
@@ -120,7 +121,7 @@ def create(layer: Layer) -> Workload:
             "scaling": scaling,
             "bias_step": plus(m),
         }
-    template = "depthwise.c.j2" if depthwise else "conv.c.j2"
+    template = "conv.c.j2"
     if pixelwise:
         pixels = x.type.shape[0] * math.prod(window.output)
         values |= {"r": counter("r", pixels), "n": m, "k": k}
