@@ -45,14 +45,14 @@ def quantize_multiplier(real: float, most_shift: int | None = _MOST_SHIFT) -> tu
         fixed //= 2
         shift += 1
     if most_shift is not None and shift > most_shift:
-        raise _beyond(real)
+        raise _beyond(real, most_shift)
     return (0, 0) if shift < -31 else (fixed, shift)
 
 
-def _beyond(real: float) -> NoMultiplier:
+def _beyond(real: float, most_shift: int = _MOST_SHIFT) -> NoMultiplier:
     return NoMultiplier(
         f"multiplies integers by {real:.4g}, which its scales make, and TensorFlow Lite's "
-        f"arithmetic of 32 bits by less than 2**{_MOST_SHIFT} only"
+        f"arithmetic of 32 bits by less than 2**{most_shift} only"
     )
 
 
@@ -204,6 +204,16 @@ class Sum:
 def product_multiplier(a: TensorType, b: TensorType, y: TensorType) -> tuple[int, int]:
     """The factor of Mul: sa * sb / sy."""
     return quantize_multiplier(scalar(a)[0] * scalar(b)[0] / scalar(y)[0])
+
+
+# What is at least left of 32 bits in front of a difference of two bytes.
+_HEADROOM = 23
+
+
+def quotient_multiplier(a: TensorType, b: TensorType, y: TensorType) -> tuple[int, int]:
+    """The factor of Div, sa / (sb * sy), in float32 as LiteRT has it."""
+    sa, sb, sy = (np.float32(scalar(t)[0]) for t in (a, b, y))
+    return quantize_multiplier(float(sa / (sb * sy)), _HEADROOM)
 
 
 def mean_multiplier(x: TensorType, y: TensorType, count: int) -> tuple[int, int]:

@@ -1,5 +1,5 @@
-"""TFLite's quantized ADD, SUB, MUL, SQUARED_DIFFERENCE and PRELU with broadcasting; CONV_2D and
-DEPTHWISE_CONV_2D, which are one operator, Conv; TRANSPOSE_CONV, which is ConvTranspose;
+"""TFLite's quantized ADD, SUB, MUL, DIV, SQUARED_DIFFERENCE and PRELU with broadcasting; CONV_2D
+and DEPTHWISE_CONV_2D, which are one operator, Conv; TRANSPOSE_CONV, which is ConvTranspose;
 FULLY_CONNECTED; BATCH_MATMUL, which is MatMul.
 
 Inputs and attributes of Conv are ONNX's (Conv-11): x (N, C, H, W), w (M, C/group, kH, kW), bias
@@ -15,16 +15,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from mcu_deploy.arithmetic import Array
+from mcu_deploy.arithmetic.gemmlowp import reciprocal
 from mcu_deploy.arithmetic.tflite import (
     Integers,
     Sum,
     activation_bounds,
     convolution_multipliers,
     fully_connected_multipliers,
+    high_product,
     multiply,
     multiply_wide,
     product_multiplier,
     quantize_multiplier,
+    quotient_multiplier,
+    rounding_shift,
     saturate,
     scalar,
     wide_factor,
@@ -59,6 +63,21 @@ def _sum(call: Call) -> list[Array]:
 def _product(call: Call) -> list[Array]:
     multiplier = product_multiplier(call.type(0), call.type(1), call.results[0])
     return finished(call, multiply(centred(call, 0) * centred(call, 1), *multiplier))
+
+
+def _quotient(call: Call) -> list[Array]:
+    """The dividend fills 31 bits, and is multiplied by the reciprocal of the divisor, of 31 bits,
+    too. By 0 a quotient is as far from 0 as can be, and that of 0 is 0."""
+    multiplier, shift = quotient_multiplier(call.type(0), call.type(1), call.results[0])
+    dividend, divisor = np.broadcast_arrays(centred(call, 0), centred(call, 1))
+    dividend, divisor = dividend * np.where(divisor < 0, -1, 1), np.abs(divisor)
+    headroom = 31 - np.frexp(np.where(dividend < 0, -dividend - 1, dividend))[1].astype(np.int64)
+    bits = np.maximum(np.frexp(divisor)[1].astype(np.int64), 1) - 1
+    inverse = reciprocal((divisor << (31 - bits)) - (1 << 31))
+    quotient = high_product(high_product(dividend << headroom, inverse), multiplier)
+    right = bits + headroom - shift
+    scaled = np.where(right > 31, 0, rounding_shift(quotient, np.minimum(right, 31)))
+    return finished(call, np.where(divisor == 0, np.sign(dividend) * 2**9, scaled))
 
 
 def prelu_factors(call: Call) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -134,6 +153,7 @@ OPERATORS = (
     Operator("Sub", _sum, domain="tflite", broadcasts=True, monotone=True),
     Operator("SquaredDifference", _sum, domain="tflite", broadcasts=True),
     Operator("Mul", _product, domain="tflite", broadcasts=True),
+    Operator("Div", _quotient, domain="tflite", broadcasts=True),
     Operator("PRelu", _prelu, domain="tflite", broadcasts=True),
     Operator("Conv", _conv, conv.macs, domain="tflite"),
     Operator("ConvTranspose", _conv_transpose, conv_transpose.macs, domain="tflite"),

@@ -13,6 +13,7 @@ from mcu_deploy.arithmetic.tflite import (
     convolution_multipliers,
     fully_connected_multipliers,
     product_multiplier,
+    quotient_multiplier,
     wide_factor,
 )
 from mcu_deploy.ir import Quantization, TensorType
@@ -48,6 +49,7 @@ _MADE: Mapping[str, Callable[[Call], object]] = {
     "Sub": lambda call: Sum.of(*_types(call)),
     "SquaredDifference": lambda call: Sum.squared(*_types(call)),
     "Mul": lambda call: product_multiplier(*_types(call)),
+    "Div": lambda call: quotient_multiplier(*_types(call)),
     "PRelu": lambda call: prelu_factors(call),
     "Conv": lambda call: _of_sums(call, *convolution_multipliers(*_scalings(call))),
     "ConvTranspose": lambda call: _of_sums(call, *convolution_multipliers(*_scalings(call))),

@@ -32,6 +32,24 @@ def litert(rng: np.random.Generator) -> Iterator[Case]:
     small = rng.integers(-30, 30, (9, 8)).astype(np.int32)
     small[0] = [-(2**31), 2**31 - 1, -(2**31), -(2**31), -(2**31), -(2**31), 2**31 - 1, -(2**31)]
     yield replace(case, inputs=(small,))
+    yield from _quotients(rng)
+
+
+def _quotients(rng: np.random.Generator) -> Iterator[Case]:
+    """Of int8 with divisors of one sign, and of uint8 with both, and a clamp; never by 0. LiteRT
+    shifts an int32 by more than 31 where the quotients of larger steps are near 0."""
+    for kind, zeros, scale in (("INT8", (-20, -128, 5), 0.01), ("UINT8", (130, 100, 120), 0.02)):
+        tensors = [
+            Tensor(name, shape, kind, (step,), (zero,))
+            for name, shape, step, zero in zip(
+                "aby", ((4, 64), (64,), (4, 64)), (0.05, 0.02, scale), zeros, strict=True
+            )
+        ]
+        options = {"FusedActivationFunction": 0 if kind == "INT8" else 3}
+        operator = Operator("DIV", ("a", "b"), ("y",), "DivOptions", options)
+        case = one(f"LiteRT's DIV of {kind.lower()}", operator, tensors, rng)
+        divisors = np.where(case.inputs[1] == zeros[1], 7, case.inputs[1])
+        yield replace(case, inputs=(case.inputs[0], divisors.astype(kind.lower())))
 
 
 def unsigned(rng: np.random.Generator) -> Iterator[Case]:

@@ -67,7 +67,7 @@ _ELEMENT: Mapping[str, float | tuple[float, float]] = {
 _TABLE = 8
 _OTHER = 10
 # What TFLite's arithmetic takes, where that is not a table.
-_TFLITE = {"Add": 46, "Sub": 46, "SquaredDifference": 49, "Mul": 30}
+_TFLITE = {"Add": 46, "Sub": 46, "SquaredDifference": 49, "Mul": 30, "Div": 378}
 # Of integers that stand for themselves, what 64 bits of them take more, and a simple operation of
 # float64, which the C library computes.
 _INTEGER = {"Div": 19, "Mod": 23, "Sign": 12, "Max": 11, "Min": 11, "Where": 15, "Clip": 12}

@@ -1,5 +1,5 @@
 """ADD, SUB, MUL, DIV: two tensors, element by element, with broadcasting; of plain integers too,
-which wrap around, and whose quotients have no fraction. DIV of quantized tensors there is none."""
+which wrap around, and whose quotients have no fraction."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from mcu_deploy.formats.tflite_ops.activations import (
     is_float,
 )
 from mcu_deploy.ir import DType
+
+_BYTES = (DType.INT8, DType.UINT8)
 
 
 def _binary(op: str, options: type[Any]) -> Any:
@@ -38,9 +40,9 @@ def _binary(op: str, options: type[Any]) -> Any:
         for tensor in (a, b):
             if tensor.type.quantization and not tensor.type.quantization.per_tensor:
                 raise operation.damaged(f"its input {tensor.name!r} has a scale per axis")
-        if op == "Div":
+        if op == "Div" and any(t.type.dtype not in _BYTES for t in (a, b, y)):
             raise operation.unsupported(
-                "divides quantized tensors, which TFLite-Micro does not either",
+                "divides quantized tensors that are not of 8 bits, which LiteRT does not either",
                 "Multiply with the reciprocal in the model.",
             )
         graph.add(operation, op, inputs, y, clamp_attribute(bounds), DOMAIN, order)

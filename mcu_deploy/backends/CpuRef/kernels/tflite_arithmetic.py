@@ -1,13 +1,13 @@
-"""Add, Sub, Mul, SquaredDifference and PRelu of TFLite models: integers scaled to one another, with
-broadcasting."""
+"""Add, Sub, Mul, Div, SquaredDifference and PRelu of TFLite models: integers scaled to one another,
+with broadcasting."""
 
 from __future__ import annotations
 
-from mcu_deploy.arithmetic.tflite import Sum, product_multiplier, scalar
+from mcu_deploy.arithmetic.tflite import Sum, product_multiplier, quotient_multiplier, scalar
 from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel, compute, render
 from mcu_deploy.backends.interface import YES, Layer, LayoutRule, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY
+from mcu_deploy.backends.kit.c_functions import CLAMP, MULTIPLY, RECIPROCAL
 from mcu_deploy.backends.kit.requantization import is_per_tensor, multiplied, saturated
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import broadcast_loops
@@ -72,7 +72,37 @@ def _create(layer: Layer) -> Workload:
     )  # fmt: skip
 
 
-KERNELS = tuple(
-    Kernel(op, _supports, _create, LayoutRule.SAME, "tflite")
-    for op in ("Add", "Sub", "Mul", "SquaredDifference", "PRelu")
+def _supports_quotient(layer: Layer) -> Support:
+    support = _supports(layer)
+    if support and layer.output.type.dtype not in BYTES:
+        return no("it divides int8 and uint8")
+    return support
+
+
+def _create_quotient(layer: Layer) -> Workload:
+    a, b, y = layer.input(0), layer.input(1), layer.output
+    loops = broadcast_loops(y.type, (a.type, b.type))
+    left, right = (
+        without_zero(f"{name}[{loops.index(k)}]", scalar(operand.type)[1])
+        for k, (name, operand) in enumerate((("a", a), ("b", b)))
+    )
+    multiplier, shift = quotient_multiplier(a.type, b.type, y.type)
+    body = render(
+        "tflite_quotient.c.j2", extents=loops.extents, left=left, right=right,
+        multiplier=multiplier, shift=31 - shift, element=saturated(layer, "scaled"),
+    )  # fmt: skip
+    lowest = [overlap.strided(loops.extents, steps) for steps in loops.steps]
+    return compute(
+        layer, stem("div", y.type.dtype.value, *loops.extents), body,
+        helpers=(MULTIPLY, RECIPROCAL, CLAMP),
+        in_place=overlap.in_place(layer, *lowest), operands={"a": 0, "b": 1},
+    )  # fmt: skip
+
+
+KERNELS = (
+    *(
+        Kernel(op, _supports, _create, LayoutRule.SAME, "tflite")
+        for op in ("Add", "Sub", "Mul", "SquaredDifference", "PRelu")
+    ),
+    Kernel("Div", _supports_quotient, _create_quotient, LayoutRule.SAME, "tflite"),
 )
