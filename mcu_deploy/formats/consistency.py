@@ -374,7 +374,7 @@ _RULES: dict[str, Callable[[Call], None]] = {
     **dict.fromkeys(("GlobalAveragePool", "GlobalMaxPool"), _global_pool),
     "Gemm": _gemm,
     "FullyConnected": _fully_connected,
-    **dict.fromkeys(("Softmax", "Softmax16"), _softmax),
+    **dict.fromkeys(("Softmax", "Softmax16", "LogSoftmax"), _softmax),
     "MatMul": _matmul,
     **dict.fromkeys(("Add", "Sub", "Mul", "Div"), _binary),
     **dict.fromkeys(("Reshape", "Flatten", "Squeeze", "Unsqueeze"), _view),

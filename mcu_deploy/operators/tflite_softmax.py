@@ -1,7 +1,8 @@
 """TFLite's SOFTMAX on int8 and uint8, in gemmlowp's fixed point, over the last axis.
 
 Attribute `beta`: the factor of the input, 1 in most models. Output: scale 1/256 and the least
-number as its zero point; of int8 also int16 of scale 1/65536, zero point -32768.
+number as its zero point; of int8 also int16 of scale 1/65536, zero point -32768. And LOG_SOFTMAX,
+LogSoftmax, in float32; output: scale 1/16 and the largest number as its zero point.
 """
 
 from __future__ import annotations
@@ -69,4 +70,28 @@ def _softmax(call: Call) -> list[Array]:
     return [np.where(counts, np.minimum(share + low, high), low).astype(y.dtype.numpy)]
 
 
-OPERATORS = (Operator("Softmax", _softmax, domain="tflite"),)
+def real_exponentials(call: Call) -> Array:
+    """exp(-d * scale) in float32, for the distances d from the maximum."""
+    step = np.float32(scalar(call.type(0))[0])
+    distances = -step * np.arange(256, dtype=np.float32)
+    return np.exp(distances.astype(np.float64)).astype(np.float32)
+
+
+def _log_softmax(call: Call) -> list[Array]:
+    """In float32, but for the logarithm, which is rounded once (LogSoftmax of optimized_ops.h)."""
+    y, x = call.results[0], call.value(0).astype(np.int64)
+    (sx, _), (sy, zero) = scalar(call.type(0)), scalar(y)
+    step, scale = np.float32(sx), np.float32(sy)
+    largest = x.max(axis=-1, keepdims=True)
+    # One after the other.
+    total = np.add.accumulate(real_exponentials(call)[largest - x], axis=-1)[..., -1:]
+    logarithm = np.log(total.astype(np.float64)).astype(np.float32)
+    below = (step * largest.astype(np.float32) + logarithm) / scale
+    steps = np.rint((step / scale) * x.astype(np.float32) - below) + zero
+    return [np.clip(steps, *y.dtype.range).astype(y.dtype.numpy)]
+
+
+OPERATORS = (
+    Operator("Softmax", _softmax, domain="tflite"),
+    Operator("LogSoftmax", _log_softmax, domain="tflite"),
+)

@@ -33,6 +33,12 @@ def litert(rng: np.random.Generator) -> Iterator[Case]:
     small[0] = [-(2**31), 2**31 - 1, -(2**31), -(2**31), -(2**31), -(2**31), 2**31 - 1, -(2**31)]
     yield replace(case, inputs=(small,))
     yield from _quotients(rng)
+    for kind, zero, shape, scale in (("INT8", 127, (5, 9), 0.07), ("UINT8", 255, (1, 300), 0.02)):
+        tensors = [
+            Tensor("x", shape, kind, (scale,), (3,)), Tensor("y", shape, kind, (1 / 16,), (zero,))
+        ]  # fmt: skip
+        operator = Operator("LOG_SOFTMAX", ("x",), ("y",), "LogSoftmaxOptions")
+        yield one(f"LiteRT's LOG_SOFTMAX of {kind.lower()}", operator, tensors, rng)
 
 
 def _quotients(rng: np.random.Generator) -> Iterator[Case]:

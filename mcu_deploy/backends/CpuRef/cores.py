@@ -97,7 +97,9 @@ _MOVED = (
 )  # fmt: skip
 _WHOLE = ("Floor", "Ceil", "Round")
 _SCALED = ("QuantizeLinear", "DequantizeLinear", "Quantize", "Softmax")
-_WIDE = ("Add", "Sub", "Mul", "Div", "Requantize", "Softmax", "Softmax16")
+_WIDE = (
+    "Add", "Sub", "Mul", "Div", "Requantize", "Softmax", "Softmax16", "LogSoftmax",
+)  # fmt: skip
 _COMPARED = (
     "Relu", "LeakyRelu", "ThresholdedRelu", "Clip", "Shrink", "PRelu", "Max", "Min", "Sign",
     "ArgMax", "ArgMin", "ReduceMax", "ReduceMin", "Equal", "Less", "LessOrEqual", "Greater",

@@ -315,6 +315,8 @@ def _softmax(layer: Layer) -> float:
     if not x.is_quantized:
         return 172 * x.elements
     rows = x.elements // max(1, x.shape[-1] if x.rank else 1)
+    if layer.op == "LogSoftmax":
+        return 51 * x.elements + 2830 * rows  # most of it a logarithm of float64
     return 50 * x.elements + 150 * rows if layer.domain else 66 * x.elements + 20 * rows
 
 

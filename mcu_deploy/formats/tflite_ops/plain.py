@@ -102,12 +102,6 @@ def _square(operation: Operation, graph: GraphBuilder) -> None:
     graph.add(operation, "Mul", [graph.read(x)] * 2, y)
 
 
-def _log_softmax(operation: Operation, graph: GraphBuilder) -> None:
-    require_float(operation, operation.input(0), operation.output)
-    edge = graph.read(operation.input(0))
-    graph.add(operation, "LogSoftmax", [edge], operation.output, {"axis": -1})
-
-
 def _cast(operation: Operation, graph: GraphBuilder) -> None:
     x, y = operation.input(0), operation.output
     if x.type.is_quantized or y.type.is_quantized:
@@ -254,7 +248,6 @@ CONVERTERS = {
     "RSQRT": _rsqrt,
     "SQUARE": _square,
     "SQUARED_DIFFERENCE": _squared_difference,
-    "LOG_SOFTMAX": _log_softmax,
     "CAST": _cast,
     "TILE": _tile,
     "ARG_MAX": _arg("ArgMax"),

@@ -1,4 +1,4 @@
-"""SOFTMAX over the last axis."""
+"""SOFTMAX and LOG_SOFTMAX over the last axis."""
 
 from __future__ import annotations
 
@@ -59,4 +59,21 @@ def _softmax(operation: Operation, graph: GraphBuilder) -> None:
     graph.add(operation, op, [edge], y, {"beta": beta}, DOMAIN)
 
 
-CONVERTERS = {"SOFTMAX": _softmax}
+def _log_softmax(operation: Operation, graph: GraphBuilder) -> None:
+    x, y = operation.input(0), operation.output
+    if is_float(operation, x, y):
+        graph.add(operation, "LogSoftmax", [graph.read(x)], y, {"axis": -1})
+        return
+    if x.type.dtype not in (DType.INT8, DType.UINT8) or y.type.dtype is not x.type.dtype:
+        raise operation.unsupported(
+            f"makes {y.type} of {x.type}",
+            "It is computed on float32, int8 and uint8; convert the model so.",
+        )
+    if not x.type.scaling.per_tensor or not x.type.elements:
+        raise operation.damaged("its input has no elements, or not one scale")
+    if y.type.quantization != Quantization((1 / 16,), (y.type.dtype.range[1],)):
+        raise operation.damaged("its output has not the scale 1/16 and the largest zero point")
+    graph.add(operation, "LogSoftmax", [graph.read(x)], y, {}, DOMAIN)
+
+
+CONVERTERS = {"LOG_SOFTMAX": _log_softmax, "SOFTMAX": _softmax}

@@ -6,14 +6,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from mcu_deploy.backends.CpuRef.kernels.base import Kernel, compute, render
+from mcu_deploy.arithmetic.tflite import scalar
+from mcu_deploy.backends.CpuRef.kernels.base import BYTES, Kernel, compute, render
 from mcu_deploy.backends.interface import YES, Constant, Layer, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.c_functions import CLAMP, LOOKED_UP, MULTIPLY, RECIPROCAL
+from mcu_deploy.backends.kit.c_functions import CLAMP, LOOKED_UP, MULTIPLY, QUANTIZE, RECIPROCAL
+from mcu_deploy.backends.kit.literals import float_literal
 from mcu_deploy.backends.kit.requantization import is_per_tensor
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.ir import DType
-from mcu_deploy.operators.tflite_softmax import SUM_BITS, terms
+from mcu_deploy.operators.tflite_softmax import SUM_BITS, real_exponentials, terms
 from mcu_deploy.operators.tflite_softmax16 import RANGE, exponentials, factor, reciprocals
 
 _TYPES = (
@@ -75,7 +77,34 @@ def _create_16(layer: Layer) -> Workload:
     )  # fmt: skip
 
 
+def _supports_log(layer: Layer) -> Support:
+    x, y = layer.input(0).type, layer.output.type
+    if x.dtype not in BYTES or y.dtype is not x.dtype:
+        return no(f"it makes int8 of int8, and uint8 of uint8, not {y} of {x}")
+    if not is_per_tensor(x) or not is_per_tensor(y):
+        return no("a computed tensor is not quantized per tensor")
+    return YES
+
+
+def _create_log(layer: Layer) -> Workload:
+    x, y = layer.input(0).type, layer.output.type
+    size, (low, high), zero = x.shape[-1], y.dtype.range, scalar(y)[1]
+    step, scale = (np.float32(scalar(t)[0]) for t in (x, y))
+    body = render(
+        "tflite_log_softmax.c.j2", rows=x.elements // size, size=size, y_ctype=y.dtype.c_type,
+        step=float_literal(float(step)), scale=float_literal(float(scale)),
+        ratio=float_literal(float(step / scale)),
+        low=float_literal(low - zero), high=float_literal(high - zero), zero=zero,
+    )  # fmt: skip
+    return compute(
+        layer, stem("log_softmax", y.dtype.value, size), body,
+        (Constant("exponential", real_exponentials(layer.call)),), (QUANTIZE,),
+        headers=("math.h",), in_place=overlap.in_place(layer, np.arange(x.elements)),
+    )  # fmt: skip
+
+
 KERNELS = (
+    Kernel("LogSoftmax", _supports_log, _create_log, domain="tflite"),
     Kernel("Softmax", _supports, _create, domain="tflite"),
     Kernel("Softmax16", _supports_16, _create_16, domain="tflite"),
 )
