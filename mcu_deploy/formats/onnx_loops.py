@@ -7,18 +7,29 @@ cannot: `onnx_control` checks that the body gives back the shapes that it was gi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import onnx
 from onnx import numpy_helper
 
-from mcu_deploy.formats.onnx_subgraphs import state_shape, static_shapes, subgraphs_of
+from mcu_deploy.formats.onnx_subgraphs import (
+    live_nodes,
+    put,
+    reads,
+    state_shape,
+    static_shapes,
+    subgraphs_of,
+)
 
 # A damaged count must not make a huge tensor of a small one; the reader checks the bytes.
 _MOST_TRIPS = 1 << 24
+# Of a loop whose condition is computed here.
+_MOST_ROUNDS = 255
 
 
 def complete_loops(
     graph: onnx.GraphProto,
+    opset: int,
     outer_constants: Mapping[str, onnx.TensorProto] | None = None,
     outer_shapes: Mapping[str, list[int]] | None = None,
 ) -> bool:
@@ -30,10 +41,10 @@ def complete_loops(
     for node in graph.node:
         bodies = subgraphs_of(node)
         for inner in bodies.values():
-            changed = complete_loops(inner, constants, shapes) or changed
+            changed = complete_loops(inner, opset, constants, shapes) or changed
         if node.op_type == "Loop" and node.domain in ("", "ai.onnx") and "body" in bodies:
             body = bodies["body"]
-            behind = _behind(node, body, shapes, trips(node, body, constants))
+            behind = _behind(node, body, shapes, trips(node, body, constants, opset))
             found = [(values[name], shape) for name, shape in behind.items() if name in values]
             for value_info, shape in (*_inside(node, body, shapes), *found):
                 changed = state_shape(value_info, shape) or changed
@@ -70,13 +81,21 @@ def _behind(
 
 
 def trips(
-    node: onnx.NodeProto, body: onnx.GraphProto, constants: Mapping[str, onnx.TensorProto]
+    node: onnx.NodeProto,
+    body: onnx.GraphProto,
+    constants: Mapping[str, onnx.TensorProto],
+    opset: int,
 ) -> int | None:
-    """How often a loop runs whose condition stays true; None where that is not known."""
+    """How often a loop runs whose condition stays true, or that has no count and a condition which
+    is made of constants; None where that is not known."""
+    if not 2 <= len(body.input) <= len(body.output) + 1:
+        return None  # damaged
+    if len(node.input) > 1 and not node.input[0]:
+        return _rounds(node, body, constants, opset)
     count = _constant(node, 0, constants)
     condition = _constant(node, 1, constants)
     starts = len(node.input) < 2 or not node.input[1] or condition == 1
-    if count is None or not starts or not body.output or len(body.input) < 2:
+    if count is None or not starts:
         return None
     again = body.output[0].name
     copies = {n.output[0]: n.input[0] for n in body.node if n.op_type == "Identity" and n.input}
@@ -86,6 +105,47 @@ def trips(
     if again != body.input[1].name and (again not in inner or _number(inner[again]) != 1):
         return None
     return count if 0 <= count <= _MOST_TRIPS else None
+
+
+def _rounds(
+    node: onnx.NodeProto,
+    body: onnx.GraphProto,
+    constants: Mapping[str, onnx.TensorProto],
+    opset: int,
+) -> int | None:
+    """How many rounds there are until the condition is false; None where it is made of more than
+    constants and states that are themselves made of such, or after `_MOST_ROUNDS`."""
+    part = onnx.GraphProto()
+    part.CopyFrom(body)
+    carried: list[int] = []  # states that the condition depends on
+    while True:
+        put(part.output, [body.output[0], *(body.output[1 + k] for k in carried)])
+        live = live_nodes(part)
+        nodes = [inner for index, inner in enumerate(body.node) if index in live]
+        read = {name for inner in nodes for name in reads(inner)} | {o.name for o in part.output}
+        needed = [k for k, state in enumerate(body.input[2:]) if state.name in read]
+        if needed == carried:
+            break
+        carried = needed
+    put(part.node, nodes)
+    put(part.input, [body.input[2 + k] for k in carried])
+    from onnx.reference import ReferenceEvaluator  # slow to import, and few models need it
+
+    try:
+        outer = [t for name, t in constants.items() if name in read]
+        put(part.initializer, [*body.initializer, *outer])
+        evaluator = ReferenceEvaluator(part, {"": opset})
+        names = [value.name for value in part.input]
+        goes_on = numpy_helper.to_array(constants[node.input[1]]) if node.input[1] else True
+        states = [numpy_helper.to_array(constants[node.input[2 + k]]) for k in carried]
+        values: list[Any] = [goes_on, *states]
+        for count in range(_MOST_ROUNDS + 1):
+            if not values[0]:
+                return count
+            values = list(evaluator.run(None, dict(zip(names, values[1:], strict=True))))
+    except Exception:  # what is computed or what the evaluator lacks
+        return None
+    return None
 
 
 def _constant(

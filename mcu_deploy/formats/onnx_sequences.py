@@ -45,12 +45,12 @@ class _Unknown(Exception):
     """Something that a node depends on is not known when the model is compiled."""
 
 
-def expand_sequences(graph: onnx.GraphProto) -> bool:
+def expand_sequences(graph: onnx.GraphProto, opset: int) -> bool:
     """Rewrites what reads sequences and optionals that are known; whether there was something.
 
     The shapes of the graph's tensors are as far inferred as they can be.
     """
-    known = _Known.of(graph)
+    known = _Known.of(graph, opset)
     nodes: Nodes = []
     changed = False
     for node in graph.node:
@@ -124,6 +124,7 @@ class _Known:
     """What is known at a place of the graph. sequences: their elements' tensors, by name.
     tensors: what is neither a sequence nor an optional. absent: optionals without a value."""
 
+    opset: int
     constants: Mapping[str, onnx.TensorProto]
     shapes: Mapping[str, Sequence[int]]
     tensors: frozenset[str]
@@ -132,11 +133,11 @@ class _Known:
     same: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, graph: onnx.GraphProto) -> _Known:
+    def of(cls, graph: onnx.GraphProto, opset: int) -> _Known:
         constants = {t.name: t for t in graph.initializer}
         types = declared_types(graph).items()
         tensors = {name for name, type_ in types if type_.HasField("tensor_type")}
-        return cls(constants, static_shapes(graph), frozenset({*tensors, *constants}))
+        return cls(opset, constants, static_shapes(graph), frozenset({*tensors, *constants}))
 
     def rewritten(self, node: onnx.NodeProto) -> Nodes | None:
         """What stands for a node; None where it stays. Learns what it writes."""
@@ -307,7 +308,7 @@ def _loop(known: _Known, node: onnx.NodeProto) -> Nodes:
     states = [*node.input[2:]]
     held = any(not name or known.same.get(name, name) in known.sequences for name in states)
     body = subgraphs_of(node)["body"]
-    count = trips(node, body, known.constants)
+    count = trips(node, body, known.constants, known.opset)
     if not held or count is None or count > _MOST_ROUNDS or len(node.output) != len(states):
         raise _Unknown
     again = f"{node.output[0]} again"

@@ -124,6 +124,7 @@ def _inferred(model: onnx.ModelProto, strict: bool) -> onnx.ModelProto:
 
 
 def _to_fixpoint(model: onnx.ModelProto, strict: bool) -> None:
+    opset = opset_of(model.opset_import)
     while True:
         _forget_symbols(model.graph)
         model.CopyFrom(_inferred(model, strict))
@@ -133,10 +134,10 @@ def _to_fixpoint(model: onnx.ModelProto, strict: bool) -> None:
             forget_shapes(model.graph)
         elif not (
             _fold(model.graph, {}, {}, model)
-            or expand_sequences(model.graph)
+            or expand_sequences(model.graph, opset)
             or type_outputs(model.graph)
             or type_scalars(model.graph)
-            or complete_loops(model.graph)
+            or complete_loops(model.graph, opset)
             or size_windows(model.graph)
         ):
             return

@@ -257,3 +257,52 @@ def test_a_loop_that_carries_a_sequence_is_written_out(tmp_path: Path) -> None:
         assert np.array_equal(value, X * factor)
     with pytest.raises(McuDeployError, match="SequenceInsert"):
         run(model(carrying("n"), SEQUENCE, {"n": np.array(256)}), tmp_path)
+
+
+def counting(limit: int) -> list[onnx.NodeProto]:
+    """A Loop without a count that collects x * k for k from 0 on while k is less than `limit`."""
+    info = helper.make_tensor_value_info
+    body = helper.make_graph(
+        [
+            node("CastLike", ["k", "x"], ["f"]),
+            node("Mul", ["x", "f"], ["m"]),
+            node("SequenceInsert", ["s", "m"], ["t"]),
+            node("Add", ["k", "one"], ["next"]),
+            node("Less", ["next", "limit"], ["again"]),
+        ],
+        "body",
+        [
+            info("i", TensorProto.INT64, []),
+            info("c", TensorProto.BOOL, []),
+            info("k", TensorProto.INT64, []),
+            helper.make_value_info("s", SEQUENCE),
+        ],
+        [
+            info("again", TensorProto.BOOL, []),
+            info("next", TensorProto.INT64, []),
+            helper.make_value_info("t", SEQUENCE),
+        ],
+        [numpy_helper.from_array(np.array(limit), "limit")],
+    )
+    return [
+        node("SequenceEmpty", [], ["empty"]),
+        node("Loop", ["", "true", "zero", "empty"], ["last", "y"], body=body),
+    ]
+
+
+def test_a_condition_that_counts_says_how_often_a_loop_runs(tmp_path: Path) -> None:
+    """As PyTorch's export of an EmbeddingBag has it."""
+    constants = {"one": ONE, "zero": np.array(0), "true": np.array(True)}
+    found = run(model(counting(3), SEQUENCE, constants), tmp_path)
+    for value, factor in zip(found, range(3), strict=True):
+        assert np.array_equal(value, X * factor)
+    with pytest.raises(McuDeployError, match="SequenceInsert"):
+        run(model(counting(256), SEQUENCE, constants), tmp_path)
+    with pytest.raises(McuDeployError, match="SequenceInsert"):  # nobody knows whether it begins
+        nodes = [
+            node("ReduceMax", ["x"], ["most"], keepdims=0),
+            node("Cast", ["most"], ["go"], to=9),
+        ]
+        nodes += counting(3)
+        nodes[-1].input[1] = "go"
+        run(model(nodes, SEQUENCE, constants), tmp_path)
