@@ -15,10 +15,12 @@ from mcu_deploy.backends.c_rules import Nonsense
 from mcu_deploy.backends.interface import (
     Backend,
     BackendContext,
+    Costs,
     CreationOptions,
     MemoryManager,
     Proposal,
     Proposes,
+    Support,
     Workload,
     WorkloadFactory,
 )
@@ -116,6 +118,10 @@ class PackageBackend:
         return {"methods": methods}, []
 
     def _describe(self, message: Json, blobs: Blobs) -> Answer:
+        for what in ("cores", "operators"):
+            names = getattr(self._backend, what)
+            if isinstance(names, str):  # whose letters would be taken for names
+                raise Declined(wire.ERROR, f"its {what} are {names!r}, and no tuple of names")
         return codec.encode_description(self._backend), []
 
     def _is_layer_supported(self, message: Json, blobs: Blobs) -> Answer:
@@ -123,10 +129,13 @@ class PackageBackend:
         support = self._backend.layer_support().is_layer_supported(
             layer, layer.inputs, layer.outputs, layer.attributes
         )
+        require_typed(support, Support, "its answer")
         return codec.encode_support(support), []
 
     def _estimate(self, message: Json, blobs: Blobs) -> Answer:
-        return codec.encode_costs(self._backend.estimate(codec.decode_layer(message, blobs))), []
+        costs = self._backend.estimate(codec.decode_layer(message, blobs))
+        require_typed(costs, Costs, "its answer")
+        return codec.encode_costs(costs), []
 
     def _optimize_subgraph(self, message: Json, blobs: Blobs) -> Answer:
         # not at the top: a quarter of a worker's start, and few are asked this
@@ -141,6 +150,7 @@ class PackageBackend:
         if number not in self._factories:
             self._factories[number] = self._backend.create_workload_factory(manager)
         made = self._factories[number].create_workloads(layer.info, layer.descriptor)
+        require_typed(made, tuple[Workload, ...], "its answer")
         return _sent(codec.encode_workloads(made))
 
     def _propose(self, message: Json, blobs: Blobs) -> Answer:

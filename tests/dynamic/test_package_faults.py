@@ -61,6 +61,9 @@ AT_LOAD = {
     "odd version": (f"{RELU}    version = '1.0'", "its version is no pair of numbers"),
     "no version": (f"{RELU}    version = None", "it raised TypeError"),
     "odd rank": (f"{RELU}    rank = 'first'", "rank must be a whole number, not 'first'"),
+    "a text of operators": (
+        f"{RELU}    operators = 'Relu'", "its operators are 'Relu', and no tuple of names",
+    ),
     "odd cores": (f"{RELU}    cores = ('a\\0b',)", "one of the cores"),
 }  # fmt: skip
 
@@ -125,7 +128,7 @@ CALLS = {
 }  # fmt: skip
 DEEDS = {
     "exception": ("raise ValueError('odd')", "it raised ValueError: odd"),
-    "nonsense": ("return 5", "it raised "),
+    "nonsense": ("return 5", "answered nonsense to"),
     "exit": ("raise SystemExit(3)", "ended its process in"),
     "crash": (CRASH, "crashed in"),
     "hang": ("import time; time.sleep(99)", "did not return from"),
@@ -153,6 +156,29 @@ def test_a_package_that_fails_later_is_one_fault(
         return
     expect_fault(call, bad, layer, view, (says, what))
     assert not loaded.worker.alive
+
+
+@pytest.mark.parametrize(
+    ("method", "call", "says"),
+    [
+        ("is_layer_supported(self, *_): return True", ask_support, "is True, and no Support"),
+        ("estimate(self, layer): pass", ask_costs, "is None, and no Costs"),
+        ("create_workloads(self, *_): pass", ask_workloads, "is None, and no tuple"),
+    ],
+)
+def test_an_answer_of_another_type_is_said(
+    installs: Installs, method: str, call: Callable[..., None], says: str
+) -> None:
+    own = "".join(
+        f"    def {m}: return self\n"
+        for m in ("layer_support(self)", "create_workload_factory(self, manager)")
+    )
+    installs.package("bad", f"{RELU}{own}    def {method}\n", ("entry", "bad:Bad"))
+    (loaded,) = installs.load().backends
+    net = Net()
+    graph = net.finish(net.op("Relu", [net.input(2, 3)], (2, 3)))
+    layer, view = layer_of(graph, next(graph.nodes)), view_of_all(graph)
+    expect_fault(call, loaded.factory(), layer, view, (f"its answer {says}",))
 
 
 def check_context(backend: Backend) -> None:
