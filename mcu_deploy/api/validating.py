@@ -274,6 +274,6 @@ class _Verdict:
             )
         elif any(m.equal < 1 for m in self.reference):
             self.notes.append(
-                f"{opinion.compared} layers agree with {program}, each computed from its own "
-                f"inputs; end to end the outputs are up to {apart:.3g} apart"
+                f"{opinion.compared} layers of the oracle agree with {program}'s, each computed "
+                f"from its inputs there; end to end board and {program} are up to {apart:.3g} apart"
             )

@@ -228,8 +228,8 @@ def _print(name: str, board: str, result: Validation) -> None:
 def _opinion(program: str, opinion: Opinion) -> str:
     left = f", {len(opinion.left)} cannot be compared" if opinion.left else ""
     return (
-        f"layers beside {program}, each computed from its tensors: {opinion.compared} compared, "
-        f"{len(opinion.disagreements)} differ{left}"
+        f"the oracle's layers beside {program}'s, each computed from the tensors there: "
+        f"{opinion.compared} compared, {len(opinion.disagreements)} differ{left}"
     )
 
 

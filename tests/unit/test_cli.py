@@ -150,6 +150,7 @@ def test_validate_passes_and_compares_layers(
     assert done.returncode == 0, done.stdout
     assert "passed" in done.stdout
     assert ("12 tensors compared in every sample" in done.stdout) == bool(layers)
+    assert ("the oracle's layers beside onnxruntime's, each" in done.stdout) == bool(layers)
 
 
 def test_validate_all_layers_builds_without_fusion_and_reuse(kws_dir: Path) -> None:
