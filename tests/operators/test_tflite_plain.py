@@ -181,6 +181,10 @@ def more() -> Iterator[Case]:
         for kind in ("REDUCE_ALL", "REDUCE_ANY"):
             yield _case(kind, [_bools("x", *X), _ints("axes", 1, 2)], [_bools("y", *shape)],
                         ("ReducerOptions", {"KeepDims": keep}))  # fmt: skip
+    yield _case("SOFTMAX", [_real("x", 3, 5)], [_real("y", 3, 5)], ("SoftmaxOptions", {"Beta": 2}))
+    yield _case("RESIZE_NEAREST_NEIGHBOR", [_real("x", 1, 4, 5, 2), _ints("size", 1, 3)],
+                [_real("y", 1, 1, 3, 2)],
+                ("ResizeNearestNeighborOptions", {"AlignCorners": True}))  # fmt: skip
     for kind in ("RELU_N1_TO_1", "RELU_0_TO_1", "SIGN"):
         yield _case(kind, [x], [y])
 

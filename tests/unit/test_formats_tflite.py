@@ -179,6 +179,13 @@ def test_sizes_that_do_not_fit_since_the_file_leaves_them_open_are_no_damage(pat
         (_one("RELU", [PLAIN[0], int8("y", (1, 4), 0.1, 0)]), "float32"),
         (_one("SOFTMAX", [int8("x", (1, 4), 0.1, 0), int8("y", (1, 4), 0.1, 0)], table=
               "SoftmaxOptions", options={"Beta": 1.0}), "1/256"),
+        (_one("SOFTMAX", [int8("x", (1, 4), 0.1, 0), Tensor("y", (1, 4), "INT16", (1.01 / 65536,),
+              (-32768,))], table="SoftmaxOptions", options={"Beta": 1.0}), "1/65536"),
+        (_one("BATCH_TO_SPACE_ND", [Tensor("x", (3, 2, 2, 1)), Tensor("y", (1, 4, 4, 1)),
+              constant("n", np.array([2, 2], np.int32)), constant("c", np.zeros((2, 2), np.int32))],
+              ("x", "n", "c"), "BatchToSpaceNDOptions"), "do not fill a batch of 3"),
+        (_one("SOFTMAX", [int8("x", (1, 4), 0.1, 0), int8("y", (1, 4), 1 / 256, -128)],
+              table="SoftmaxOptions"), "its beta is 0"),
         (_one("SOFTMAX", PLAIN, table="Conv2DOptions"), "another operator"),
         (write(PLAIN, [], ["x"], ["y"]), "before any operator writes it"),
         (write(PLAIN, [Operator("RELU", ("x",), ("y",))], ["x"], []), "no output"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,13 @@ from toolchain_programs import write_network
 from mcu_deploy import resources
 from mcu_deploy.boards import list_boards, load_board
 from mcu_deploy.errors import ToolError
-from mcu_deploy.toolchain.compiler import Toolchain, build_crt, compile_network, run_tool
+from mcu_deploy.toolchain.compiler import (
+    Toolchain,
+    build_crt,
+    compile_network,
+    first_lines,
+    run_tool,
+)
 from mcu_deploy.toolchain.flags import gcc_command_line, network_flags, runtime_flags
 
 pytestmark = [pytest.mark.needs_arm_gcc, pytest.mark.needs_host_gcc]
@@ -118,6 +125,14 @@ def test_loops_that_no_cache_holds_begin_with_a_read_of_the_flash() -> None:
         if flag.startswith("-falign")
     }
     assert aligned == {"nucleo_g0b1re": "-falign-loops=8", "stm32f103": "-falign-loops=8"}
+    own = replace(load_board("stm32f103"), cflags=("-falign-loops=4",))
+    assert [*filter(re.compile("-falign").match, network_flags(own, "kws"))][-1] == own.cflags[0]
+
+
+def test_what_is_wrong_is_said_before_warnings() -> None:
+    said = "a.c:1: warning: unused\nas: it has ended\n\ncollect2: error: ld returned 1\n"
+    assert first_lines(said) == "as: it has ended"
+    assert first_lines(f"{said}a.c:2: error: no") == "a.c:2: error: no"
 
 
 def test_a_missing_compiler_is_named_with_its_package(
