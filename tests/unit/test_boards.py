@@ -120,6 +120,13 @@ def _bytes(cell: str) -> int:
 _WAIT_STATES = (0x4002_2000, 0x4002_3C00, 0x5200_2000)
 
 
+def test_the_smallest_stacks(tmp_path: Path) -> None:
+    board = load_board(
+        _own(tmp_path, ("[roles]", "[stack]\napplication = 512\nhandler = 512\n[roles]"))
+    )
+    assert (board.stack_bytes, board.handler_stack_bytes) == (512, 512)
+
+
 def test_wait_states_are_raised_before_the_clock() -> None:
     """The last wait of a rated clock is the one for the switch to the PLL."""
     boards = [b for b in every_board() if "stm32" in b.serial.driver and b.rated_clock_hz]
@@ -292,7 +299,7 @@ def test_own_compiler_flags_replace_the_derived_ones(tmp_path: Path) -> None:
             "[emulators.qemu]\n[roles]",
             "the key 'machine' in [emulators.qemu] is missing",
         ),
-        ("[roles]", "[stack]\napplication = 100\n[roles]", "at least 512 and a multiple of 32"),
+        ("[roles]", "[stack]\napplication = 480\n[roles]", "at least 512 and a multiple of 32"),
         ("[roles]", '[stack]\napplication = "1M"\n[roles]', "sram has 65536"),
         ("[roles]", '[second_core]\ndriver = "sse20"\n[roles]', "did you mean 'sse200'?"),
         ("[roles]", "[second_core]\n[roles]", "the key 'driver' in [second_core] is missing"),

@@ -124,7 +124,7 @@ def test_equal_constants_are_stored_once_and_aligned() -> None:
     first = symbols.constant(Constant("weights", ones, alignment=1), "a")
     assert symbols.constant(Constant("weights", ones.copy(), alignment=1), "b") == first
     assert symbols.constant(Constant("weights", ones.view(np.uint8), alignment=1), "b") != first
-    bias = symbols.constant(Constant("bias", np.ones(2, np.int32)), "c")
+    bias = symbols.constant(Constant("bias", np.ones(2, np.int32), alignment=1), "c")
     wide = symbols.constant(Constant("weights", ones, alignment=16), "d")
     assert wide != first, "the one that is there is not aligned enough"
     by_name = {c.symbol: c for c in symbols.constants}

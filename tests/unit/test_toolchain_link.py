@@ -14,7 +14,7 @@ from toolchain_programs import link_program, write_network
 from mcu_deploy import resources
 from mcu_deploy.boards import Board, load_board
 from mcu_deploy.errors import FitError, ToolError
-from mcu_deploy.toolchain.compiler import build_crt, compile_network
+from mcu_deploy.toolchain.compiler import Toolchain, build_crt, compile_network
 from mcu_deploy.toolchain.firmware import Firmware
 from mcu_deploy.toolchain.fit import MemoryUse, check_fit
 from mcu_deploy.toolchain.link import build_platform, link_firmware, refuse_heap
@@ -67,6 +67,15 @@ def test_both_images_link_fit_and_have_a_stack_bound(tmp_path: Path, name: str) 
     assert sizes.ram_bytes > board.stack_bytes + board.handler_stack_bytes
     assert measure_firmware(board, bench).flash_bytes < sizes.flash_bytes
     check_fit(board, sizes.memories, stack_bytes=whole.bytes)
+
+    heap = "#include <stdlib.h>\nvoid *_sbrk(int n) { return (void *)n; }\nvoid *kept;\n"
+    heap += "__attribute__((constructor)) static void take(void) { kept = malloc(4); }\n"
+    (tmp_path / "heap.c").write_text(heap)
+    more = Toolchain.for_board(board).compile_object(
+        "heap.c", "heap.o", cwd=tmp_path, flags=board.cflags
+    )
+    with pytest.raises(ToolError, match="bench.elf would use the heap"):
+        link_firmware(made, tmp_path, made.bench, platform=[*platform, more])
 
 
 def test_every_source_of_the_firmware_is_in_a_program() -> None:
