@@ -74,7 +74,7 @@ def test_both_images_link_fit_and_have_a_stack_bound(tmp_path: Path, name: str) 
     more = Toolchain.for_board(board).compile_object(
         "heap.c", "heap.o", cwd=tmp_path, flags=board.cflags
     )
-    with pytest.raises(ToolError, match="bench.elf would use the heap"):
+    with pytest.raises(ToolError, match=r"bench\.elf would use the heap"):
         link_firmware(made, tmp_path, made.bench, platform=[*platform, more])
 
 
