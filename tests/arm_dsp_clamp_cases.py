@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-from quantized_layers import LayersModel, Quantized
+from quantized_layers import LayersModel, Quantized, side_by_side
 
 
 @dataclass(frozen=True)
@@ -80,9 +78,5 @@ TAKEN = (
 LARGE = Clamped("Add", (1, 4096), (-5, 50))
 
 
-def model(cases: Sequence[Clamped], path: Path) -> Path:
-    """The layers are called by the numbers of the cases."""
-    made = LayersModel()
-    for index, case in enumerate(cases):
-        case.add(made, np.random.default_rng(index), f"clamped{index}")
-    return made.save(path)
+# Its layers are called by the numbers of the cases.
+model = side_by_side(lambda case, made, n: case.add(made, np.random.default_rng(n), f"clamped{n}"))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-from quantized_layers import LayersModel, Quantized
+from quantized_layers import LayersModel, Quantized, side_by_side
 
 
 @dataclass(frozen=True)
@@ -79,8 +77,4 @@ OTHERS = (
 )
 
 
-def model(cases: Sequence[Pooled], path: Path) -> Path:
-    made = LayersModel()
-    for index, case in enumerate(cases):
-        case.add(made, np.random.default_rng(index))
-    return made.save(path)
+model = side_by_side(lambda case, made, n: case.add(made, np.random.default_rng(n)))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-from quantized_layers import LayersModel, Quantized
+from quantized_layers import LayersModel, Quantized, side_by_side
 
 _NONE = (0, 0, 0, 0)
 
@@ -63,8 +61,5 @@ TAKEN = (
 )  # fmt: skip
 
 
-def model(cases: Sequence[Looked], path: Path) -> Path:
-    made = LayersModel()
-    for index, case in enumerate(cases):
-        case.add(made, np.random.default_rng(index), f"conv_{index}")
-    return made.save(path)
+# Its layers are called by the numbers of the cases.
+model = side_by_side(lambda case, made, n: case.add(made, np.random.default_rng(n), f"conv_{n}"))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-from quantized_layers import LayersModel, Quantized
+from quantized_layers import LayersModel, Quantized, side_by_side
 
 
 @dataclass(frozen=True)
@@ -137,8 +135,4 @@ REFUSED = {
 }
 
 
-def model(cases: Sequence[Dense], path: Path) -> Path:
-    made = LayersModel()
-    for index, case in enumerate(cases):
-        case.add(made, np.random.default_rng(index))
-    return made.save(path)
+model = side_by_side(lambda case, made, n: case.add(made, np.random.default_rng(n)))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from quantized_layers import LayersModel, Quantized
+from quantized_layers import LayersModel, Quantized, side_by_side
 
 
 @dataclass(frozen=True)
@@ -117,9 +115,5 @@ REFUSED = {
 }
 
 
-def model(cases: Sequence[Pool], path: Path) -> Path:
-    """The layers are called by the numbers of the cases."""
-    made = LayersModel()
-    for index, case in enumerate(cases):
-        case.add(made, f"pool{index}")
-    return made.save(path)
+# Its layers are called by the numbers of the cases.
+model = side_by_side(lambda case, made, n: case.add(made, f"pool{n}"))

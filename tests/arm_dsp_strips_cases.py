@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-from quantized_layers import LayersModel, Quantized
+from quantized_layers import LayersModel, Quantized, side_by_side
 
 _Pads = tuple[int, int, int, int]
 
@@ -90,8 +88,4 @@ TAKEN = (
 )  # fmt: skip
 
 
-def model(cases: Sequence[Block], path: Path) -> Path:
-    made = LayersModel()
-    for index, case in enumerate(cases):
-        case.add(made, np.random.default_rng(index))
-    return made.save(path)
+model = side_by_side(lambda case, made, n: case.add(made, np.random.default_rng(n)))

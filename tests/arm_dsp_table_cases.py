@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from quantized_layers import LayersModel, Quantized
+from quantized_layers import LayersModel, Quantized, side_by_side
 
 
 @dataclass(frozen=True)
@@ -68,9 +66,5 @@ TAKEN = (
 )
 
 
-def model(cases: Sequence[Function], path: Path) -> Path:
-    """The layers are called by the numbers of the cases."""
-    made = LayersModel()
-    for index, case in enumerate(cases):
-        case.add(made, f"table{index}")
-    return made.save(path)
+# Its layers are called by the numbers of the cases.
+model = side_by_side(lambda case, made, n: case.add(made, f"table{n}"))

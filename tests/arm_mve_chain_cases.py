@@ -3,12 +3,10 @@ bands of strips."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-from quantized_layers import LayersModel, Quantized
+from quantized_layers import LayersModel, Quantized, side_by_side
 
 FILTERS = 16
 
@@ -63,8 +61,4 @@ TAKEN = (
 GOLDEN = Case((8, 12, 44), 2, pads=(0, 0, 1, 1))
 
 
-def model(cases: Sequence[Case], path: Path) -> Path:
-    made = LayersModel()
-    for index, case in enumerate(cases):
-        case.add(made, np.random.default_rng(index))
-    return made.save(path)
+model = side_by_side(lambda case, made, n: case.add(made, np.random.default_rng(n)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,6 +91,20 @@ class LayersModel:
         opset = [helper.make_opsetid("", 17)]
         onnx.save_model(helper.make_model(graph, opset_imports=opset, ir_version=8), path)
         return path
+
+
+def side_by_side(
+    add: Callable[[Any, LayersModel, int], object],
+) -> Callable[[Sequence[Any], Path], Path]:
+    """What saves a model of cases. add: adds the layer of a case, with the number of the case."""
+
+    def model(cases: Sequence[Any], path: Path) -> Path:
+        made = LayersModel()
+        for number, case in enumerate(cases):
+            add(case, made, number)
+        return made.save(path)
+
+    return model
 
 
 def extremes(path: Path) -> Path:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from quantized_layers import LayersModel, Quantized
+from quantized_layers import LayersModel, Quantized, side_by_side
 
 
 @dataclass(frozen=True)
@@ -92,9 +90,5 @@ REFUSED = (
 )
 
 
-def model(cases: Sequence[Transposed], path: Path) -> Path:
-    """Its layers are called up_ and the number of their case."""
-    made = LayersModel()
-    for index, case in enumerate(cases):
-        case.add(made, np.random.default_rng(index), f"up_{index}")
-    return made.save(path)
+# Its layers are called by the numbers of the cases.
+model = side_by_side(lambda case, made, n: case.add(made, np.random.default_rng(n), f"up_{n}"))
