@@ -8,28 +8,20 @@ import numpy as np
 import pytest
 from arm_dsp_cases import ALONE, DEPTHWISE, REFUSED, Case, model
 from arm_dsp_late_cases import FACTORS, LANES, SHIFT, channel
+from arm_dsp_proposals import proposals_for
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sampling import examples
 
-from mcu_deploy import formats, passes
 from mcu_deploy.arithmetic import tflite
-from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.ArmDsp.kernels import pointwise
-from mcu_deploy.backends.interface import Proposals, Target
+from mcu_deploy.backends.interface import Target
 from mcu_deploy.backends.quantized import gains, requantization
 from mcu_deploy.backends.quantized.dense_product import words as packed_words
 from mcu_deploy.backends.quantized.rounding_forms import UPPER_ADDED, RoundingForm
 from mcu_deploy.backends.quantized.staircases import Channel, Staircases, steps_of
 from mcu_deploy.backends.registry import Registry
-from mcu_deploy.ir.view import view_of_all
-
-M4 = Target("cortex-m4", fpu=True, dsp=True)
-
-
-def proposed(path: Path, target: Target = M4) -> Proposals:
-    return ArmDsp().propose(view_of_all(passes.run(formats.load(path))), target)
 
 
 def halves(word: np.ndarray) -> np.ndarray:
@@ -202,14 +194,14 @@ def test_the_price_is_near_what_the_timings_of_counted_instructions_say(
     """cycles: of the kernel's addresses counted in QEMU, by Arm's timings for the Cortex-M4."""
     (price,) = (
         p.price.costs.cycles
-        for p in proposed(model([case], tmp_path / "m.onnx")).proposals
+        for p in proposals_for(model([case], tmp_path / "m.onnx")).proposals
         if p.title in ("conv1x1", "depthwise3x3")
     )
     assert price == pytest.approx(cycles, rel=0.1)
 
 
 def test_all_convolutions_of_keyword_spotting_are_proposed(kws_dir: Path) -> None:
-    found = proposed(kws_dir / "model.onnx")
+    found = proposals_for(kws_dir / "model.onnx")
     titles = [p.title for p in found.proposals]
     assert (titles.count("depthwise3x3"), titles.count("conv1x1")) == (4, 4)
     assert titles.count("conv10x4") == 1 and not found.refused
@@ -219,7 +211,7 @@ def test_a_convolution_that_it_has_no_kernel_for_is_refused_with_the_reason(
     tmp_path: Path,
 ) -> None:
     for case, reason in REFUSED.items():
-        assert reason in proposed(model([case], tmp_path / "m.onnx")).refused.values()
+        assert reason in proposals_for(model([case], tmp_path / "m.onnx")).refused.values()
 
 
 def test_a_core_without_the_instructions_is_refused_with_the_reason(kws_dir: Path) -> None:
@@ -228,7 +220,7 @@ def test_a_core_without_the_instructions_is_refused_with_the_reason(kws_dir: Pat
         assert "ArmDsp" in [b.id for b in registry.preference(name)]
     for name in ("host", "cortex-m0"):
         assert "ArmDsp" not in [b.id for b in registry.preference(name)]
-    found = proposed(kws_dir / "model.onnx", Target("cortex-m3", fpu=False))
+    found = proposals_for(kws_dir / "model.onnx", Target("cortex-m3", fpu=False))
     assert found.proposals == ()
     reason = "its kernels need the DSP extension (SMLAD), which this cortex-m3 lacks"
     assert set(found.refused.values()) == {reason} and len(found.refused) >= 9

@@ -6,21 +6,14 @@ from pathlib import Path
 
 import pytest
 from arm_dsp_clamp_cases import TAKEN, Clamped, model
-
-from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp import ArmDsp
-from mcu_deploy.backends.interface import Target
-from mcu_deploy.ir.view import view_of_all
-
-M4 = Target("cortex-m4", fpu=True, dsp=True)
+from arm_dsp_proposals import proposals_for
 
 
 @pytest.mark.parametrize("case", [TAKEN[0], Clamped("Conv", (8, 5, 7), (-128, 127))])
 def test_only_what_the_range_of_bytes_does_not_clamp_has_a_pass(
     case: Clamped, tmp_path: Path
 ) -> None:
-    graph = passes.run(formats.load(model([case], tmp_path / "m.onnx")))
-    found = ArmDsp().propose(view_of_all(graph), M4).proposals
+    found = proposals_for(model([case], tmp_path / "m.onnx")).proposals
     mine = [p for p in found if any(node.op == "Conv" for node in p.part.nodes)]
     assert mine
     is_narrower = case is TAKEN[0]

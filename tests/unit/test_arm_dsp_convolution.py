@@ -18,15 +18,15 @@ from arm_dsp_convolutions import (
     Case,
     model,
 )
+from arm_dsp_proposals import M4, proposals_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sampling import examples
 
 from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.ArmDsp.kernels import pointwise_shared, winograd
-from mcu_deploy.backends.interface import Proposals, Target, layer_of
+from mcu_deploy.backends.interface import Proposals, layer_of
 from mcu_deploy.backends.isa.dsp import frames
 from mcu_deploy.backends.isa.dsp.bordered import Bordered
 from mcu_deploy.backends.isa.encoding import addresses
@@ -35,17 +35,13 @@ from mcu_deploy.backends.quantized.dense_product import DenseProduct
 from mcu_deploy.backends.quantized.dense_product import words as packed_words
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.backends.quantized.tiles import Tiles
-from mcu_deploy.ir.view import view_of_all
-
-M4 = Target("cortex-m4", fpu=True, dsp=True)
 
 
 def proposed(case: Case, tmp_path: Path) -> Proposals:
     """Without Winograd's, which are proposed beside them."""
-    graph = passes.run(formats.load(model([case], tmp_path / "m.onnx")))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(winograd, "propose", lambda view, layer: "")
-        return ArmDsp().propose(view_of_all(graph), M4)
+        return proposals_for(model([case], tmp_path / "m.onnx"))
 
 
 def titles(case: Case, tmp_path: Path) -> list[str]:

@@ -10,14 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arm_dsp_dense_cases import REFUSED, SMALL, TAKEN, WIDE, Dense, model
+from arm_dsp_proposals import M4, proposals_for
 from arm_dsp_tflite_cases import Dense as TfliteDense
 from arm_dsp_tflite_cases import LayersFile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sampling import examples, part
 
-from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.ArmDsp.kernels import fully_connected
 from mcu_deploy.backends.interface import InPlace, Proposals, Target
 from mcu_deploy.backends.isa.dsp import dense_row
@@ -27,15 +26,11 @@ from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.quantized import dense
 from mcu_deploy.backends.quantized.requantization import reach
 from mcu_deploy.ir import DType, Quantization, TensorType
-from mcu_deploy.ir.view import view_of_all
 from mcu_deploy.memory_timing import USUAL_FLASH, Cache
-
-M4 = Target("cortex-m4", fpu=True, dsp=True)
 
 
 def proposed(cases: Sequence[Dense], folder: Path, target: Target = M4) -> Proposals:
-    graph = passes.run(formats.load(model(cases, folder / "dense.onnx")))
-    return ArmDsp().propose(view_of_all(graph), target)
+    return proposals_for(model(cases, folder / "dense.onnx"), target)
 
 
 def test_two_weights_share_a_word_where_it_holds_them() -> None:
@@ -218,8 +213,7 @@ def test_a_layer_that_it_has_no_kernel_for_is_refused_with_the_reason(tmp_path: 
 def test_a_factor_that_the_second_rounding_does_not_shift_is_refused(tmp_path: Path) -> None:
     file = LayersFile()
     TfliteDense(1, 4, 4, scale=0.7 / 0.75 / 80).add(file, "y")
-    graph = passes.run(formats.load(file.save(tmp_path / "half.tflite")))
-    found = ArmDsp().propose(view_of_all(graph), M4)
+    found = proposals_for(file.save(tmp_path / "half.tflite"))
     assert not found.proposals
     assert set(found.refused.values()) == {"a factor of it is too large"}
 

@@ -8,24 +8,19 @@ from pathlib import Path
 import pytest
 from arm_dsp_convolutions import model
 from arm_dsp_depthwise_cases import REFUSED, TAKEN
+from arm_dsp_proposals import proposals_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sampling import examples, part
 
-from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp import ArmDsp
-from mcu_deploy.backends.interface import Target
 from mcu_deploy.backends.quantized import lines as lines_of
-from mcu_deploy.ir.view import view_of_all
 
-M4 = Target("cortex-m4", fpu=True, dsp=True)
 PAIRS = st.tuples(st.integers(1, 4), st.integers(1, 4))
 
 
 def test_what_is_taken_is_proposed_by_one_kernel_and_the_rest_refused(tmp_path: Path) -> None:
     taken = part(TAKEN, 3)
-    graph = passes.run(formats.load(model([*taken, *REFUSED], tmp_path / "m.onnx")))
-    found = ArmDsp().propose(view_of_all(graph), M4)
+    found = proposals_for(model([*taken, *REFUSED], tmp_path / "m.onnx"))
     assert len({node.id for p in found.proposals for node in p.part.nodes}) == len(taken)
     assert {p.title.partition("x")[0][:9] for p in found.proposals} == {"depthwise"}
     assert set(REFUSED.values()) <= set(found.refused.values())

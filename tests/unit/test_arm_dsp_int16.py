@@ -6,22 +6,17 @@ from pathlib import Path
 
 import numpy as np
 from arm_dsp_int16_cases import REFUSED, TAKEN, Case, model
+from arm_dsp_proposals import proposals_for
 
-from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp import ArmDsp
-from mcu_deploy.backends.interface import Proposals, Target
+from mcu_deploy.backends.interface import Proposals
 from mcu_deploy.backends.isa.dsp.int16_depthwise import Int16Depthwise
 from mcu_deploy.backends.isa.dsp.int16_rows import Int16Rows
 from mcu_deploy.backends.quantized.int16 import Int16Products
 from mcu_deploy.ir import DType, Quantization, TensorType
-from mcu_deploy.ir.view import view_of_all
-
-M4 = Target("cortex-m4", fpu=True, dsp=True)
 
 
 def _proposed(cases: tuple[Case, ...], folder: Path) -> Proposals:
-    graph = passes.run(formats.load(model(cases, folder / "int16.onnx")))
-    return ArmDsp().propose(view_of_all(graph), M4)
+    return proposals_for(model(cases, folder / "int16.onnx"))
 
 
 def test_what_is_refused_says_why(tmp_path: Path) -> None:

@@ -8,23 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arm_dsp_lstm_cases import LEFT, TAKEN, WIDE, model
+from arm_dsp_proposals import M4, proposals_for
 from kernel_runs import runs
 from operators.tflite_lstm_file import Lstm
 from sampling import first
 
-from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.interface import Proposals, Target
-from mcu_deploy.ir.view import view_of_all
 from mcu_deploy.memory_timing import USUAL_FLASH
 from mcu_deploy.options import Options
 
-M4 = Target("cortex-m4", fpu=True, dsp=True)
-
 
 def proposed(case: Lstm, folder: Path, target: Target = M4) -> Proposals:
-    graph = passes.run(formats.load(model(case, folder)))
-    return ArmDsp().propose(view_of_all(graph), target)
+    return proposals_for(model(case, folder), target)
 
 
 @pytest.mark.parametrize("case", first(TAKEN, 3))

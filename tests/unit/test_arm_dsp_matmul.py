@@ -8,19 +8,14 @@ from pathlib import Path
 
 import pytest
 from arm_dsp_matmul_cases import HEAD, REFUSED, TAKEN, Product, model
+from arm_dsp_proposals import M4, proposals_for
 
-from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.interface import InPlace, Proposals, Target
-from mcu_deploy.ir.view import view_of_all
 from mcu_deploy.memory_timing import USUAL_FLASH
-
-M4 = Target("cortex-m4", fpu=True, dsp=True)
 
 
 def proposed(cases: Sequence[Product], folder: Path, target: Target = M4) -> Proposals:
-    graph = passes.run(formats.load(model(cases, folder / "products.onnx")))
-    return ArmDsp().propose(view_of_all(graph), target)
+    return proposals_for(model(cases, folder / "products.onnx"), target)
 
 
 def test_where_loops_must_be_short_fewer_taps_are_unrolled(tmp_path: Path) -> None:

@@ -7,27 +7,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arm_dsp_pool_cases import EVEN, LARGEST, ODD, PADDED, REFUSED, Pool, model
+from arm_dsp_proposals import proposals_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sampling import examples
 
-from mcu_deploy import formats, passes
 from mcu_deploy.arithmetic import tflite
-from mcu_deploy.backends.ArmDsp import ArmDsp
-from mcu_deploy.backends.interface import Proposals, Target
+from mcu_deploy.backends.interface import Proposals
 from mcu_deploy.backends.quantized import pool_layer, pool_rounding
 from mcu_deploy.ir import DType, Quantization, TensorType
-from mcu_deploy.ir.view import view_of_all
 from mcu_deploy.operators import Call, find
 from mcu_deploy.operators.base import evaluate
 from mcu_deploy.operators.pool import pool_window
 
-M4 = Target("cortex-m4", fpu=True, dsp=True)
-
 
 def proposed(cases: list[Pool], folder: Path) -> Proposals:
-    graph = passes.run(formats.load(model(cases, folder / "pools.onnx")))
-    return ArmDsp().propose(view_of_all(graph), M4)
+    return proposals_for(model(cases, folder / "pools.onnx"))
 
 
 @given(

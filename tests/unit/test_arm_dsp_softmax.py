@@ -8,29 +8,23 @@ from typing import Any
 import arm_dsp_tflite_cases as tflite
 import numpy as np
 import pytest
+from arm_dsp_proposals import proposals_for
 from arm_dsp_softmax_cases import HEAD, REFUSED, Softmax, model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sampling import examples
 
-from mcu_deploy import formats, passes
 from mcu_deploy.arithmetic.gemmlowp import RECIPROCAL_AT_0, RECIPROCAL_SLOPE, reciprocal
 from mcu_deploy.arithmetic.tflite import high_product, rounding_shift
-from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.interface import Proposals, Target
-from mcu_deploy.ir.view import view_of_all
-
-M4 = Target("cortex-m4", fpu=True, dsp=True)
 
 
 def proposed(cases: list[Softmax], folder: Path) -> Proposals:
-    graph = passes.run(formats.load(model(cases, folder / "softmax.onnx")))
-    return ArmDsp().propose(view_of_all(graph), M4)
+    return proposals_for(model(cases, folder / "softmax.onnx"))
 
 
 def proposed_of_tflite(case: tflite.Softmax, folder: Path) -> Proposals:
-    graph = passes.run(formats.load(tflite.model([case], folder / "softmax.tflite")))
-    return ArmDsp().propose(view_of_all(graph), M4)
+    return proposals_for(tflite.model([case], folder / "softmax.tflite"))
 
 
 @given(
@@ -79,8 +73,9 @@ def test_the_price_is_near_what_the_timings_of_counted_instructions_say(tmp_path
 
 
 def test_a_core_without_fpu_has_no_kernel(tmp_path: Path) -> None:
-    graph = passes.run(formats.load(model([HEAD], tmp_path / "softmax.onnx")))
-    found = ArmDsp().propose(view_of_all(graph), Target("cortex-m4", fpu=False, dsp=True))
+    found = proposals_for(
+        model([HEAD], tmp_path / "softmax.onnx"), Target("cortex-m4", fpu=False, dsp=True)
+    )
     assert not found.proposals
     assert "it computes in float32, which this cortex-m4 has no FPU for" in found.refused.values()
 

@@ -6,27 +6,24 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from arm_dsp_proposals import M4, proposals_for
 from arm_dsp_strips_cases import TAKEN, Block, model
 from sampling import first, part
 
 from mcu_deploy import formats, passes
-from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.ArmDsp.kernels import convolution, convolution_strips
 from mcu_deploy.backends.ArmDsp.kernels.convolution_strips import Strips, kernel_of_rows
 from mcu_deploy.backends.interface import Proposal, Target, layer_of
 from mcu_deploy.backends.isa.dsp.frames import Kernel
 from mcu_deploy.backends.isa.dsp.gather import SharedGather
 from mcu_deploy.backends.quantized.layers import Convolution, read
-from mcu_deploy.ir.view import view_of_all
 
-M4 = Target("cortex-m4", fpu=True, dsp=True)
 M7 = Target("cortex-m7", fpu=True, dsp=True)
 RESIDUAL = [case for case in TAKEN if not case.filters]
 
 
 def proposed(case: Block, tmp_path: Path) -> list[Proposal]:
-    graph = passes.run(formats.load(model([case], tmp_path / "m.onnx")))
-    proposals = ArmDsp().propose(view_of_all(graph), M4).proposals
+    proposals = proposals_for(model([case], tmp_path / "m.onnx")).proposals
     return [p for p in proposals if p.title.endswith("in strips")]
 
 

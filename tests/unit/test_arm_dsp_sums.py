@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from arm_dsp_proposals import M4, proposals_for
 from arm_dsp_sum_cases import EXTREMES, LARGE, POWERS, REFUSED, TIED_PRODUCT, Sum, model
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,7 +18,7 @@ from sampling import examples
 from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.ArmDsp.kernels import addition
-from mcu_deploy.backends.interface import Proposals, Target, layer_of
+from mcu_deploy.backends.interface import Proposals, layer_of
 from mcu_deploy.ir import DType, Quantization, TensorType
 from mcu_deploy.ir.types import channels_last
 from mcu_deploy.ir.view import view_of_all
@@ -25,12 +26,9 @@ from mcu_deploy.operators import Call, find
 from mcu_deploy.operators.base import evaluate
 from mcu_deploy.options import Options
 
-M4 = Target("cortex-m4", fpu=True, dsp=True)
-
 
 def proposed(cases: list[Sum], folder: Path) -> Proposals:
-    graph = passes.run(formats.load(model(cases, folder / "sums.onnx")))
-    return ArmDsp().propose(view_of_all(graph), M4)
+    return proposals_for(model(cases, folder / "sums.onnx"))
 
 
 def a_call(op: str, scales: list[float], zeros: list[int], pairs: np.ndarray) -> Call:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arm_dsp_convolutions import BLOCK, Case, model
+from arm_dsp_proposals import M4, proposals_for
 from arm_dsp_winograd_cases import REFUSED, TAKEN
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,15 +19,12 @@ from mcu_deploy import formats, passes
 from mcu_deploy.backends.ArmDsp import ArmDsp
 from mcu_deploy.backends.ArmDsp.kernels.winograd import Winograd, refusal, transformed
 from mcu_deploy.backends.CpuRef import CpuRef
-from mcu_deploy.backends.interface import Proposal, Target, layer_of
+from mcu_deploy.backends.interface import Proposal, layer_of
 from mcu_deploy.backends.isa.dsp.winograd_windows import ORDER, POSITIONS
 from mcu_deploy.backends.quantized.layers import Convolution, read
 from mcu_deploy.choose import Choosing, assign
 from mcu_deploy.choose.goals import GOALS
-from mcu_deploy.ir.view import view_of_all
 from mcu_deploy.memory_timing import USUAL_FLASH
-
-M4 = Target("cortex-m4", fpu=True, dsp=True)
 
 
 def kernel(case: Case, tmp_path: Path) -> Winograd:
@@ -39,8 +37,7 @@ def kernel(case: Case, tmp_path: Path) -> Winograd:
 
 def proposed(case: Case, tmp_path: Path) -> dict[bool, Proposal]:
     """By whether it is Winograd's; of the others the quickest."""
-    graph = passes.run(formats.load(model([case], tmp_path / "m.onnx")))
-    proposals = ArmDsp().propose(view_of_all(graph), M4).proposals
+    proposals = proposals_for(model([case], tmp_path / "m.onnx")).proposals
     ordered = sorted(proposals, key=lambda p: p.price.costs.cycles or 0, reverse=True)
     return {proposal.title.startswith("winograd"): proposal for proposal in ordered}
 
