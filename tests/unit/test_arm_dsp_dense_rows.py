@@ -15,7 +15,6 @@ from mcu_deploy import compiler
 from mcu_deploy.backends.ArmDsp.kernels import fully_connected
 from mcu_deploy.backends.interface import Target
 from mcu_deploy.memory_timing import USUAL_FLASH
-from mcu_deploy.options import Options
 
 M4 = Target("cortex-m4", fpu=True, dsp=True)
 LATE = replace(M4, memory=USUAL_FLASH)
@@ -35,9 +34,8 @@ def test_rows_are_pixels(target: Target, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(fully_connected, "propose", lambda view, layer: "")
     path = model([*_ROWS, *part(TAKEN, 4)], tmp_path / "rows.onnx")
     inputs = first_sample(path, extremes(path))
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
     seen = 0
-    for run in runs(path, inputs, options=options):
+    for run in runs(path, inputs):
         function = run.choice.workload.function
         if function is None or run.choice.layer.op not in ("Gemm", "MatMul"):
             continue
@@ -57,12 +55,11 @@ def test_they_are_taken_where_they_are_quicker(
     """Of one row no pixels are made; of several they save a fifth of what is waited for too."""
     monkeypatch.setattr(compiler, "target_of", lambda *_: target)
     path = model([_LARGE, Dense(1, 48, 32)], tmp_path / "rows.onnx")
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
 
     def chosen() -> dict[int, tuple[str, int]]:
         inputs = first_sample(path, extremes(path))
         found = {}
-        for run in runs(path, inputs, options=options):
+        for run in runs(path, inputs):
             workload = run.choice.workload
             if run.choice.layer.op in ("Gemm", "MatMul"):
                 function, cycles = workload.function, workload.costs.cycles

@@ -20,10 +20,8 @@ from mcu_deploy.agreement.rules import Rule
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.floats.layers import Product, read
 from mcu_deploy.backends.floats.tiles import inside
-from mcu_deploy.options import Options
 
 _OPERATORS = ("Conv", "Gemm", "MatMul")
-_OPTIONS = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
 # The share of the largest value that the contract allows where a sum is no longer than 1,000 terms.
 _CLOSE = Rule("share", 1e-5)
 # Of convolutions without the largest one, whose cycles the tests on QEMU count.
@@ -39,7 +37,7 @@ def _layers(
     if inputs is None:
         inputs = np.load(float_cases.sample(path))["x"][0]
     found = [
-        run for run in runs(path, [inputs], board=board, options=_OPTIONS)
+        run for run in runs(path, [inputs], board=board)
         if run.choice.workload.backend == "ArmDsp" and run.choice.layer.op in _OPERATORS
     ]  # fmt: skip
     assert len(found) == len(cases)

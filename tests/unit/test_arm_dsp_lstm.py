@@ -15,7 +15,6 @@ from sampling import first
 
 from mcu_deploy.backends.interface import Proposals, Target
 from mcu_deploy.memory_timing import USUAL_FLASH
-from mcu_deploy.options import Options
 
 
 def proposed(case: Lstm, folder: Path, target: Target = M4) -> Proposals:
@@ -25,9 +24,8 @@ def proposed(case: Lstm, folder: Path, target: Target = M4) -> Proposals:
 @pytest.mark.parametrize("case", first(TAKEN, 3))
 def test_on_the_interpreter_it_gives_the_oracles_bits(case: Lstm, tmp_path: Path) -> None:
     path = model(case, tmp_path)
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
     for x in np.load(path.with_suffix(".npz"))["x"][:2]:
-        (run,) = runs(path, [x], options=options)
+        (run,) = runs(path, [x])
         assert run.result() == run.output
         (place,) = run.choice.workload.in_place
         assert run.result(place) == run.output

@@ -24,7 +24,6 @@ from mcu_deploy.ir.types import channels_last
 from mcu_deploy.ir.view import view_of_all
 from mcu_deploy.operators import Call, find
 from mcu_deploy.operators.base import evaluate
-from mcu_deploy.options import Options
 
 
 def proposed(cases: list[Sum], folder: Path) -> Proposals:
@@ -96,8 +95,7 @@ def test_results_that_lie_halfway_are_rounded_as_in_float32(tmp_path: Path) -> N
     path = model(cases, tmp_path / "ties.onnx")
     count = 2 * sum(case.elements for case in cases)
     x = np.random.default_rng(1).integers(-128, 128, count).astype(np.int8)
-    options = Options(backends=("ArmDsp", "CpuRef"))
-    results = [(run.result(), run.output) for run in runs(path, [x], options=options)]
+    results = [(run.result(), run.output) for run in runs(path, [x])]
     assert len(results) == 2 and all(result == output for result, output in results)
 
 
@@ -108,8 +106,7 @@ def test_the_larger_and_the_smaller_byte_are_the_oracles(tmp_path: Path) -> None
         np.frombuffer(random.bytes(value.type.tensor_type.shape.dim[0].dim_value), value.name)
         for value in onnx.load(path).graph.input
     ]
-    options = Options(backends=("ArmDsp", "CpuRef"))
-    results = [(run.result(), run.output) for run in runs(path, inputs, options=options)]
+    results = [(run.result(), run.output) for run in runs(path, inputs)]
     assert len(results) == len(EXTREMES) and all(result == output for result, output in results)
 
 

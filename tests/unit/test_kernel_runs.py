@@ -18,7 +18,6 @@ from kernel_runs import first_sample, runs
 from quantized_layers import extremes
 
 from mcu_deploy.backends.ArmDsp.kernels import convolution, fully_connected, matmul
-from mcu_deploy.options import Options
 
 _FAMILIES = (
     "arm_dsp_cases", "arm_dsp_convolutions", "arm_dsp_conv_table_cases", "arm_dsp_dense_cases",
@@ -69,9 +68,8 @@ def _run(
     every = 1 if request.config.getoption("--all") else _EVERY
     path = _model(family, tmp_path / "cases.onnx", every)
     inputs = first_sample(path, extremes(path))
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
     seen: Counter[str] = Counter()
-    for run in runs(path, inputs, options=options):
+    for run in runs(path, inputs):
         if run.choice.layer.macs > _MOST_MACS:
             continue
         assert run.result() == run.output, run.name
@@ -88,9 +86,8 @@ def _run(
 def test_late_sums_are_the_oracles(tmp_path: Path) -> None:
     path, samples = arm_dsp_late_cases.model(tmp_path / "late.onnx")
     inputs = first_sample(path, samples)
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
     seen: Counter[bool] = Counter()
-    for run in runs(path, inputs, options=options):
+    for run in runs(path, inputs):
         assert run.result() == run.output, run.name
         seen["depthwise" in run.name] += 1
     assert seen[True] == len(arm_dsp_late_cases.DEPTHWISE) and seen[False]
@@ -100,7 +97,7 @@ def test_a_distance_that_is_too_generous_fails(tmp_path: Path) -> None:
     """A 1x1 layer of as many filters as channels may lie exactly on its input, and no byte on."""
     path = model([Case(8, 8, 6, 6)], tmp_path / "cases.onnx")
     inputs = first_sample(path, extremes(path))
-    (run,) = runs(path, inputs, options=Options(backends=("ArmDsp", "CpuRef")))
+    (run,) = runs(path, inputs)
     (place,) = run.choice.workload.in_place
     assert run.result(place) == run.output
     assert run.result(place, 4) != run.output
@@ -111,7 +108,7 @@ def test_a_distance_that_is_one_byte_too_generous_fails(tmp_path: Path) -> None:
     Tensors lie at whole words: a byte less is a word less."""
     path = arm_dsp_dense_cases.model([Dense(2, 8, 9)], tmp_path / "rows.onnx")
     inputs = first_sample(path, extremes(path))
-    (run,) = runs(path, inputs, options=Options(backends=("ArmDsp", "CpuRef")))
+    (run,) = runs(path, inputs)
     place, _ = run.choice.workload.in_place
     assert place.distance == 1 and run.result(place) == run.output
     assert run.result(replace(place, distance=0)) != run.output

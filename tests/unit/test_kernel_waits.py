@@ -104,9 +104,8 @@ def test_kernels_give_the_oracles_bits(
     every = 1 if request.config.getoption("--all") else every
     path = _cases(family, tmp_path / "cases.onnx", every)
     inputs = first_sample(path, extremes(path))
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
     seen: Counter[str] = Counter()
-    for run in runs(path, inputs, options=options):
+    for run in runs(path, inputs):
         if run.choice.layer.macs > _MOST_MACS:
             continue
         assert run.result() == run.output, run.name
@@ -159,8 +158,7 @@ def test_a_1x1_layer_whose_kernel_is_longer_than_a_cache_has_no_loop_over_channe
     monkeypatch.setattr(compiler, "target_of", lambda *_: target)
     path = model([Case((512, 1, 4), 4, (1, 1), pads=_NONE)], tmp_path / "many.onnx")
     inputs = first_sample(path, extremes(path))
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
-    (run,) = [r for r in runs(path, inputs, options=options) if r.choice.layer.op == "Conv"]
+    (run,) = [r for r in runs(path, inputs) if r.choice.layer.op == "Conv"]
     assert run.result() == run.output
     layer = run.choice.layer
     found = read(layer)
@@ -230,9 +228,8 @@ def test_winograds_passes_give_the_oracles_bits(
     monkeypatch.setattr(compiler, "target_of", lambda *_: replace(LATE, fpu=fpu))
     path = model(part(WINOGRAD, 2) if fpu else WINOGRAD[::3], tmp_path / "cases.onnx")
     inputs = first_sample(path, extremes(path))
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
     seen: Counter[str] = Counter()
-    for run in runs(path, inputs, options=options):
+    for run in runs(path, inputs):
         assert run.result() == run.output, run.name
         function = run.choice.workload.function
         assert function is not None
@@ -384,13 +381,12 @@ def test_one_function_for_all_sizes_multiplies_groups(
     monkeypatch.setattr(pointwise_shared, "WAYS", {"any": way})
     monkeypatch.setattr(pointwise, "propose", lambda view, layer: "")
     monkeypatch.setattr(compiler, "target_of", lambda *_: replace(LATE, fpu=fpu))
-    options = Options(backends=("ArmDsp", "CpuRef"), optimize_for="speed")
     sized = model(_SIZED if fpu else _SIZED[::2], tmp_path / "sized.onnx")
     late, rare = arm_dsp_late_cases.model(tmp_path / "late.onnx", depthwise=())
     seen: Counter[str] = Counter()
     for path, file in ((sized, extremes(sized)), (late, rare)):
         inputs = first_sample(path, file)
-        for run in runs(path, inputs, options=options):
+        for run in runs(path, inputs):
             function = run.choice.workload.function
             if function is None or function.stem != "conv1x1_any_dsp":
                 continue
