@@ -46,4 +46,5 @@ def test_functions(tmp_path: Path) -> None:
         for axis in (0, 1, -1)
         for opset in (11, 18)
     ]
+    cases.append(one_node("LogSoftmax", [x[:0]], "float32"))
     check_cases([*_functions(), *cases], tmp_path)

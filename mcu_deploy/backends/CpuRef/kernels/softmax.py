@@ -1,4 +1,6 @@
-"""Softmax: in floats with expf or exp, or on 8 bits with a table of exp and integer sums."""
+"""Softmax: in floats with expf or exp, or on 8 bits with a table of exp and integer sums; and
+LogSoftmax in float32.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +25,11 @@ def _supports(layer: Layer) -> Support:
     return check_types(layer, layer.input(0), layer.output)
 
 
+def _supports_log(layer: Layer) -> Support:
+    x, y = layer.input(0).type, layer.output.type
+    return YES if x.dtype is y.dtype is DType.FLOAT32 else no(f"it computes float32, not {x}")
+
+
 def _create(layer: Layer) -> Workload:
     x, y = layer.input(0), layer.output
     outer, size, inner = softmax_extent(layer.call)
@@ -35,7 +42,8 @@ def _create(layer: Layer) -> Workload:
     if not y.type.is_quantized:
         dtype = y.type.dtype
         values["letter"], values["zero"] = ("f", "0.0F") if dtype is DType.FLOAT32 else ("", "0.0")
-        name, body = stem("softmax", dtype.value, size), render("softmax_float.c.j2", **values)
+        kind = "softmax" if layer.op == "Softmax" else "log_softmax"
+        name, body = stem(kind, dtype.value, size), render(f"{kind}_float.c.j2", **values)
         return compute(layer, name, body, headers=("math.h",), in_place=in_place)
     out = output_quantization(layer)
     table, _ = exponential_table(x.type.scaling.scale[0], size)
@@ -47,4 +55,4 @@ def _create(layer: Layer) -> Workload:
     )  # fmt: skip
 
 
-KERNELS = (Kernel("Softmax", _supports, _create),)
+KERNELS = (Kernel("Softmax", _supports, _create), Kernel("LogSoftmax", _supports_log, _create))
