@@ -90,20 +90,21 @@ def why_unknown(node: onnx.NodeProto) -> str:
 
 
 def why_unread(node: onnx.NodeProto, known: Collection[str]) -> str | None:
-    """Why a node of ai.onnx.ml is none of the forms that are computed; None for other nodes, and
-    where nothing is known of its operator. known: operators that are read in some forms."""
-    op = text_of(node.op_type)
-    if domain_of(node.domain) != "ai.onnx.ml" or find("ai.onnx.ml", op) is not None:
+    """Why a node is none of the forms that are read; None for ONNX's own operators, and where
+    nothing is known of its operator. known: operators that are read in some forms."""
+    domain, op = domain_of(node.domain), text_of(node.op_type)
+    if not domain or find(domain, op) is not None:
         return None
     attributes = {text_of(a.name): onnx.helper.get_attribute_value(a) for a in node.attribute}
-    if op == "ZipMap":
+    if label(domain, op) == "ai.onnx.ml::ZipMap":
         return (
             "it makes dictionaries of scores, which are tensors before it; export the model with "
             "skl2onnx's options={'zipmap': False}"
         )
-    if any(name.endswith("_strings") and value for name, value in attributes.items()):
+    is_ml = domain == "ai.onnx.ml"
+    if is_ml and any(name.endswith("_strings") and value for name, value in attributes.items()):
         return "its labels or keys are texts; train the model with whole numbers for these"
-    if label("ai.onnx.ml", op) not in known:
+    if label(domain, op) not in known:
         return None
     return (
         "its attributes and the sizes and types of its tensors are of no form that is computed, or "

@@ -88,6 +88,15 @@ def test_a_quantized_operator_without_a_scale_of_its_output_is_told_so(path: Pat
     assert "QGemm 'g': it has no scale for its output, which is float32 then" in told
 
 
+def test_a_form_of_an_operator_that_is_read_in_others_is_told_so(path: Path) -> None:
+    """And not that no backend has it."""
+    constants = {"w": np.ones((4, 12), np.float32), "past": np.ones((2, 1, 2, 3, 2), np.float32)}
+    inputs = ["x", "w", "", "", "past"]
+    attend = node("Attention", inputs, ["y"], "a", domain="com.microsoft", num_heads=2)
+    told = refusal(path, [attend], [1, 2, 4], [1, 2, 4], constants=constants)
+    assert "Attention 'a': its attributes and the sizes and types of its tensors" in told
+
+
 @pytest.mark.parametrize(
     ("op", "attributes"), [("MaxPool", {"dilations": [3, 3]}), ("MaxPool", {}), ("Conv", {})]
 )
