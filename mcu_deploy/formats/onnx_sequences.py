@@ -264,7 +264,7 @@ def _split(known: _Known, node: onnx.NodeProto) -> Nodes:
     if not split.ndim and sizes[0] > 0:
         step, end = sizes[0], shape[axis]
         sizes = [min(step, end - at) for at in range(0, end, step)]
-    if sum(sizes) != shape[axis] or min(sizes, default=0) < 1:
+    if sum(sizes) != shape[axis] or min(sizes, default=-1) < 0:
         raise _Unknown
     keeps = named or bool(attributes.get("keepdims", 1))
     made: Nodes = []

@@ -97,6 +97,15 @@ def test_a_tensor_in_parts(tmp_path: Path, split: Array | None, attributes: dict
     check(model(nodes, SEQUENCE, {} if split is None else {"split": split}), tmp_path)
 
 
+def test_a_part_without_elements_that_nobody_reads(tmp_path: Path) -> None:
+    """As PyTorch's older exporter has it behind the last piece of a chunk."""
+    nodes = [
+        node("SplitToSequence", ["x", "sizes"], ["a"], axis=1),
+        node("SequenceAt", ["a", "one"], ["y"]),
+    ]
+    check(model(nodes, constants={"sizes": np.array([4, 2, 0]), "one": ONE}), tmp_path)
+
+
 def test_the_outputs_of_a_sequence_are_named_after_it(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     made = model([node("SplitToSequence", ["x"], ["y"])], SEQUENCE)
