@@ -107,6 +107,23 @@ def trips(
     return count if 0 <= count <= _MOST_TRIPS else None
 
 
+def cuts_by_round(body: onnx.GraphProto, constants: Mapping[str, onnx.TensorProto]) -> bool:
+    """Whether a body has a Slice whose size is made of the counter and constants alone, and is not
+    the same in all rounds as far as is known."""
+    shapes = static_shapes(body)
+    cuts = [n for n in body.node if n.op_type == "Slice" and n.output[0] not in shapes]
+    part = onnx.GraphProto(node=body.node)
+    bounds = {name for cut in cuts for name in cut.input[1:3]}
+    put(part.output, [onnx.ValueInfoProto(name=name) for name in bounds])
+    live = [part.node[index] for index in live_nodes(part)]
+    read = bounds.union(*map(reads, live)).difference(*(node.output for node in live))
+    return bool(cuts) and read <= {
+        *constants,
+        *(t.name for t in body.initializer),
+        body.input[0].name,
+    }
+
+
 def _rounds(
     node: onnx.NodeProto,
     body: onnx.GraphProto,

@@ -23,7 +23,7 @@ from onnx import helper, numpy_helper
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.errors import ModelError
-from mcu_deploy.formats.onnx_loops import trips
+from mcu_deploy.formats.onnx_loops import cuts_by_round, trips
 from mcu_deploy.formats.onnx_operators import domain_of, text_of
 from mcu_deploy.formats.onnx_subgraphs import (
     put,
@@ -45,12 +45,13 @@ class _Unknown(Exception):
     """Something that a node depends on is not known when the model is compiled."""
 
 
-def expand_sequences(graph: onnx.GraphProto, opset: int) -> bool:
+def expand_sequences(graph: onnx.GraphProto, opset: int, *, cuts: bool = False) -> bool:
     """Rewrites what reads sequences and optionals that are known; whether there was something.
 
-    The shapes of the graph's tensors are as far inferred as they can be.
+    The shapes of the graph's tensors are as far inferred as they can be. cuts: loops that cut
+    pieces of other sizes in each round are written out, too, as nothing else gives these a shape.
     """
-    known = _Known.of(graph, opset)
+    known = _Known.of(graph, opset, cuts)
     nodes: Nodes = []
     changed = False
     for node in graph.node:
@@ -125,6 +126,7 @@ class _Known:
     tensors: what is neither a sequence nor an optional. absent: optionals without a value."""
 
     opset: int
+    cuts: bool
     constants: Mapping[str, onnx.TensorProto]
     shapes: Mapping[str, Sequence[int]]
     tensors: frozenset[str]
@@ -133,11 +135,11 @@ class _Known:
     same: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, graph: onnx.GraphProto, opset: int) -> _Known:
+    def of(cls, graph: onnx.GraphProto, opset: int, cuts: bool) -> _Known:
         constants = {t.name: t for t in graph.initializer}
         types = declared_types(graph).items()
         tensors = {name for name, type_ in types if type_.HasField("tensor_type")}
-        return cls(opset, constants, static_shapes(graph), frozenset({*tensors, *constants}))
+        return cls(opset, cuts, constants, static_shapes(graph), frozenset({*tensors, *constants}))
 
     def rewritten(self, node: onnx.NodeProto) -> Nodes | None:
         """What stands for a node; None where it stays. Learns what it writes."""
@@ -304,21 +306,35 @@ def _map(known: _Known, node: onnx.NodeProto) -> Nodes:
 
 
 def _loop(known: _Known, node: onnx.NodeProto) -> Nodes:
-    """A Loop that carries sequences or optionals: its rounds, where it is known how many."""
+    """A Loop that carries sequences or optionals, or that cuts pieces of other sizes in each round:
+    its rounds, where it is known how many."""
     states = [*node.input[2:]]
     held = any(not name or known.same.get(name, name) in known.sequences for name in states)
     body = subgraphs_of(node)["body"]
     count = trips(node, body, known.constants, known.opset)
-    if not held or count is None or count > _MOST_ROUNDS or len(node.output) != len(states):
+    scans = node.output[len(states) :]
+    if count is None or count > _MOST_ROUNDS or (scans and not count):
+        raise _Unknown
+    if not held and not (known.cuts and cuts_by_round(body, known.constants)):
         raise _Unknown
     again = f"{node.output[0]} again"
     made = [_constant(again, np.array(True))]
+    rows: list[list[str]] = [[] for _ in scans]
     for k in range(count):
         counter = f"{node.output[0]} {k}"
-        nodes, (_, *states) = _round(node, k, [counter, again, *states])
+        nodes, (_, *results) = _round(node, k, [counter, again, *states])
         made += [_constant(counter, np.array(k, np.int64)), *nodes]
-    for state, output in zip(states, node.output, strict=True):
+        states = results[: len(states)]
+        for parts, result in zip(rows, results[len(states) :], strict=True):
+            parts.append(result)
+    for state, output in zip(states, node.output, strict=False):
         made.append(helper.make_node("Identity", [state], [output], output))
+    for parts, output in zip(rows, scans, strict=True):
+        pieces = f"{output} rounds"
+        made.append(helper.make_node("SequenceConstruct", parts, [pieces], pieces))
+        made.append(
+            helper.make_node("ConcatFromSequence", [pieces], [output], output, axis=0, new_axis=1)
+        )
     return made
 
 

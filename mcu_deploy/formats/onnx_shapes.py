@@ -139,6 +139,7 @@ def _to_fixpoint(model: onnx.ModelProto, strict: bool) -> None:
             or type_scalars(model.graph)
             or complete_loops(model.graph, opset)
             or size_windows(model.graph)
+            or expand_sequences(model.graph, opset, cuts=True)
         ):
             return
 

@@ -315,3 +315,42 @@ def test_a_condition_that_counts_says_how_often_a_loop_runs(tmp_path: Path) -> N
         nodes += counting(3)
         nodes[-1].input[1] = "go"
         run(model(nodes, SEQUENCE, constants), tmp_path)
+
+
+def cutting(width: int) -> list[onnx.NodeProto]:
+    """A Loop of three rounds that sums x[:, k:k + width], or x[:, k:] without a width."""
+    info = helper.make_tensor_value_info
+    end = [node("Add", ["k", "width"], ["stop"])] if width else []
+    bounds = ["k1", "stop1" if width else "last", "one"]
+    body = helper.make_graph(
+        [
+            *end,
+            node("Unsqueeze", ["k", "zero"], ["k1"]),
+            *([node("Unsqueeze", ["stop", "zero"], ["stop1"])] if width else []),
+            node("Slice", ["x", *bounds], ["part"]),
+            node("ReduceSum", ["part", "one"], ["sum"], keepdims=0),
+            node("Identity", ["c"], ["again"]),
+        ],
+        "body",
+        [info("k", TensorProto.INT64, []), info("c", TensorProto.BOOL, [])],
+        [info("again", TensorProto.BOOL, []), info("sum", TensorProto.FLOAT, None)],
+        [
+            numpy_helper.from_array(np.array(width), "width"),
+            numpy_helper.from_array(np.array([0]), "zero"),
+            numpy_helper.from_array(np.array([1]), "one"),
+            numpy_helper.from_array(np.array([6]), "last"),
+        ],
+    )
+    return [node("Loop", ["three", "true"], ["y"], body=body)]
+
+
+@pytest.mark.parametrize("width", [0, 2])
+def test_a_loop_that_cuts_other_sizes_in_each_round_is_written_out(
+    tmp_path: Path, width: int
+) -> None:
+    """As PyTorch's older exporter has an EmbeddingBag; one that cuts equal sizes stays a loop."""
+    constants = {"three": np.array(3), "true": np.array(True)}
+    made = model(cutting(width), constants=constants)
+    check(made, tmp_path)
+    ops = {n.op for n in formats.load(tmp_path / "model.onnx").nodes}
+    assert ("Loop" in ops) == bool(width)
