@@ -254,12 +254,8 @@ def _scattered(layer: Layer) -> float:
 
 # From float32, to float32, and between integers.
 _FROM_REAL = {
-    DType.BOOL: 12,
-    DType.INT64: 248,
-    DType.UINT64: 248,
-    DType.INT32: 19,
-    DType.UINT32: 19,
-}
+    DType.BOOL: 12, DType.INT64: 248, DType.UINT64: 248, DType.INT32: 19, DType.UINT32: 19
+}  # fmt: skip
 
 
 def _cast(layer: Layer) -> float:
