@@ -33,6 +33,10 @@ def litert(rng: np.random.Generator) -> Iterator[Case]:
     small[0] = [-(2**31), 2**31 - 1, -(2**31), -(2**31), -(2**31), -(2**31), 2**31 - 1, -(2**31)]
     yield replace(case, inputs=(small,))
     yield from _quotients(rng)
+    tensors = [Tensor(name, (3, 8), "INT16", (0.001,), (0,)) for name in "xy"]
+    tensors.append(Tensor("b", (8,), "INT16", (0.001,), (0,)))
+    operator = Operator("MAXIMUM", ("x", "b"), ("y",))
+    yield one("LiteRT's MAXIMUM of int16", operator, tensors, rng)
     for kind, zero, shape, scale in (("INT8", 127, (5, 9), 0.07), ("UINT8", 255, (1, 300), 0.02)):
         tensors = [
             Tensor("x", shape, kind, (scale,), (3,)), Tensor("y", shape, kind, (1 / 16,), (zero,))

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from mcu_deploy.backends.CpuRef.kernels.variadic import picks
 from mcu_deploy.backends.interface import Layer, Target
 from mcu_deploy.ir import DType
 from mcu_deploy.operators import interpolation
@@ -132,7 +133,8 @@ def factor(layer: Layer, is_table: bool) -> float:
         return core.wide if op in _WIDE else core.steps
     if y.is_quantized and op in ("ReduceMean", "ReduceSum"):
         return core.widened
-    if op in _COMPARED and (is_real or not y.is_quantized or op.startswith("Reduce")):
+    is_scaled = y.is_quantized and not op.startswith("Reduce") and not picks(layer)
+    if op in _COMPARED and (is_real or not is_scaled):
         return core.compared if is_real else core.steps
     if is_table or not (is_real or y.is_quantized):
         return core.steps

@@ -20,6 +20,7 @@ from mcu_deploy.backends.CpuRef import signal_cycles, window_cycles
 from mcu_deploy.backends.CpuRef.cores import core_of, factor
 from mcu_deploy.backends.CpuRef.kernels import resizing
 from mcu_deploy.backends.CpuRef.kernels.padding import lines_of
+from mcu_deploy.backends.CpuRef.kernels.variadic import picks
 from mcu_deploy.backends.interface import Layer
 from mcu_deploy.backends.kit.strides import collapse, memory_strides
 from mcu_deploy.ir import DType, TensorType
@@ -97,7 +98,7 @@ def _element(layer: Layer, y: TensorType) -> float:
     more = max(0, len(layer.inputs) - 2) if layer.op in ("Max", "Min", "Sum", "Mean") else 0
     if layer.op == "DequantizeLinear" or (layer.op == "Resize" and y.dtype.bytes < 8):
         return narrow
-    if y.is_quantized:
+    if y.is_quantized and not picks(layer):
         is_computed = narrow > _NO_DIVISION + _NO_BOUND  # what moves bytes has neither of these
         return narrow + 14 * more - (_easier(layer, y) if is_computed else 0)
     if y.dtype is DType.FLOAT32:

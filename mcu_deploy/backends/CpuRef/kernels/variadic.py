@@ -19,8 +19,17 @@ from mcu_deploy.ir import DType
 _SYMBOLS = {"Max": ">=", "Min": "<="}
 
 
+def picks(layer: Layer) -> bool:
+    """Whether the output is one of the integers of the inputs, which mean the same numbers."""
+    types = [operand.type for operand in (*layer.inputs, layer.output) if operand is not None]
+    kinds = {(type_.dtype, type_.quantization) for type_ in types}
+    return layer.op in _SYMBOLS and len(kinds) == 1 and types[0].scaling.per_tensor
+
+
 def _supports(layer: Layer) -> Support:
     y = layer.output.type
+    if y.is_quantized and picks(layer):
+        return YES if broadcasts(layer) else no("its shapes do not fit together")
     for index in range(len(layer.inputs)):
         type_ = layer.input(index).type
         if not y.is_quantized and type_.dtype is not y.dtype:
@@ -42,10 +51,11 @@ def _is_real(layer: Layer) -> bool:
 
 def _create(layer: Layer) -> Workload:
     y = layer.output.type
-    ctype = "float" if y.is_quantized else y.dtype.c_type
+    is_scaled = y.is_quantized and not picks(layer)
+    ctype = "float" if is_scaled else y.dtype.c_type
     names = element_names(len(layer.inputs))
     values = [
-        real_operand(layer.input(index), name) if y.is_quantized else name
+        real_operand(layer.input(index), name) if is_scaled else name
         for index, name in enumerate(names)
     ]
     lines = [f"{ctype} value = {values[0]};"]
@@ -53,14 +63,14 @@ def _create(layer: Layer) -> Workload:
         if layer.op in ("Sum", "Mean"):
             lines.append(f"value += {value};")
             continue
-        if y.is_quantized:
+        if is_scaled:
             lines.append(f"const float v{index} = {value};")
             value = f"v{index}"
-        nan = " || value != value" if _is_real(layer) and not y.is_quantized else ""
+        nan = " || value != value" if y.dtype.is_float else ""
         lines.append(f"value = value {_SYMBOLS[layer.op]} {value}{nan} ? value : {value};")
     if layer.op == "Mean" and len(values) > 1:
         lines.append(f"value /= {float_literal(len(values))};")
-    if not y.is_quantized:
+    if not is_scaled:
         return pointwise(layer, y.dtype.value, Expression("value", tuple(lines)))
     out = output_quantization(layer)
     result = out.store(f"value / {out.scale}")
