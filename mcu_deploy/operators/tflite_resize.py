@@ -1,8 +1,8 @@
-"""TFLite's RESIZE_BILINEAR on int8 and uint8 (reference/resize_bilinear.h).
+"""TFLite's RESIZE_BILINEAR on int8, int16 and uint8 (reference/resize_bilinear.h).
 
 x (N, C, H, W) to another height and width of one scale. Attributes: `align_corners`,
-`half_pixel_centers`, at most one of which is 1. int8 in integers (ResizeBilinearInteger), uint8 in
-float32 (ResizeBilinear), which LiteRT alone has.
+`half_pixel_centers`, at most one of which is 1. int8 and int16 in integers (ResizeBilinearInteger),
+uint8 in float32 (ResizeBilinear); of int16 and uint8 LiteRT alone has it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def real_places(call: Call, axis: int) -> tuple[Integers, Array]:
 def integer_places(call: Call) -> tuple[Integers, Integers] | None:
     """The `places` of rows and of columns by which integers are resized to the same elements; None
     where only float32 gives them."""
-    if call.type(0).dtype is DType.INT8:
+    if call.type(0).dtype is not DType.UINT8:
         return places(call, 2), places(call, 3)
     (rows, row_shares), (columns, column_shares) = real_places(call, 2), real_places(call, 3)
     found = []

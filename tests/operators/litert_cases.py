@@ -37,6 +37,18 @@ def litert(rng: np.random.Generator) -> Iterator[Case]:
     tensors.append(Tensor("b", (8,), "INT16", (0.001,), (0,)))
     operator = Operator("MAXIMUM", ("x", "b"), ("y",))
     yield one("LiteRT's MAXIMUM of int16", operator, tensors, rng)
+    ways = ((False, False, (9, 16)), (True, False, (3, 2)), (False, True, (1, 7)))
+    for corners, centers, shape in ways:
+        options = {"AlignCorners": corners, "HalfPixelCenters": centers}
+        tensors = [
+            Tensor("x", (2, 5, 7, 3), "INT16", (0.001,), (0,)),
+            constant("size", np.array(shape, np.int32)),
+            Tensor("y", (2, *shape, 3), "INT16", (0.001,), (0,)),
+        ]
+        operator = Operator(
+            "RESIZE_BILINEAR", ("x", "size"), ("y",), "ResizeBilinearOptions", options
+        )
+        yield one(f"LiteRT's RESIZE_BILINEAR of int16 {shape}", operator, tensors, rng)
     for kind, zero, shape, scale in (("INT8", 127, (5, 9), 0.07), ("UINT8", 255, (1, 300), 0.02)):
         tensors = [
             Tensor("x", shape, kind, (scale,), (3,)), Tensor("y", shape, kind, (1 / 16,), (zero,))

@@ -136,7 +136,7 @@ def _resize_bilinear(operation: Operation, graph: GraphBuilder) -> None:
     options = operation.options(tflite.ResizeBilinearOptions)
     x, y = operation.input(0), operation.output
     _require_images(operation)
-    if not is_float(operation, x, y):
+    if not is_float(operation, x, y, wide=True):
         operation.require_alike(x, y)
         ways = {
             "align_corners": int(options.AlignCorners()),
