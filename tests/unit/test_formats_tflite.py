@@ -317,6 +317,18 @@ def test_weights_may_be_made_real_by_an_operator(
     assert go_all_the_way(path) is not None
 
 
+def test_a_transposed_convolution_of_two_kinds_of_numbers_is_refused(path: Path) -> None:
+    """As TensorFlow's converter writes it for the dynamic range."""
+    tensors = [
+        constant("shape", np.array([1, 4, 4, 1], np.int32)), Tensor("x", (1, 2, 2, 1)),
+        constant("w", np.ones((1, 2, 2, 1), np.int8), [0.5]), Tensor("y", (1, 4, 4, 1)),
+    ]  # fmt: skip
+    options: dict[str, object] = {"StrideH": 2, "StrideW": 2, "Padding": 1}
+    content = _one("TRANSPOSE_CONV", tensors, ["shape", "w", "x"], "TransposeConvOptions", options)
+    told = refused(path, content)
+    assert "has float32 activations and quantized weights; convert the model with int8" in told
+
+
 @pytest.mark.parametrize("op", ["CONV_2D", "DEPTHWISE_CONV_2D"])
 def test_a_shape_that_a_converter_left_out_is_told(path: Path, op: str) -> None:
     kernel = constant("w", np.ones((1, 2, 2, 3), np.float32))

@@ -253,6 +253,8 @@ def add_transpose_conv(
     (x, weights, bias), y = inputs, operation.output
     if weights.type.rank != 4:
         raise operation.damaged("its weights have not four axes")
+    if weights.type.is_quantized and x.type.dtype is DType.FLOAT32:
+        raise operation.unsupported("has float32 activations and quantized weights", _NOT_MIXED)
     attributes = cropping(operation, x, strides, weights.type.shape[1:3])
     given: list[EdgeId | None] = [graph.read(x, NCHW), graph.read(weights, (3, 0, 1, 2))]
     if not is_float(operation, x, weights, y, wide=True):
