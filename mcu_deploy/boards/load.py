@@ -23,7 +23,7 @@ from mcu_deploy.boards.model import (
     SecondCore,
     Serial,
 )
-from mcu_deploy.errors import BoardError, UnknownBoardError, one_line
+from mcu_deploy.errors import BoardError, UnknownBoardError
 from mcu_deploy.files.given import is_file, is_folder
 from mcu_deploy.schema import Misfit, WrongKeys, did_you_mean
 
@@ -77,8 +77,7 @@ def _load_file(path: Path, clock: str | None = None) -> Board:
         page = resources.page("boards")
         raise BoardError(f"{path}: {wrong}. {page} says what each key means.") from None
     except Misfit as misfit:
-        place = f" [{misfit.place}]" if misfit.place else ""
-        raise BoardError(f"{path}{place}: {one_line(misfit.clause)}.") from None
+        raise BoardError(misfit.of(path)) from None
 
 
 def _host(form: HostForm, document: Document) -> Board:

@@ -168,9 +168,7 @@ def _configuration(content: Mapping[str, Any], path: Path) -> Configuration:
             _model(name, model, form, boards, path) for name, model in form.models.items()
         )
     except Misfit as misfit:
-        place = f" [{misfit.place}]" if misfit.place else ""
-        sentence = Misfit("", misfit.clause).sentence
-        raise RequestError(f"{path}{place}: {sentence}") from None
+        raise RequestError(misfit.of(path)) from None
     return Configuration(path, path.parent / form.table, thresholds, models)
 
 

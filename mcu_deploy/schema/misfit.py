@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
+
+from mcu_deploy.errors import one_line
 
 
 class Misfit(Exception):
@@ -30,6 +33,11 @@ class Misfit(Exception):
     def sentence(self) -> str:
         """The place and the clause, which ends as a sentence does."""
         return f"{self}" if self.clause.endswith(("?", ".", "!")) else f"{self}."
+
+    def of(self, file: Path) -> str:
+        """The sentence of a TOML file: its path, the table in brackets, and the clause."""
+        place = f" [{self.place}]" if self.place else ""
+        return f"{file}{place}: {Misfit('', one_line(self.clause)).sentence}"
 
 
 class Clause(Misfit):

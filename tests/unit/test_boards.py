@@ -311,6 +311,7 @@ def test_what_is_wrong_is_said(tmp_path: Path, old: str, new: str, expected: str
     message = _message(_own(tmp_path, (old, new)))
     assert expected in message
     assert "board.toml" in message
+    assert message.endswith((".", "?")) and not message.endswith("?.")
 
 
 def test_all_keys_that_are_missing_or_unknown_are_named_at_once(tmp_path: Path) -> None:
