@@ -26,16 +26,18 @@ def demo(
     from mcu_deploy import resources
     from mcu_deploy.api import building, profiling, running
     from mcu_deploy.api.folder import open_folder
+    from mcu_deploy.boards import load_board
     from mcu_deploy.files.samples import load_samples
 
     example = resources.examples() / "kws"
     name, reason = (board, f"{board}, as asked for") if board else _demo_board()
+    target = load_board(name)
     if not as_json:
         say(f"Keyword spotting (MLPerf Tiny, int8) on {reason}.")
     connection = running.Connection(emulator=emulator)
     with tempfile.TemporaryDirectory(prefix="mcu-deploy-") as directory:
         with working("compiling"):
-            built = building.build(example / "model.onnx", name, directory, name="kws")
+            built = building.build(example / "model.onnx", target, directory, name="kws")
         folder = open_folder(directory)
         network = built.networks[0].network
         samples = load_samples(example / "samples.npz", network.graph)

@@ -379,6 +379,11 @@ def test_the_demo_runs_on_the_host() -> None:
     assert done.stdout.count("12 of 12 values") == 8
 
 
+def test_the_demo_says_nothing_of_a_board_that_there_is_not() -> None:
+    done = call("demo", "--board", "HOST")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
 def test_the_python_api_does_what_the_commands_do(kws_build: Path, kws_dir: Path) -> None:
     import mcu_deploy
 
