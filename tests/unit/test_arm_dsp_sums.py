@@ -77,13 +77,13 @@ def test_most_scales_have_integers() -> None:
         addition.solve(
             "",
             a_call(
-                "Add",
+                op,
                 [*random.uniform(0.02, 0.1, 3)],
                 [*map(int, random.integers(-128, 128, 3))],
                 pairs,
             ),
         )
-        for _ in range(12)
+        for op in ("Add", "Sub") * 6
     ]
     assert sum(s is not None for s in solved) >= 11
 

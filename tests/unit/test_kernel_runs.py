@@ -37,7 +37,9 @@ _MOST_MACS = 300_000
 def _model(family: str, path: Path, every: int) -> Path:
     module = importlib.import_module(family)
     build = getattr(module, "model", None) or importlib.import_module("arm_dsp_convolutions").model
-    found: Path = build(list(module.TAKEN)[::every], path)
+    cases = list(module.TAKEN)
+    more = [case for case in getattr(module, "ENDS", ()) if case not in cases[::every]]
+    found: Path = build([*cases[::every], *more], path)
     return found
 
 
