@@ -62,6 +62,11 @@ PADDED_AVERAGES = (
     Pool("AveragePool", 20, (21,), (5,), (2,), zeros=(-128, -128), pads=(2, 2)),
     Pool("AveragePool", 8, (6, 7), (3, 3), (2, 3), zeros=(-9, 40), ceil_mode=1),
 )  # fmt: skip
+# Channels behind whole words.
+ENDS = (
+    Pool("MaxPool", 17, (6, 5), (2, 2), (2, 2), zeros=(0, 0)),
+    Pool("MaxPool", 35, (5, 5), (3, 3), (1, 2), zeros=(9, 9), dtype="uint8", pads=_ONE, batch=2),
+)
 TAKEN = (
     ODD,
     EVEN,
@@ -94,8 +99,7 @@ TAKEN = (
     Pool("MaxPool", 5, (5, 4), (2, 2), (2, 2), zeros=(0, 0), dtype="uint8"),
     Pool("MaxPool", 7, (5, 5), (3, 3), (2, 2), zeros=(0, 0), pads=_ONE),
     Pool("MaxPool", 15, (4, 5), (2, 3), (1, 2), zeros=(-3, -3), batch=2),
-    Pool("MaxPool", 17, (6, 5), (2, 2), (2, 2), zeros=(0, 0)),
-    Pool("MaxPool", 35, (5, 5), (3, 3), (1, 2), zeros=(9, 9), dtype="uint8", pads=_ONE, batch=2),
+    *ENDS,
     Pool("MaxPool", 30, (9, 4), (9, 4), zeros=(0, 0)),
 )
 _BY = "it takes channels by 4, of maxima 4 and more, and there are"
