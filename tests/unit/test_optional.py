@@ -12,7 +12,7 @@ from substitution_cases import applied, ops
 
 from mcu_deploy import interpreter
 from mcu_deploy.ir import view_of_all
-from mcu_deploy.passes import activations, identities, optional
+from mcu_deploy.passes import activations, gemm, identities, optional
 
 PROPERTY = dear(60)
 
@@ -110,6 +110,15 @@ def test_transposes_stay_where_their_tensors_are_read_elsewhere() -> None:
     once = net.op("Transpose", [net.input(2, 3)], (3, 2))
     graph = net.finish(net.op("Transpose", [once], (2, 3)), once)
     assert ops(applied(graph, "merge_transposes")) == ["Transpose", "Transpose"]
+
+
+def test_a_product_of_more_axes_is_no_gemm() -> None:
+    net = Net()
+    weights = net.constant(np.ones((3, 4), np.float32))
+    product = net.op("MatMul", [net.input(1, 2, 3), weights], (1, 2, 4))
+    bias = net.constant(np.ones(4, np.float32))
+    graph = net.finish(net.op("Add", [product, bias], (1, 2, 4)))
+    assert ops(gemm.fuse(graph)) == ["MatMul", "Add"]
 
 
 def test_an_identity_between_two_outputs_stays() -> None:

@@ -76,7 +76,11 @@ def test_a_context_is_told_of_every_network(kws_dir: Path) -> None:
         assert diary.entries[4:] == ["before unload 1", "after unload 1"]
         with pytest.raises(UsageError, match="no network 1"):
             session.unload_network(1)
-    assert diary.entries[6:] == ["before unload 2", "after unload 2"]
+        with session.loading():
+            pass
+    assert diary.entries[8:] == [
+        "before unload 3", "after unload 3", "before unload 2", "after unload 2"
+    ], "the last first"  # fmt: skip
     assert diary.options == [options], "one context for the life of the session"
 
 
@@ -214,3 +218,6 @@ def test_what_becomes_of_the_layers_is_said_as_it_is(method: str, then: str, kws
     assert line.startswith(f"The backend Failing failed in {method}. {then}")
     makers = {step.choice.workload.backend for step in network.plan.steps}
     assert makers == {"CpuRef" if method == "before_load_network" else "Failing"}
+    methods = ("before_load", "after_load", "before_unload", "after_unload")
+    told = methods.index(method.removesuffix("_network"))
+    assert len(diary.entries) == told, "it is told of nothing more"
