@@ -20,6 +20,7 @@ from mcu_deploy.boards import (
     render_linker_script,
     startup_sources,
 )
+from mcu_deploy.boards.form import PinForm
 from mcu_deploy.errors import BoardError
 
 NAMES = [board.name for board in every_board()]
@@ -118,6 +119,13 @@ def _bytes(cell: str) -> int:
 
 # FLASH->ACR of the STM32 that ship; an STM32F100 has no wait states.
 _WAIT_STATES = (0x4002_2000, 0x4002_3C00, 0x5200_2000)
+
+
+def test_a_pin_of_an_stm32_is_pulled_up_and_has_its_function() -> None:
+    steps = PinForm(0x4002_0000, 9, 7).steps()
+    assert [(s.register & 0xFF, s.mask, s.value) for s in steps] == [
+        (0x24, 0xF0, 0x70), (0x0C, 3 << 18, 1 << 18), (0x00, 3 << 18, 2 << 18)
+    ]  # fmt: skip
 
 
 def test_the_smallest_stacks(tmp_path: Path) -> None:
