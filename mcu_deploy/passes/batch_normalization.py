@@ -32,7 +32,6 @@ def _fold_one(editor: GraphEditor, norm: Node) -> None:
         or editor.sole_consumer(data) is None
         or any(p is None for p in parameters)
         or editor.type(data).dtype is not DType.FLOAT32
-        or "activation" in editor.attributes(conv.id)
     ):
         return
     weights = editor.constant(conv.inputs[1])
