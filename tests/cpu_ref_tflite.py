@@ -98,6 +98,11 @@ def model(plane: int) -> tuple[bytes, set[str]]:
     layers.add("LOGISTIC", ("x",), scale=1 / 256, zero=-128)
     layers.add("TANH", ("x",), scale=1 / 128, zero=0)
     layers.add("HARD_SWISH", ("x",))
+    layers.tensors.append(constant("resized", np.array([2 * plane, 2 * plane + 1], np.int32)))
+    layers.add(
+        "RESIZE_BILINEAR", ("x", "resized"), (1, 2 * plane, 2 * plane + 1, _CHANNELS),
+        "ResizeBilinearOptions", 0.05, 3, HalfPixelCenters=True,
+    )  # fmt: skip
     layers.add("LEAKY_RELU", ("x",), table="LeakyReluOptions", Alpha=0.1)
     layers.add("SOFTMAX", ("x",), (), "SoftmaxOptions", 1 / 256, -128, Beta=1.0)
     for word in ("MAX_POOL_2D", "AVERAGE_POOL_2D"):

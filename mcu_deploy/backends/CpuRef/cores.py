@@ -17,6 +17,7 @@ from mcu_deploy.backends.interface import Layer, Target
 from mcu_deploy.ir import DType
 from mcu_deploy.operators import interpolation
 from mcu_deploy.operators.recurrent import GATES
+from mcu_deploy.operators.tflite_resize import integer_places
 
 
 class Factors(NamedTuple):
@@ -125,6 +126,8 @@ def factor(layer: Layer, is_table: bool) -> float:
             return core.moved
         is_of_integers = y.is_quantized and interpolation.in_integers(layer.call) is not None
         return core.steps if is_of_integers else core.real
+    if op == "ResizeBilinear":
+        return core.real if integer_places(layer.call) is None else core.steps
     if op in GATES:
         return core.widened if layer.domain == "mcu" else core.products
     if op in _WHOLE:

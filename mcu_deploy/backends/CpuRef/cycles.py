@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Mapping
 
 from mcu_deploy.arithmetic import activation_bounds
-from mcu_deploy.backends.CpuRef import signal_cycles, window_cycles
+from mcu_deploy.backends.CpuRef import resize_cycles, signal_cycles, window_cycles
 from mcu_deploy.backends.CpuRef.cores import core_of, factor
 from mcu_deploy.backends.CpuRef.kernels import resizing
 from mcu_deploy.backends.CpuRef.kernels.padding import lines_of
@@ -24,7 +24,6 @@ from mcu_deploy.backends.CpuRef.kernels.variadic import picks
 from mcu_deploy.backends.interface import Layer
 from mcu_deploy.backends.kit.strides import collapse, memory_strides
 from mcu_deploy.ir import DType, TensorType
-from mcu_deploy.operators import interpolation
 from mcu_deploy.operators.recurrent import GATES
 from mcu_deploy.operators.reduction import reduced_axes
 from mcu_deploy.operators.trees import Forest, NoForest
@@ -186,7 +185,7 @@ def _padded(layer: Layer) -> float:
 def _resized(layer: Layer) -> float:
     """To the nearest element: blocks, and lines from those before them; or element by element."""
     if layer.domain == "mcu":
-        return _interpolated(layer)
+        return resize_cycles.interpolated(layer)
     found = resizing.lines_of(layer)
     if found is None:
         return _elementwise(layer)
@@ -195,23 +194,6 @@ def _resized(layer: Layer) -> float:
     each = 12.5 if found.block == 1 else _memcpy(block, 10 if block % 4 == 0 else 15, 0.9)
     copied = found.copied * _memcpy(line, 12, 0.6, _COPIED)
     return (found.count - found.copied) * found.blocks * each + copied
-
-
-def _interpolated(layer: Layer) -> float:
-    """Sums of taps: of integers by pointers that are found for all that lies behind the innermost
-    axis that is resized."""
-    y = layer.output.type
-    along = interpolation.in_integers(layer.call) if y.is_quantized else None
-    found = interpolation.taps(layer.call) if along is None else along
-    count = math.prod(taps.positions.shape[1] for taps in found.values())
-    if along is None:
-        each = 71 + 18 * count if y.is_quantized else max(8, 19 * count - 13)
-        return float(y.elements * each)
-    last = max((y.order.index(axis) for axis in along), default=-1)
-    behind = math.prod(y.physical_shape[last + 1 :])
-    end = 11 if interpolation.integer_factor(layer.call, 0) is None else 27
-    around = 8 + (7 if behind == 1 else 10) * count
-    return float(y.elements * (end + 3 * count) + y.elements / max(1, behind) * around)
 
 
 def _memcpy(size: int, call: float, byte: float, long: float = 1.0) -> float:
@@ -392,6 +374,7 @@ _FORMULAS: Mapping[str, Callable[[Layer], float]] = {
     "Gather": _gathered,
     "Pad": _padded,
     "Resize": _resized,
+    "ResizeBilinear": resize_cycles.bilinear,
     "TreeEnsemble": _trees,
     **signal_cycles.FORMULAS,
 }
