@@ -132,7 +132,7 @@ def factor(layer: Layer, is_table: bool) -> float:
         return core.widened if layer.domain == "mcu" else core.products
     if op in _WHOLE:
         return core.whole
-    if layer.domain == "tflite" and (op in _WIDE or op.startswith(("Reduce", "ResizeB"))):
+    if layer.domain == "tflite" and (op in _WIDE or op.startswith("Reduce")):
         return core.wide if op in _WIDE else core.steps
     if y.is_quantized and op in ("ReduceMean", "ReduceSum"):
         return core.widened

@@ -67,9 +67,7 @@ _ELEMENT: Mapping[str, float | tuple[float, float]] = {
 _TABLE = 8
 _OTHER = 10
 # What TFLite's arithmetic takes, where that is not a table.
-_TFLITE = {
-    "Add": 46, "Sub": 46, "SquaredDifference": 49, "Mul": 30, "Div": 378, "ResizeBilinear": 42
-}  # fmt: skip
+_TFLITE = {"Add": 46, "Sub": 46, "SquaredDifference": 49, "Mul": 30, "Div": 378}
 # Of integers that stand for themselves, what 64 bits of them take more, and a simple operation of
 # float64, which the C library computes.
 _INTEGER = {"Div": 19, "Mod": 23, "Sign": 12, "Max": 11, "Min": 11, "Where": 15, "Clip": 12}
@@ -224,6 +222,10 @@ def _gathered(layer: Layer) -> float:
     return y.elements * (16.6 if x.dtype.bytes > 1 else 19.6)
 
 
+def _gathered_elements(layer: Layer) -> float:
+    return layer.output.type.elements * 21
+
+
 def _scattered(layer: Layer) -> float:
     x, indices, updates = (layer.input(k).type for k in range(3))
     copy = _COPIED * x.bytes
@@ -366,7 +368,7 @@ _FORMULAS: Mapping[str, Callable[[Layer], float]] = {
     **dict.fromkeys(_REDUCED, _reduced),
     **dict.fromkeys(("Softmax", "Softmax16", "LogSoftmax"), _softmax),
     **dict.fromkeys(("ScatterND", "ScatterElements", "Scatter"), _scattered),
-    **dict.fromkeys(("GatherElements", "GatherND"), lambda y: y.output.type.elements * 21),
+    **dict.fromkeys(("GatherElements", "GatherND"), _gathered_elements),
     **dict.fromkeys(("CumSum", "CumProd"), _cumulated),
     **dict.fromkeys(("Cast", "CastLike"), _cast),
     "LayerNormalization": _normalized,

@@ -8,12 +8,14 @@ from mcu_deploy.backends.CpuRef.cores import core_of
 from mcu_deploy.backends.interface import Layer
 from mcu_deploy.operators import interpolation
 
-_OF_FOUR = 35.5  # an element of TFLite's bilinear one
+# An element of TFLite's bilinear one, by its bytes.
+_OF_FOUR = {1: 35.5, 2: 47}
 
 
 def bilinear(layer: Layer) -> float:
     """TFLite's, of integers."""
-    return _OF_FOUR * layer.output.type.elements
+    y = layer.output.type
+    return _OF_FOUR[y.dtype.bytes] * y.elements
 
 
 def interpolated(layer: Layer) -> float:
