@@ -114,6 +114,40 @@ def test_an_lstm_of_tflite_takes_what_it_is_priced_at(board: str, tmp_path: Path
         assert validate(built, path.with_suffix(".npz")).passed
 
 
+@pytest.mark.parametrize("board", first(["nucleo_g0b1re", "mps2-an385"]))
+def test_small_layers_and_large_windows_take_what_they_are_priced_at(
+    board: str, tmp_path: Path
+) -> None:
+    made, how = LayersModel(), Quantized(0.05, 3)
+    for channels, filters, group, size, kernel in (
+        (4, 4, 2, 1, 1), (8, 8, 4, 4, 1), (64, 64, 32, 1, 1), (16, 16, 4, 6, 3), (8, 16, 8, 8, 3)
+    ):  # fmt: skip
+        weights = np.random.default_rng(0).integers(
+            -90, 90, (filters, channels // group, kernel, kernel), np.int8
+        )
+        w = made.dequantized(made.constant(weights), 0.0137, 0, "int8")
+        x = made.input((1, channels, size, size), how)
+        y = made.node("Conv", [x, w], group=group, pads=[kernel // 2] * 4)
+        made.output(made.quantized(y, how._replace(scale=0.9)), how._replace(scale=0.9))
+    for op, channels, kernel in (("MaxPool", 2, 5), ("MaxPool", 8, 5), ("AveragePool", 8, 3)):
+        x = made.input((1, channels, 9, 9), how)
+        y = made.node(op, [x], kernel_shape=[kernel] * 2, pads=[kernel // 2] * 4)
+        out = how if op == "MaxPool" else how._replace(scale=0.07)
+        made.output(made.quantized(y, out), out)
+    path, options = made.save(tmp_path / "layers.onnx"), Options(optimize_for="speed")
+    built = build(path, board, tmp_path / "build", options=options)
+    counts = profile(built.directory).layers
+    layers = [
+        (layer, counted)
+        for layer, counted in zip(built.report.layers, counts, strict=True)
+        if layer.op in ("Conv", "MaxPool", "AveragePool")
+    ]
+    assert {layer.backend for layer, _ in layers} == {"ArmMul"}
+    for layer, counted in layers:
+        assert layer.cost is not None and counted.time is not None
+        assert abs(layer.cost.value / counted.time.cycles - 1) < 0.18, layer.name
+
+
 def _dense(path: Path) -> Path:
     """Layers of rows, taps and filters that leave a rest, with large weights and small ones, of one
     scale and of one for each filter, as a product, a product with a bias and a convolution."""

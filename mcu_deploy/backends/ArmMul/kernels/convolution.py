@@ -47,6 +47,7 @@ class _Cycles(NamedTuple):
     run: float | None
     filter: float
     late: float
+    output: float
     wide: float
     in_float: float
     word: float
@@ -63,8 +64,8 @@ class _Code(NamedTuple):
     windows: int
 
 
-_M3 = _Cycles({2: 35, 3: 48, 4: 60, 8: 109}, None, 115, 78, 0, 308, 11.7, 16, 224)
-_M0_PLUS = _Cycles({2: 75, 3: 67, 4: 85, 8: 140}, 68, 179, 96, 53, 410, 14.8, 26, 990)
+_M3 = _Cycles({2: 35, 3: 48, 4: 60, 8: 109}, None, 60, 78, 9.4, 0, 308, 14.8, 16, 100)
+_M0_PLUS = _Cycles({2: 75, 3: 67, 4: 85, 8: 140}, 68, 63, 96, 26, 53, 410, 18.7, 35, 160)
 _M3_CODE = _Code(1110, 180, 160, 400)
 _M0_PLUS_CODE = _Code(1460, 160, 210, 490)
 
@@ -189,7 +190,8 @@ class _Kernel:
     def _work(self) -> RunCost:
         of, stream = self.model, self.stream
         sixes = self.layer.pixels // self.pixels * -(-self.pixels // PIXELS)
-        unsolved, wide = self.rounding.unsolved, of.wide if self.rounding.is_wide else 0
+        unsolved = self.rounding.unsolved
+        output = of.output + (of.wide if self.rounding.is_wide else 0)
         taps = 0 if self.is_of_pixels else math.prod(self.window.kernel)
         a_six = (
             sum(of.steps[step] * count for step, count in stream.sums.items())
@@ -197,7 +199,7 @@ class _Kernel:
             + self.rounding.late_sums * of.late
             + self.groups * (3 * self.taps * of.word + 3 * taps * of.window) + of.group
         )  # fmt: skip
-        outputs = len(self.weights) * wide + unsolved * unsolved_cycles(self.node, of.in_float)
+        outputs = len(self.weights) * output + unsolved * unsolved_cycles(self.node, of.in_float)
         cycles: float = sixes * a_six + self.layer.pixels * outputs
         loads = sixes * (stream.values.size + 3 * len(self.weights)) + self.layer.pixels * unsolved
         return RunCost(cycles, loads)

@@ -23,18 +23,19 @@ _MOST_TAPS = 25  # which are written out
 
 
 class _Model(NamedTuple):
-    """Cycles of a pixel, an output and each tap but its first; bytes of the function and of a tap.
-    Counted in QEMU."""
+    """Cycles of a pixel, and of so many for each tap where their places find no registers; of an
+    output and each tap but its first; bytes of the function and of a tap. Counted in QEMU."""
 
     pixel: float
+    place: float
     output: float
     tap: float
     code: int
     tap_code: int
 
 
-_M3 = _Model(31, 1.6, 5.9, 120, 18)
-_M0_PLUS = _Model(41, 1.5, 6.8, 140, 20)
+_M3 = _Model(31, 0, 1.6, 5.9, 120, 18)
+_M0_PLUS = _Model(41, 6.4, 1.5, 6.8, 140, 20)
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -58,7 +59,8 @@ def _proposal(view: SubgraphView, node: Layer, pool: Pool) -> Proposal:
         stride=window.strides, pad=window.begin, input=window.input, output=window.output,
         ctype=y.dtype.c_type, low=bounds[0], high=bounds[1], is_clamped=bounds != y.dtype.range,
     )  # fmt: skip
-    cycles = pool.pixels * (of.pixel + pool.channels * (of.output + (pool.taps - 1) * of.tap))
+    pixel = max(of.pixel, of.place * pool.taps) if pool.channels > 1 else of.pixel
+    cycles = pool.pixels * (pixel + pool.channels * (of.output + (pool.taps - 1) * of.tap))
     reads = overlap.nested(pool.starts, np.arange(pool.channels))
     return proposal(
         view, node, f"{pool.stem}_{y.dtype.value}", body, lambda layer: signature(layer, ()),
