@@ -1,5 +1,5 @@
-"""Maxima of 8 bits over windows that leave the input: what is outside of it is read at its edge,
-which each window has in it, too, so no tap asks where it is."""
+"""Maxima of 8 bits over windows, whose taps are written out. What is outside of the input is read
+at its edge, which each window has in it, too, so no tap asks where it is."""
 
 from __future__ import annotations
 
@@ -43,8 +43,6 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     pool = read(opened(node), by=1)
     if isinstance(pool, str):
         return pool
-    if not pool.window.padded:
-        return "all of its windows lie in the input, where no tap asks either"
     if pool.taps > _MOST_TAPS:
         return f"it writes out windows of {_MOST_TAPS} elements at most, not {pool.taps}"
     return [_proposal(view, node, pool)]
