@@ -121,6 +121,7 @@ def _proposal(view: SubgraphView, node: Layer, lstm: QuantizedLstm, stream: _Str
 
 def _body(node: Layer, lstm: QuantizedLstm) -> str:
     step, sequence = lstm.strides
+    unit = "n" if lstm.hidden > 1 else "0"
     gates = [
         [
             multiplied(f"(int32_t)(sums[{at + n}] + start[{at + n}])", factor)
@@ -129,11 +130,11 @@ def _body(node: Layer, lstm: QuantizedLstm) -> str:
         for n, gate in enumerate(lstm.gates)
     ]
     return KIT.render(
-        "lstm.c.j2", **vars(lstm), step=step, sequence=sequence, sums=gates,
+        "lstm.c.j2", **vars(lstm), unit=unit, step=step, sequence=sequence, sums=gates,
         zero=scalar(node.output.type)[1] * 0x10001 & 0xFFFFFFFF,
         words=rows.row_bytes(lstm.inputs) // 4, hidden_words=rows.row_bytes(lstm.hidden) // 4,
         pairs=rows.row_pairs(node.input(0).type).stem,
-        kept=multiplied("forget * c[n]", lstm.forget),
+        kept=multiplied(f"forget * c[{unit}]", lstm.forget),
         added=multiplied("input * cell", lstm.update),
         scaled=multiplied("bent * output", lstm.result), element=saturated(node, "scaled"),
     )  # fmt: skip
