@@ -93,7 +93,7 @@ def test_convolutions_give_the_oracles_bits_of_all_sums(
     _check(network, [image.reshape(-1)], tmp_path)
 
 
-@pytest.mark.parametrize("is_armv6m", [False, True])
+@pytest.mark.parametrize("is_armv6m", first([False, True]))
 def test_groups_and_batches_give_the_oracles_bits(
     is_armv6m: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,7 +195,7 @@ def test_softmax_gives_the_oracles_bits(tmp_path: Path) -> None:
         _check(network, sample, folder)
 
 
-@pytest.mark.parametrize("case", first(LSTMS, 2))
+@pytest.mark.parametrize("case", first(LSTMS))
 def test_an_lstm_of_tflite_gives_the_oracles_bits(case: Lstm, tmp_path: Path) -> None:
     network = _compiled(path := lstm_model(case, tmp_path))
     assert {step.choice.workload.backend for step in network.plan.steps} == {"ArmMul"}

@@ -197,9 +197,6 @@ def test_sizes_that_do_not_fit_since_the_file_leaves_them_open_are_no_damage(pat
         (_one("MAX_POOL_2D", [Tensor(name, (1, 4, 4, 1)) for name in "xy"], table="Pool2DOptions",
               options={"FilterHeight": 257, "FilterWidth": 1, "StrideH": 1, "StrideW": 1}),
          "slides over 4"),
-        (_one("CONV_2D", [Tensor("x", (2, 4, 4, 1)), Tensor("y", (2, 4, 4, 1)),
-                          constant("w", np.ones((1, 1, 1, 1), np.int8), [0.5])], ("x", "w"),
-              "Conv2DOptions", {"StrideH": 1, "StrideW": 1}), "a batch of several"),
     ],
 )  # fmt: skip
 def test_what_breaks_the_rules_is_told(path: Path, content: bytes, word: str) -> None:

@@ -149,7 +149,7 @@ def _round_inside(pool: Pool) -> Rounding | str:
 
 def _tested(shift: int) -> list[int]:
     """Margins: TST has eight neighbouring bits."""
-    return [(1 << shift >> 9) - more for more in range(7)]
+    return [(1 << shift) >> (9 - more) for more in range(7)]
 
 
 def settled(
