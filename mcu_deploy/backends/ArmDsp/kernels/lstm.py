@@ -15,15 +15,14 @@ import numpy as np
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.arithmetic.tflite import scalar
 from mcu_deploy.backends.ArmDsp.workloads import proposal
-from mcu_deploy.backends.interface import Constant, InPlace, Layer, Proposal, SubgraphView
+from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.dsp import sigmoid
 from mcu_deploy.backends.isa.dsp.rounding import round_by_numbers
 from mcu_deploy.backends.isa.dsp.tile import multiply_row, pairs, take_apart
 from mcu_deploy.backends.isa.dsp.widening import Row, widen_row
 from mcu_deploy.backends.isa.kept import counted, move
-from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.zero_points import folded_bias
+from mcu_deploy.backends.kit import lstm as kit_lstm
 from mcu_deploy.backends.quantized.dense import LANES, leave, weights_refusal, words
 from mcu_deploy.backends.quantized.loops import loop_bytes
 from mcu_deploy.backends.quantized.requantization import reach
@@ -36,7 +35,6 @@ from mcu_deploy.operators.tflite_lstm import (
     Factor,
     QuantizedLstm,
     quantized_lstm,
-    weights,
 )
 
 OPERATORS = ("tflite::UnidirectionalSequenceLstm",)
@@ -46,8 +44,8 @@ _BLOCK_BYTES = 2 * _TAPS
 _MOST_UNROLLED = (8, 2)  # blocks, of two forms
 _MOST_ELEMENTS = 4095  # of input and hidden state, which offsets and MOVW reach
 
-# Of each gate, of x and of the hidden state: what `_parts` gives.
-_Gates = Sequence[Sequence[tuple[Array, Array | None, str]]]
+# Of each gate, over x and over the hidden state.
+_Gates = Sequence[Sequence[kit_lstm.GateSum]]
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -55,7 +53,7 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     if any(o is None or o.constant is None for o in node.inputs[1:]):
         return "its weights are computed at run time"
     lstm = quantized_lstm(node.call)
-    parts = [_parts(node, gate) for gate in range(4)]
+    parts = [kit_lstm.gate_sums(node, gate) for gate in range(4)]
     if reason := _refusal(node, lstm, parts):
         return reason
     stream = pack(lstm, parts)
@@ -73,20 +71,9 @@ def _proposal(
     stem, scratch = f"lstm_{lstm.inputs}x{lstm.hidden}_int8_dsp", _activation_bytes(lstm)
     return proposal(
         view.part([node.node.id]), node.target, stem, code, [Constant("weights", stream)], "lstm",
-        macs=node.macs, scratch_bytes=scratch + 2 * lstm.hidden, in_place=_in_place(node, lstm),
+        macs=node.macs, scratch_bytes=scratch + 2 * lstm.hidden,
+        in_place=kit_lstm.in_place(node, lstm),
     )  # fmt: skip
-
-
-def _parts(layer: Layer, gate: int) -> tuple[tuple[Array, Array | None, str], ...]:
-    """Of a gate the weights of x and those of the hidden state, [unit, tap], what their sums start
-    from with the zero point in it, and why they have no such, a clause."""
-    w, r, bias = (layer.input(index).constant for index in weights(gate))
-    assert w is not None
-    assert r is not None
-    return (
-        (w, *folded_bias(bias, w, layer.input(0).type)),
-        (r, *folded_bias(None, r, layer.output.type)),
-    )
 
 
 def _refusal(layer: Layer, lstm: QuantizedLstm, parts: _Gates) -> str:
@@ -118,17 +105,9 @@ def _activation_bytes(lstm: QuantizedLstm) -> int:
     return _BLOCK_BYTES * (_blocks(lstm.inputs) + _blocks(lstm.hidden))
 
 
-def _in_place(layer: Layer, lstm: QuantizedLstm) -> tuple[InPlace, ...]:
-    """A step of the output is written when that of the input has been read."""
-    step, sequence = lstm.strides
-    first = overlap.strided((lstm.batch, lstm.steps), (sequence, step))
-    demand = overlap.distance((first + 1) * lstm.hidden, first * lstm.inputs)
-    return overlap.fact(layer, 0, demand)
-
-
 def _by_units(parts: _Gates, source: int) -> Array:
     """Weights of x or of the hidden state, those of the gates of a unit behind each other."""
-    matrices = np.stack([gate[source][0] for gate in parts], axis=1).astype(np.int64)
+    matrices = np.stack([gate[source].weights for gate in parts], axis=1).astype(np.int64)
     return matrices.reshape(-1, matrices.shape[-1])
 
 
@@ -137,7 +116,7 @@ def pack(lstm: QuantizedLstm, parts: _Gates) -> Array:
     the hidden state, what the four sums start from, and block after block four taps of each."""
     units = []
     for source in (0, 1):
-        bias = [start for gate in parts if (start := gate[source][1]) is not None]
+        bias = [start for gate in parts if (start := gate[source].start) is not None]
         starts = np.stack(bias, axis=1).astype(np.int64) * ([1, LANES] * 2)
         starts[:, 1::2] += starts[:, ::2]
         units += [starts.astype(np.int32).view(np.uint32), words(_by_units(parts, source), _TAPS)]

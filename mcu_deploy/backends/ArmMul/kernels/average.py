@@ -182,10 +182,8 @@ class _Kernel:
     def _cycles(self, of: _Model) -> float:
         pool, rounding = self.pool, self.rounding
         again = rounding.again * of.in_float
-        output, tap = (
-            of.output + self.is_wide * of.wide,
-            again + of.tap + pool.is_signed * of.signed,
-        )
+        output = of.output + self.is_wide * of.wide
+        tap = of.tap + pool.is_signed * of.signed + again
         turns = pool.runs[0] * of.turn if pool.runs[0] > _FEW else 0
         whole = pool.pixels * (output + pool.taps * tap + turns)
         if not pool.window.padded:

@@ -19,19 +19,18 @@ from mcu_deploy.backends.ArmMul.rounding import is_armv6m
 from mcu_deploy.backends.ArmMul.workloads import KIT, RunCost, proposal
 from mcu_deploy.backends.interface import (
     Constant,
-    InPlace,
     Layer,
     LayoutRule,
     Proposal,
     SubgraphView,
 )
-from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.kit import lstm as kit_lstm
 from mcu_deploy.backends.kit.arguments import signature
 from mcu_deploy.backends.kit.c_functions import CLAMP, LSTM, MULTIPLY
-from mcu_deploy.backends.kit.requantization import multiplied, saturated
+from mcu_deploy.backends.kit.loops import counter, plus
+from mcu_deploy.backends.kit.requantization import multiplied
 from mcu_deploy.backends.kit.stems import stem
-from mcu_deploy.backends.kit.zero_points import folded_bias
-from mcu_deploy.operators.tflite_lstm import QuantizedLstm, quantized_lstm, sigmoid_table, weights
+from mcu_deploy.operators.tflite_lstm import QuantizedLstm, quantized_lstm, sigmoid_table
 
 OPERATORS = ("tflite::UnidirectionalSequenceLstm",)
 
@@ -76,18 +75,15 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
 def pack(layer: Layer) -> _Stream | str:
     """What the kernel reads; or why it cannot, a clause."""
     streams, starts, cycles = [], [], 0.0
-    for part, x in enumerate((layer.input(0).type, layer.output.type)):
-        matrices, begins = [], []
-        for gate in range(_GATES):
-            *indices, bias = weights(gate)
-            matrix = layer.input(indices[part]).value.astype(np.int64)
-            given = None if part else layer.input(bias).constant
-            begin, reason = folded_bias(given, matrix, x)
-            if begin is None:
-                return reason
-            matrices.append(matrix)
-            begins.append(begin)
-        units = np.stack(matrices, axis=1)
+    gates = [kit_lstm.gate_sums(layer, gate) for gate in range(_GATES)]
+    for source in (0, 1):  # over the input, over the hidden state
+        sums = [pair[source] for pair in gates]
+        units = np.stack([of.weights for of in sums], axis=1).astype(np.int64)
+        begins = []
+        for of in sums:
+            if of.start is None:
+                return of.reason
+            begins.append(of.start)
         packed = rows.pack(units.reshape(-1, units.shape[-1]))
         streams.append(packed.groups)
         cycles += packed.cycles(layer.target)
@@ -115,13 +111,13 @@ def _proposal(view: SubgraphView, node: Layer, lstm: QuantizedLstm, stream: _Str
         code={body: of.code}, title="lstm", layout=LayoutRule.NATURAL,
         helpers=(MULTIPLY, CLAMP, *LSTM, pairs, sums),
         scratch_bytes=sum(map(rows.row_bytes, sizes)) + 2 * lstm.hidden,
-        in_place=_in_place(node, lstm),
+        in_place=kit_lstm.in_place(node, lstm),
     )  # fmt: skip
 
 
 def _body(node: Layer, lstm: QuantizedLstm) -> str:
     step, sequence = lstm.strides
-    unit = "n" if lstm.hidden > 1 else "0"
+    unit = plus(counter("n", lstm.hidden))
     gates = [
         [
             multiplied(f"(int32_t)(sums[{at + n}] + start[{at + n}])", factor)
@@ -130,19 +126,9 @@ def _body(node: Layer, lstm: QuantizedLstm) -> str:
         for n, gate in enumerate(lstm.gates)
     ]
     return KIT.render(
-        "lstm.c.j2", **vars(lstm), unit=unit, step=step, sequence=sequence, sums=gates,
+        "lstm.c.j2", **vars(lstm), step=step, sequence=sequence, sums=gates,
         zero=scalar(node.output.type)[1] * 0x10001 & 0xFFFFFFFF,
         words=rows.row_bytes(lstm.inputs) // 4, hidden_words=rows.row_bytes(lstm.hidden) // 4,
         pairs=rows.row_pairs(node.input(0).type).stem,
-        kept=multiplied(f"forget * c[{unit}]", lstm.forget),
-        added=multiplied("input * cell", lstm.update),
-        scaled=multiplied("bent * output", lstm.result), element=saturated(node, "scaled"),
+        end=kit_lstm.unit_end(node, lstm, unit, "to"),
     )  # fmt: skip
-
-
-def _in_place(layer: Layer, lstm: QuantizedLstm) -> tuple[InPlace, ...]:
-    """A step of the output is written when that of the input has been read."""
-    step, sequence = lstm.strides
-    first = overlap.strided((lstm.batch, lstm.steps), (sequence, step))
-    demand = overlap.distance((first + 1) * lstm.hidden, first * lstm.inputs)
-    return overlap.fact(layer, 0, demand)

@@ -9,15 +9,13 @@ from mcu_deploy.arithmetic.tflite import scalar
 from mcu_deploy.backends.CpuRef.kernels import recurrent
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, call, render
 from mcu_deploy.backends.floats.recurrent import supports
-from mcu_deploy.backends.interface import YES, Constant, InPlace, Layer, Support, Workload, no
-from mcu_deploy.backends.kit import overlap
+from mcu_deploy.backends.interface import YES, Constant, Layer, Support, Workload, no
+from mcu_deploy.backends.kit import lstm as kit_lstm
 from mcu_deploy.backends.kit.arguments import signature
 from mcu_deploy.backends.kit.c_functions import CLAMP, LSTM, MULTIPLY
 from mcu_deploy.backends.kit.loops import counter, plus, times
-from mcu_deploy.backends.kit.requantization import multiplied, saturated
 from mcu_deploy.backends.kit.stems import stem
-from mcu_deploy.backends.kit.zero_points import folded_bias
-from mcu_deploy.operators.tflite_lstm import QuantizedLstm, quantized_lstm, sigmoid_table, weights
+from mcu_deploy.operators.tflite_lstm import QuantizedLstm, quantized_lstm, sigmoid_table
 
 
 def _supports(layer: Layer) -> Support:
@@ -26,36 +24,25 @@ def _supports(layer: Layer) -> Support:
     if layer.input(0).constant is not None:
         return no("its input is a constant")
     for gate in range(4):
-        for _, reason in _sums(layer, gate):
-            if reason:
-                return no(reason)
+        for of in kit_lstm.gate_sums(layer, gate):
+            if of.reason:
+                return no(of.reason)
     return YES
-
-
-def _matrices(layer: Layer, gate: int) -> tuple[Array, Array]:
-    """The weights of the input and of the hidden state, (hidden, inputs) and (hidden, hidden)."""
-    w, r, _ = (layer.input(index).value for index in weights(gate))
-    return w, r
-
-
-def _sums(layer: Layer, gate: int) -> tuple[tuple[Array | None, str], ...]:
-    """What the two sums of each unit start from, over the input and over the hidden state."""
-    w, r = _matrices(layer, gate)
-    bias = layer.input(weights(gate)[2]).constant
-    return folded_bias(bias, w, layer.input(0).type), folded_bias(None, r, layer.output.type)
 
 
 def _offsets(layer: Layer, gate: int) -> Array:
     """What the two sums of each unit start from, (hidden, 2)."""
-    return np.stack([start for start, _ in _sums(layer, gate) if start is not None], axis=1)
+    sums = kit_lstm.gate_sums(layer, gate)
+    return np.stack([of.start for of in sums if of.start is not None], axis=1)
 
 
 def _create(layer: Layer) -> Workload:
     lstm = quantized_lstm(layer.call)
     n = counter("n", lstm.hidden)
     factors, left = _factors(lstm)
+    matrices = [[of.weights for of in kit_lstm.gate_sums(layer, g)] for g in range(4)]
     constants = (
-        Constant("weights", _joined([np.hstack(_matrices(layer, g)) for g in range(4)]), 1),
+        Constant("weights", _joined([np.hstack(pair) for pair in matrices]), 1),
         Constant("bias", _joined([_offsets(layer, g) for g in range(4)])),
         Constant("factors", factors),
         Constant("sigmoid", sigmoid_table()),
@@ -66,26 +53,13 @@ def _create(layer: Layer) -> Workload:
         n=n,
         left=left,
         zero_point=scalar(layer.output.type)[1],
-        kept=multiplied(f"forget * c[{plus(n)}]", lstm.forget),
-        added=multiplied("input * cell", lstm.update),
-        scaled=multiplied("bent * output", lstm.result),
-        element=saturated(layer, "scaled"),
-        clip=lstm.clip,
-        tanh=lstm.tanh,
+        end=kit_lstm.unit_end(layer, lstm, plus(n), "h"),
     )
     return call(
         stem("lstm", "int8", lstm.inputs, lstm.hidden), body,
         signature(layer, constants).scratch("int16_t"), (MULTIPLY, CLAMP, *LSTM),
-        ("string.h",), _in_place(layer, lstm), scratch_bytes=11 * lstm.hidden,
+        ("string.h",), kit_lstm.in_place(layer, lstm), scratch_bytes=11 * lstm.hidden,
     )  # fmt: skip
-
-
-def _in_place(layer: Layer, lstm: QuantizedLstm) -> tuple[InPlace, ...]:
-    """A step of the output is written when that of the input has been read."""
-    step, sequence = lstm.strides
-    first = overlap.strided((lstm.batch, lstm.steps), (sequence, step))
-    demand = overlap.distance((first + 1) * lstm.hidden, first * lstm.inputs)
-    return overlap.fact(layer, 0, demand)
 
 
 def _joined(parts: list[Array]) -> Array:
