@@ -66,7 +66,7 @@ def slice_steps(call: Call) -> list[int]:
 
 
 def _slice(call: Call) -> list[Array]:
-    return [call.value(0)[np.ix_(*slice_ranges(call))]]
+    return [_cut(call.value(0), slice_ranges(call))]
 
 
 def split_ranges(call: Call) -> tuple[tuple[range, ...], ...]:
@@ -82,7 +82,13 @@ def split_ranges(call: Call) -> tuple[tuple[range, ...], ...]:
 
 
 def _split(call: Call) -> list[Array]:
-    return [call.value(0)[np.ix_(*ranges)] for ranges in split_ranges(call)]
+    return [_cut(call.value(0), ranges) for ranges in split_ranges(call)]
+
+
+def _cut(value: Array, ranges: Sequence[range]) -> Array:
+    # A slice that ends at -1 would end at the last element.
+    ends = [r.stop if r.stop >= 0 else None for r in ranges]
+    return value[tuple(slice(r.start, end, r.step) for r, end in zip(ranges, ends, strict=True))]
 
 
 def gather_indices(call: Call) -> Array:
