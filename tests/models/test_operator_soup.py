@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from operators.lab import Array, Case, build_on_host, compile_case, relative_error, run_built
+from operators.lab import Array, Case, build_on_host, compile_case, relative_error, run_turns
 from sanitizers import SANITIZED
 
 from mcu_deploy import interpreter
@@ -32,8 +32,8 @@ def test_oracle_and_host_agree_with_onnxruntime(models_dir: Path, tmp_path: Path
     samples = [(data["in0"][k], data["in1"][k]) for k in range(SAMPLES)]
     network = compile_case(Case("soup", model, samples[0]), tmp_path, 0)
     program = build_on_host([network], tmp_path, SANITIZED)
-    for k, inputs in enumerate(samples):
-        ((status, device),) = run_built(program, [network], [inputs])
+    turns = run_turns(program, [network], [[inputs] for inputs in samples])
+    for k, (inputs, ((status, device),)) in enumerate(zip(samples, turns, strict=True)):
         assert status == 0
         oracle = interpreter.run(network.graph, list(inputs))
         for who, outputs in (("oracle", oracle), ("host", device)):

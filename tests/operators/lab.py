@@ -7,6 +7,7 @@ Many networks go into one C file and one process, since a compiler call for each
 from __future__ import annotations
 
 import functools
+import io
 import re
 import subprocess
 import tempfile
@@ -137,36 +138,47 @@ _MAIN = """
 #include <stdio.h>
 #include <stdlib.h>
 static const mcu_model_t *const models[] = {%s};
-int main(void) {
-    for (size_t m = 0; m < sizeof models / sizeof models[0]; m++) {
-        const mcu_model_t *model = models[m];
-        mcu_instance_t instance;
-        DLTensor inputs[MCU_MAX_TENSORS];
-        DLTensor outputs[MCU_MAX_TENSORS];
-        /* exactly as large as the model says, so that the sanitizer sees a byte too many */
-        void *workspace = NULL;
-        if (posix_memalign(&workspace, model->workspace_alignment, model->workspace_size) != 0 ||
-            mcu_instance_init(&instance, model, workspace, model->workspace_size) != MCU_OK) {
-            return 2;
+static int run(const mcu_model_t *model) {
+    mcu_instance_t instance;
+    DLTensor inputs[MCU_MAX_TENSORS];
+    DLTensor outputs[MCU_MAX_TENSORS];
+    /* exactly as large as the model says, so that the sanitizer sees a byte too many */
+    void *workspace = NULL;
+    if (posix_memalign(&workspace, model->workspace_alignment, model->workspace_size) != 0 ||
+        mcu_instance_init(&instance, model, workspace, model->workspace_size) != MCU_OK) {
+        return 2;
+    }
+    for (uint32_t i = 0; i < model->num_input_tensors; i++) {
+        mcu_instance_input(&instance, i, &inputs[i]);
+        const size_t bytes = model->inputs[i].place.bytes;
+        if (fread(inputs[i].data, 1, bytes, stdin) != bytes) {
+            return 3;
         }
-        for (uint32_t i = 0; i < model->num_input_tensors; i++) {
-            mcu_instance_input(&instance, i, &inputs[i]);
-            const size_t bytes = model->inputs[i].place.bytes;
-            if (fread(inputs[i].data, 1, bytes, stdin) != bytes) {
-                return 3;
+    }
+    for (uint32_t i = 0; i < model->num_output_tensors; i++) {
+        mcu_instance_output(&instance, i, &outputs[i]);
+    }
+    const int32_t status = mcu_instance_run(&instance, inputs, model->num_input_tensors,
+                                            outputs, model->num_output_tensors);
+    fwrite(&status, sizeof status, 1, stdout);
+    for (uint32_t i = 0; i < model->num_output_tensors; i++) {
+        fwrite(outputs[i].data, 1, model->outputs[i].place.bytes, stdout);
+    }
+    free(workspace);
+    return 0;
+}
+int main(void) {
+    int next = EOF;
+    do {
+        (void)ungetc(next, stdin);
+        for (size_t m = 0; m < sizeof models / sizeof models[0]; m++) {
+            const int failed = run(models[m]);
+            if (failed != 0) {
+                return failed;
             }
         }
-        for (uint32_t i = 0; i < model->num_output_tensors; i++) {
-            mcu_instance_output(&instance, i, &outputs[i]);
-        }
-        const int32_t status = mcu_instance_run(&instance, inputs, model->num_input_tensors,
-                                                outputs, model->num_output_tensors);
-        fwrite(&status, sizeof status, 1, stdout);
-        for (uint32_t i = 0; i < model->num_output_tensors; i++) {
-            fwrite(outputs[i].data, 1, model->outputs[i].place.bytes, stdout);
-        }
-        free(workspace);
-    }
+        next = getchar();
+    } while (next != EOF);
     return 0;
 }
 """
@@ -185,7 +197,8 @@ def run_on_host(
 
 
 def build_on_host(compiled: Sequence[Compiled], folder: Path, flags: Sequence[str] = ()) -> Path:
-    """One executable that runs all networks, each once; warnings are errors."""
+    """One executable that runs all networks in turn, as often as there are inputs; warnings are
+    errors."""
     text = ["#define _POSIX_C_SOURCE 200112L"]
     for item in compiled:
         for name, content in item.network.sources.files.items():
@@ -225,8 +238,17 @@ def run_built(
     executable: Path, compiled: Sequence[Compiled], inputs: Sequence[Sequence[Array]]
 ) -> list[tuple[int, list[Array]]]:
     """For each network the status of a run with these inputs, and the outputs."""
+    (found,) = run_turns(executable, compiled, [inputs])
+    return found
+
+
+def run_turns(
+    executable: Path, compiled: Sequence[Compiled], turns: Sequence[Sequence[Sequence[Array]]]
+) -> list[list[tuple[int, list[Array]]]]:
+    """The same of each turn, of which each has inputs for all networks; in one process."""
     given = b"".join(
         DType.of(value.dtype).to_memory(np.ascontiguousarray(value)).tobytes()
+        for inputs in turns
         for v in inputs
         for value in v
     )
@@ -234,19 +256,16 @@ def run_built(
         [str(executable)], input=given, capture_output=True, check=False, timeout=300
     )
     assert result.returncode == 0, result.stderr.decode(errors="replace")[:4000]
-    found, at = [], 0
-    for item in compiled:
-        outputs = []
-        status = int.from_bytes(result.stdout[at : at + 4], "little", signed=True)
-        at += 4
-        for edge in item.graph.outputs:
-            type_ = item.graph.type(edge)
-            raw = result.stdout[at : at + type_.bytes]
-            outputs.append(type_.dtype.from_memory(raw, type_.shape))
-            at += type_.bytes
-        found.append((status, outputs))
-    assert at == len(result.stdout)
+    memory = io.BytesIO(result.stdout)
+    found = [[_result(item, memory) for item in compiled] for _ in turns]
+    assert not memory.read()
     return found
+
+
+def _result(item: Compiled, memory: io.BytesIO) -> tuple[int, list[Array]]:
+    status = int.from_bytes(memory.read(4), "little", signed=True)
+    types = [item.graph.type(edge) for edge in item.graph.outputs]
+    return status, [t.dtype.from_memory(memory.read(t.bytes), t.shape) for t in types]
 
 
 def run_onnxruntime(model: onnx.ModelProto, inputs: Sequence[Array], optimise: bool) -> list[Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,7 @@ from arm_dsp_softmax_cases import TAKEN as SOFTMAXES
 from arm_dsp_softmax_cases import model as softmax_model
 from arm_dsp_tflite_cases import Binary
 from arm_dsp_tflite_cases import model as tflite_model
-from operators.lab import Array, Case, Compiled, run_on_host
+from operators.lab import Array, Case, Compiled, build_on_host, run_turns
 from operators.tflite_lstm_file import Lstm
 from quantized_layers import LayersModel, Quantized, extremes
 from random_int8_nets import model
@@ -52,10 +52,7 @@ def test_networks_give_the_oracles_bits_without_undefined_behaviour(
     rounded = (b"sum * upper", b"(int64_t)sum") if is_armv6m else (b"(int64_t)sum",)
     parts = (*_NAMES, *rounded, *(cell + b" *plane)" for cell in cells))
     assert all(part in made for part in parts)
-    for number, sample in enumerate(zip(*np.load(extremes(path)).values(), strict=True)):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        _check(network, sample, folder)
+    _check(network, zip(*np.load(extremes(path)).values(), strict=True), tmp_path)
 
 
 _LATE, _FLOATS = ([], b"rounded like the next"), ([0.0131, 0.7], b"No integers are known")
@@ -90,7 +87,7 @@ def test_convolutions_give_the_oracles_bits_of_all_sums(
     made.output(made.node("Conv", [x, w], **how), Quantized(1, -5))
     network = _compiled(made.save(tmp_path / "late.onnx"))
     assert rule in b"".join(network.sources.files.values())
-    _check(network, [image.reshape(-1)], tmp_path)
+    _check(network, [[image.reshape(-1)]], tmp_path)
 
 
 @pytest.mark.parametrize("is_armv6m", first([False, True]))
@@ -120,9 +117,7 @@ def test_groups_and_batches_give_the_oracles_bits(
     convolutions = [s.choice.workload for s in network.plan.steps if s.choice.layer.op == "Conv"]
     assert {workload.backend for workload in convolutions} == {"ArmMul"}
     assert b"factor + group * 6" in b"".join(network.sources.files.values())
-    for number, sample in enumerate(zip(*np.load(extremes(path)).values(), strict=True)):
-        (folder := tmp_path / str(number)).mkdir()
-        _check(network, sample, folder)
+    _check(network, zip(*np.load(extremes(path)).values(), strict=True), tmp_path)
 
 
 @pytest.mark.parametrize("op", ["MaxPool", "AveragePool"])
@@ -146,9 +141,7 @@ def test_pools_give_the_oracles_bits(op: str, tmp_path: Path) -> None:
     network = _compiled(path := made.save(tmp_path / "pools.onnx"))
     pools = [s.choice.workload for s in network.plan.steps if s.choice.layer.op == op]
     assert {workload.backend for workload in pools} == {"ArmMul"}
-    for number, sample in enumerate(zip(*np.load(extremes(path)).values(), strict=True)):
-        (folder := tmp_path / str(number)).mkdir()
-        _check(network, sample, folder)
+    _check(network, zip(*np.load(extremes(path)).values(), strict=True), tmp_path)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -166,9 +159,7 @@ def test_conversions_give_the_oracles_bits_of_all_exponents(name: str, tmp_path:
     exponents[:4] = np.inf, -np.inf, 0.0, -0.0
     near = [case.samples(random)[:1] for case in cases]
     every = [np.resize(exponents, (1, case.elements)) for case in cases]
-    for folder, inputs in (("near", near), ("every", every))[: 1 if cases[0].is_back else 2]:
-        (tmp_path / folder).mkdir()
-        _check(network, inputs, tmp_path / folder)
+    _check(network, (near, every)[: 1 if cases[0].is_back else 2], tmp_path)
 
 
 def test_products_of_tflite_give_the_oracles_bits_of_all_pairs(tmp_path: Path) -> None:
@@ -182,7 +173,7 @@ def test_products_of_tflite_give_the_oracles_bits_of_all_pairs(tmp_path: Path) -
     made = b"".join(network.sources.files.values())
     assert b"- (product < 0)" in made and b"+ move" in made
     every = np.indices((256, 256)).astype(np.uint8).reshape(2, 1, -1)
-    _check(network, [operand.view(case.dtype) for case in cases for operand in every], tmp_path)
+    _check(network, [[operand.view(case.dtype) for case in cases for operand in every]], tmp_path)
 
 
 def test_softmax_gives_the_oracles_bits(tmp_path: Path) -> None:
@@ -190,18 +181,14 @@ def test_softmax_gives_the_oracles_bits(tmp_path: Path) -> None:
     network = _compiled(path := softmax_model(SOFTMAXES, tmp_path / "softmax.onnx"))
     layers = [s.choice.workload for s in network.plan.steps if s.choice.layer.op == "Softmax"]
     assert {workload.backend for workload in layers} == {"ArmMul"}
-    for number, sample in enumerate(zip(*np.load(extremes(path)).values(), strict=True)):
-        (folder := tmp_path / str(number)).mkdir()
-        _check(network, sample, folder)
+    _check(network, zip(*np.load(extremes(path)).values(), strict=True), tmp_path)
 
 
 @pytest.mark.parametrize("case", first(LSTMS))
 def test_an_lstm_of_tflite_gives_the_oracles_bits(case: Lstm, tmp_path: Path) -> None:
     network = _compiled(path := lstm_model(case, tmp_path))
     assert {step.choice.workload.backend for step in network.plan.steps} == {"ArmMul"}
-    for number, sample in enumerate(np.load(path.with_suffix(".npz"))["x"]):
-        (folder := tmp_path / str(number)).mkdir()
-        _check(network, [sample], folder)
+    _check(network, ([sample] for sample in np.load(path.with_suffix(".npz"))["x"]), tmp_path)
 
 
 def _compiled(path: Path) -> Network:
@@ -211,8 +198,11 @@ def _compiled(path: Path) -> Network:
     return compile_model(path, load_board("host"), name="n", session=session, options=options)
 
 
-def _check(network: Network, sample: Sequence[Array], folder: Path) -> None:
-    compiled = Compiled(Case("networks", None, tuple(sample)), network)
-    (outputs,) = run_on_host([compiled], folder, SANITIZED)
-    for actual, wanted in zip(outputs, compiled.expected, strict=True):
-        assert np.array_equal(actual, wanted)
+def _check(network: Network, samples: Iterable[Sequence[Array]], folder: Path) -> None:
+    cases = [Compiled(Case("networks", None, tuple(sample)), network) for sample in samples]
+    executable = build_on_host([cases[0]], folder, SANITIZED)
+    turns = run_turns(executable, [cases[0]], [[case.case.inputs] for case in cases])
+    for case, ((status, outputs),) in zip(cases, turns, strict=True):
+        assert status == 0
+        for actual, wanted in zip(outputs, case.expected, strict=True):
+            assert np.array_equal(actual, wanted)

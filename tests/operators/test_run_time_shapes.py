@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from onnx import helper
-from operators.lab import Array, Case, build_on_host, compile_case, make_model, run_built
+from operators.lab import Array, Case, build_on_host, compile_case, make_model, run_turns
 from sanitizers import SANITIZED
 
 from mcu_deploy import interpreter
@@ -117,9 +117,9 @@ def test_the_device_refuses_what_the_oracle_refuses(tmp_path: Path) -> None:
     compiled = [compile_case(case, tmp_path, i) for i, (case, _) in enumerate(cases)]
     executable = build_on_host(compiled, tmp_path, SANITIZED)
     failures, right, wrong = [], 0, 0
-    for turn in range(max(len(inputs) for _, inputs in cases)):
-        given = [inputs[turn % len(inputs)] for _, inputs in cases]
-        found = run_built(executable, compiled, given)
+    count = max(len(inputs) for _, inputs in cases)
+    turns = [[inputs[turn % len(inputs)] for _, inputs in cases] for turn in range(count)]
+    for given, found in zip(turns, run_turns(executable, compiled, turns), strict=True):
         for item, inputs, (status, outputs) in zip(compiled, given, found, strict=True):
             try:
                 wanted = interpreter.run(item.graph, list(inputs))
