@@ -1,9 +1,7 @@
 """Windows of one channel each in floats of a scalar FPU: depthwise convolutions.
 
-A tile is some pixels of a row of the output, of two channels, whose sums are S registers. Each
-column of the image that their windows have is loaded once, and taken for all of these; so are the
-weights of some columns of the kernel. Loops go over the channels, and within them over the rows of
-the windows. Of an odd number of channels the last two are computed together with the ones before,
+Sums are S registers, of two channels (isa/window_channels.py); so are the weights of some columns
+of the kernel. Of an odd number of channels the last two are computed together with the ones before,
 so the last but one twice.
 
 A product is rounded before it is added, as in C, or it is fused with the sum (VFMA): cores differ
@@ -19,18 +17,11 @@ import numpy as np
 
 from mcu_deploy.arithmetic import Array
 from mcu_deploy.backends.floats.layers import BYTES, Product
-from mcu_deploy.backends.floats.tiles import Tile, block_bytes, demand, divided, of_bytes, tiles
+from mcu_deploy.backends.floats.tiles import Tile, block_bytes, divided, of_bytes
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 from mcu_deploy.backends.isa.dsp import float_bytes
 from mcu_deploy.backends.isa.dsp.float_clamp import clamp
-from mcu_deploy.backends.isa.window_rows import (
-    BEHIND,
-    INSIDE,
-    SKIPPED,
-    STREAM,
-    TILES,
-    Rows,
-)
+from mcu_deploy.backends.isa.window_channels import WindowChannels, column
 from mcu_deploy.operators.windows import Window
 
 LANES = 2  # channels of a tile
@@ -60,23 +51,19 @@ def packed(product: Product) -> Array:
     return np.concatenate(found).astype(np.float32)
 
 
-class FloatDepthwise:
+class FloatDepthwise(WindowChannels):
     """The kernel of such a convolution. is_fused: whether products are not rounded."""
 
+    lanes, said = LANES, "two channels"
+
     def __init__(self, code: Assembly, product: Product, *, is_fused: bool) -> None:
-        self.code, self._window, self._channels = code, product.window, product.channels
         self._product, self._is_fused = product, is_fused
         self._has_bytes = product.scales is not None
-        self._sizes = _sizes(product.window, is_fused)
         self._tap_bytes = LANES * product.weights.itemsize
-        row = product.window.kernel[1] * self._tap_bytes
-        self._rows = Rows(code, product.window, self._channels, row)
-        self._stream = code.register("stream_at", region="weights")
-        self._block, self._at, self._out, self._out_at = code.registers("block at out out_at")
-        self._left, self._count = code.registers("rows_left pairs_left")
-        self._inside, self._skipped, self._behind = code.registers("inside skipped behind")
-        pixels = max(self._sizes)
-        self._held = _together(product.window, pixels)
+        window, sizes = product.window, _sizes(product.window, is_fused)
+        super().__init__(code, window, product.channels, sizes, "pairs_left", self._tap_bytes)
+        pixels = max(sizes)
+        self._held = _together(window, pixels)
         self._sums = self._singles("sum", pixels)
         self._pairs = float_bytes.pairs(code, "weights", LANES * self._held)
         self._weights = [pair.halves for pair in self._pairs]
@@ -84,7 +71,7 @@ class FloatDepthwise:
         self._bytes = code.registers("byte0 byte1")
         names = " ".join(f"product{n}" for n in range(_PRODUCTS))
         self._products = code.registers(names, kind=Kind.SINGLE)
-        self._next = self._ahead = 0
+        self._next = 0
 
     def _singles(self, name: str, count: int) -> list[tuple[Register, ...]]:
         """S registers for so many columns or pixels, one of each channel."""
@@ -93,34 +80,16 @@ class FloatDepthwise:
         return [tuple(flat[LANES * n : LANES * (n + 1)]) for n in range(count)]
 
     @property
-    def demand(self) -> int:
-        """How far behind the image the output may follow (`InPlace`)."""
-        steps = [(first + LANES, first) for first in firsts(self._channels)]
-        return demand(self._window, self._channels, self._sizes, steps)
+    def firsts(self) -> Sequence[int]:
+        return firsts(self._channels)
 
-    def assemble(self) -> None:
-        x, y, constants, scratch = self.code.arguments("x y constants scratch")
-        with self._rows.each(x, y, constants, scratch):
-            for tile, count in tiles(self._window, self._channels, self._sizes, joins=False):
-                with self._rows.counted(TILES, count):
-                    self._tile(tile)
-
-    def _tile(self, tile: Tile) -> None:
-        code, frame, rows = self.code, self._rows.frame, self._rows
-        code.note(f"{tile.pixels} pixels, two channels at a time.")
-        rows.tile(tile.pixels, self._block, self._out, self._count)
-        code.ldr(self._stream, frame[STREAM])
-        if rows.is_cut:
-            for register, place in (
-                (self._inside, INSIDE), (self._skipped, SKIPPED), (self._behind, BEHIND),
-            ):  # fmt: skip
-                code.ldr(register, frame[place])
-        pairs = len(firsts(self._channels))
+    def _rounds(self, tile: Tile) -> None:
+        code, pairs = self.code, len(self.firsts)
         loaded = 1 if self._has_bytes else min(self._held, self._window.kernel[1]) * _STEP
         code.reads(pairs * block_bytes(self._product, LANES), loaded)
         code.number(self._count, pairs)
         with code.repeat(pairs):
-            self._channels_of(tile)
+            self._round(tile)
             if self._channels % LANES:
                 code.cmp(self._count, 2)
                 code.itt("eq")
@@ -128,60 +97,44 @@ class FloatDepthwise:
                 code.subeq(self._out, self._out, BYTES)
             code.subs(self._count, self._count, 1)
 
-    def _channels_of(self, tile: Tile) -> None:
-        code, rows = self.code, self._rows
-        first, *others = self._sums[: tile.pixels]
+    def begin(self, tile: Tile) -> None:
+        code, (first, *others) = self.code, self._sums[: tile.pixels]
         if self._has_bytes:
-            float_bytes.clear(code, first, rows.free)
+            float_bytes.clear(code, first, self.rows.free)
         else:
-            code.vldmia(self._stream.moving, [*first])
+            code.vldmia(self.stream.moving, [*first])
         for other in others:
             for sum_, bias in zip(other, first, strict=True):
                 code.vmov(sum_, bias)
-        code.mov(self._at, self._block)
-        self._ahead = 0
-        if rows.is_cut:
-            code.add(self._stream, self._stream, self._skipped)
-        with rows.inside(self._left, self._inside):
-            self._row(tile, is_last=self._window.kernel[0] == 1)
-        if rows.is_cut:
-            code.add(self._stream, self._stream, self._behind)
-        pixels = self._sums[: tile.pixels]
-        if self._has_bytes:
-            taps = math.prod(self._window.kernel)
-            float_bytes.scale(code, pixels, taps, self._stream, self._images[0])
-        clamp(code, self._product.clamp, [one for of in pixels for one in of], rows.free)
-        self._store(tile)
-        code.add(self._block, self._block, _STEP)
-        code.add(self._out, self._out, _STEP)
 
-    def _row(self, tile: Tile, *, is_last: bool) -> None:
-        """A row of the windows, behind which the next one begins, but behind the last."""
+    def end(self, tile: Tile) -> None:
+        if self._has_bytes:
+            pixels, taps = self._sums[: tile.pixels], math.prod(self._window.kernel)
+            float_bytes.scale(self.code, pixels, taps, self.stream, self._images[0])
+
+    def _row(self, tile: Tile) -> None:
         code, taps = self.code, self._window.kernel[1]
         of = {run.tap: run.pixels for run in tile.runs}
         for begin in range(0, taps, self._held):
             chunk = range(begin, min(begin + self._held, taps))
             if not any(tap in of for tap in chunk):
-                code.offset(self._stream, len(chunk) * self._tap_bytes, self._rows.free)
+                code.offset(self.stream, len(chunk) * self._tap_bytes, self.rows.free)
                 continue
             weights = dict(zip(chunk, self._weights, strict=False))
             self._load_weights(weights.values())
             columns: dict[int, list[tuple[int, int]]] = {}
             for tap in chunk:
                 for pixel in of.get(tap, ()):
-                    columns.setdefault(_column(self._window, pixel, tap), []).append((pixel, tap))
+                    columns.setdefault(column(self._window, pixel, tap), []).append((pixel, tap))
             self._columns(columns, weights)
-        if not is_last:
-            self._go(self._rows.down)
-            self._ahead = 0
 
     def _load_weights(self, into: Collection[tuple[Register, ...]]) -> None:
         code, count = self.code, LANES * len(into)
         if self._has_bytes:
-            float_bytes.load(code, self._pairs, count, self._stream, 0, self._bytes)
-            code.add(self._stream, self._stream, count)
+            float_bytes.load(code, self._pairs, count, self.stream, 0, self._bytes)
+            code.add(self.stream, self.stream, count)
         else:
-            code.vldmia(self._stream.moving, [one for of in into for one in of])
+            code.vldmia(self.stream.moving, [one for of in into for one in of])
 
     def _columns(
         self, columns: dict[int, list[tuple[int, int]]], weights: Mapping[int, Sequence[Register]]
@@ -190,24 +143,21 @@ class FloatDepthwise:
         order = sorted(columns)
         images = [self._images[n % _IMAGES] for n in range(len(order))]
         self._load(order[0], images[0])
-        for n, (column, image) in enumerate(zip(order, images, strict=True)):
+        for n, (at, image) in enumerate(zip(order, images, strict=True)):
             if n + 1 < len(order):
                 self._load(order[n + 1], images[n + 1])
             self._add([
                 (self._sums[pixel][lane], image[lane], weights[tap][lane])
-                for pixel, tap in columns[column] for lane in range(LANES)
+                for pixel, tap in columns[at] for lane in range(LANES)
             ])  # fmt: skip
 
-    def _load(self, column: int, image: Sequence[Register]) -> None:
-        at = column * self._channels * BYTES
+    def _load(self, number: int, image: Sequence[Register]) -> None:
+        """A column of the image."""
+        at = number * self._channels * BYTES
         if not -_REACH <= at - self._ahead <= _REACH - _STEP:
             self._go(at)
         for lane, register in enumerate(image):
             self.code.vldr(register, self._at[at - self._ahead + BYTES * lane])
-
-    def _go(self, to: int) -> None:
-        self.code.offset(self._at, to - self._ahead, self._rows.free)
-        self._ahead = to
 
     def _add(self, terms: Sequence[tuple[Register, Register, Register]]) -> None:
         """Sums get the product of two numbers each: what is multiplied is added two instructions
@@ -229,17 +179,18 @@ class FloatDepthwise:
             code.vadd_f32(waiting[0], waiting[0], waiting[1])
 
     def _store(self, tile: Tile) -> None:
-        code, pixel = self.code, self._channels * BYTES
+        code, pixel, sums = self.code, self._channels * BYTES, self._sums[: tile.pixels]
+        clamp(code, self._product.clamp, [one for of in sums for one in of], self.rows.free)
         if (tile.pixels - 1) * pixel <= _REACH - _STEP:
             for at, register in self._outputs(tile):
                 code.vstr(register, self._out[at])
             return
         code.mov(self._out_at, self._out)
-        for n, sums in enumerate(self._sums[: tile.pixels]):
-            for lane, register in enumerate(sums):
+        for n, of in enumerate(sums):
+            for lane, register in enumerate(of):
                 code.vstr(register, self._out_at[BYTES * lane])
             if n + 1 < tile.pixels:
-                code.offset(self._out_at, pixel, self._rows.free)
+                code.offset(self._out_at, pixel, self.rows.free)
 
     def _outputs(self, tile: Tile) -> Iterator[tuple[int, Register]]:
         for n, sums in enumerate(self._sums[: tile.pixels]):
@@ -255,15 +206,11 @@ def _sizes(window: Window, is_fused: bool) -> list[int]:
         taps, held = window.kernel[1], _together(window, pixels)
         for begin in range(0, taps, held):
             chunk = range(begin, min(begin + held, taps))
-            columns = {_column(window, n, tap) for n in range(pixels) for tap in chunk}
+            columns = {column(window, n, tap) for n in range(pixels) for tap in chunk}
             row += 2 * LANES * len(columns) + LANES * len(chunk) + 1
             row += LANES * each * pixels * len(chunk)
         cost.append(row * window.kernel[0] + _TILE + _PIXEL * pixels)
     return divided(window.output[1], _MOST_PIXELS, cost)
-
-
-def _column(window: Window, pixel: int, tap: int) -> int:
-    return pixel * window.strides[1] + tap * window.dilations[1]
 
 
 def _together(window: Window, pixels: int) -> int:
