@@ -2,45 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from mcu_deploy.backends.interface import (
-    BackendBase,
-    Layer,
-    LayerSupport,
-    MemoryManager,
-    Operand,
-    Support,
-    WorkloadFactory,
-    no,
-)
+from mcu_deploy.backends.interface import Layer, Support, Workload, no
+from mcu_deploy.backends.kit.backends import LayerBackend
 from mcu_deploy.choose import Assignment, Group
 from mcu_deploy.errors import BackendFault
 from mcu_deploy.ir import Graph, NodeId
 from mcu_deploy.schema import Clause
 
 
-class SavedBackend(BackendBase):
+class SavedBackend(LayerBackend):
     """A backend as a file knows it: by its id. What it made is there, it itself need not be."""
 
     def __init__(self, backend_id: str) -> None:
         self.id = backend_id
 
-    def layer_support(self) -> LayerSupport:
-        return self
-
-    def is_layer_supported(
-        self,
-        layer: Layer,
-        inputs: Sequence[Operand | None],
-        outputs: Sequence[Operand],
-        params: Mapping[str, Any],
-    ) -> Support:
+    def supports(self, layer: Layer) -> Support:
         return no("of it only the workloads were saved")
 
-    def create_workload_factory(self, memory_manager: MemoryManager | None) -> WorkloadFactory:
+    def workloads(self, layer: Layer) -> tuple[Workload, ...]:
         raise BackendFault(self.id, f"Of the backend {self.id} only the workloads were saved.")
 
 

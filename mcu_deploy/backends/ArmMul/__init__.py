@@ -6,28 +6,16 @@ Its kernels are in `kernels/`, one file a family.
 
 from __future__ import annotations
 
-import functools
-
-from mcu_deploy.backends.interface import Backend, BackendBase, Proposals, SubgraphView, Target
-from mcu_deploy.backends.kit import families
-
-_KERNELS = f"{__name__}.kernels"
+from mcu_deploy.backends.interface import Backend
+from mcu_deploy.backends.kit.backends import FamilyBackend
 
 
-class ArmMul(BackendBase):
+class ArmMul(FamilyBackend):
     """Sums of products in int32, rounded by integers where CpuRef has float32 in software."""
 
     id = "ArmMul"
     rank = 300
     cores = ("cortex-m0", "cortex-m0plus", "cortex-m3")
-
-    # Its kernels are loaded where somebody asks for them.
-    @functools.cached_property
-    def operators(self) -> tuple[str, ...]:  # type: ignore[override]
-        return families.operators(_KERNELS)
-
-    def propose(self, view: SubgraphView, target: Target) -> Proposals:
-        return families.propose(_KERNELS, view, target, "")
 
 
 def create() -> Backend:

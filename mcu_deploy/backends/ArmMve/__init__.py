@@ -6,59 +6,40 @@ What it lacks ArmDsp and CpuRef compute.
 
 from __future__ import annotations
 
-import functools
-
-from mcu_deploy.backends.interface import (
-    Backend,
-    BackendBase,
-    LayerSupport,
-    MemoryManager,
-    Proposals,
-    SubgraphView,
-    Target,
-    WorkloadFactory,
-)
-from mcu_deploy.backends.kit import families
-
-_KERNELS = f"{__name__}.kernels"
+from mcu_deploy.backends.interface import Backend, Layer, Support, Target, Workload
+from mcu_deploy.backends.kit.backends import FamilyBackend, LayerBackend
+from mcu_deploy.backends.kit.families import Asking
 
 
-class ArmMve(BackendBase):
+class ArmMve(FamilyBackend, LayerBackend):
     """Cortex-M55 and M85 with Helium and its floats; on those without it says so."""
 
     id = "ArmMve"
     rank = 100
     cores = ("cortex-m55", "cortex-m85")
 
-    # Its kernels are loaded where somebody asks for them.
-    @functools.cached_property
-    def operators(self) -> tuple[str, ...]:  # type: ignore[override]
-        return families.operators(_KERNELS)
+    def supports(self, layer: Layer) -> Support:
+        from mcu_deploy.backends.ArmMve import reorder
 
-    def layer_support(self) -> LayerSupport:
-        from mcu_deploy.backends.ArmMve.reorder import Reorders
+        return reorder.supports(layer)
 
-        return Reorders()
+    def workloads(self, layer: Layer) -> tuple[Workload, ...]:
+        from mcu_deploy.backends.ArmMve import reorder
 
-    def create_workload_factory(self, memory_manager: MemoryManager | None) -> WorkloadFactory:
-        from mcu_deploy.backends.ArmMve.reorder import ReorderFactory
+        return reorder.workloads(layer)
 
-        return ReorderFactory()
+    def lacks(self, target: Target) -> str:
+        if not target.mve:
+            return f"its kernels need Helium, which this {target.core} lacks"
+        if not target.fpu:
+            return f"its kernels round in floats of Helium, which this {target.core} lacks"
+        return ""
 
-    def propose(self, view: SubgraphView, target: Target) -> Proposals:
+    def asking(self) -> Asking:
         from mcu_deploy.backends.ArmMve.clamp import assemble
         from mcu_deploy.backends.isa import clamps
 
-        asking = clamps.asking(assemble, "mve")
-        return families.propose(_KERNELS, view, target, _lacks(target), asking)
-
-
-def _lacks(target: Target) -> str:
-    if not target.mve:
-        return f"its kernels need Helium, which this {target.core} lacks"
-    if not target.fpu:
-        return f"its kernels round in floats of Helium, which this {target.core} lacks"
-    return ""
+        return clamps.asking(assemble, "mve")
 
 
 def create() -> Backend:

@@ -9,25 +9,13 @@ itself, in Arm NN's words.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mcu_deploy.backends.ArmMve.workloads import assembly, workload
-from mcu_deploy.backends.interface import (
-    YES,
-    Costs,
-    Descriptor,
-    Layer,
-    Operand,
-    Price,
-    Support,
-    Workload,
-    WorkloadInfo,
-    no,
-)
+from mcu_deploy.backends.interface import YES, Costs, Layer, Price, Support, Workload, no
 from mcu_deploy.backends.isa import Assembly, Kind
 from mcu_deploy.backends.isa.kept import each
 from mcu_deploy.backends.kit import overlap
@@ -64,14 +52,20 @@ class Turned(NamedTuple):
         return self.size * (self.rows - 1) * (self.columns - 1)
 
 
-def turned(layer: Layer) -> Turned | None:
-    """A layer that brings a tensor into another order, if that is one of these."""
+def _loops(layer: Layer) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Over the output of bytes or words in its order: how long they are, and their steps in the
+    input. None of other elements."""
     x, y = layer.input(0).type, layer.output.type
     if x.dtype.bytes not in (1, 4) or not y.elements:
-        return None
+        return (), ()
     strides = memory_strides(x)
     loops = collapse([y.shape[a] for a in y.order], [[strides[a] for a in y.order]])
-    extents, (steps,) = loops.extents, loops.steps
+    return loops.extents, loops.steps[0]
+
+
+def turned(layer: Layer) -> Turned | None:
+    """A layer that brings a tensor into another order, if that is one of these."""
+    x, (extents, steps) = layer.input(0).type, _loops(layer)
     if len(extents) == 2:
         extents, steps = (1, *extents), (extents[0] * extents[1], *steps)
     if len(extents) != 3:
@@ -104,50 +98,35 @@ class Blocks(NamedTuple):
 
 def blocks(layer: Layer) -> Blocks | None:
     """A layer that moves blocks."""
-    x, y = layer.input(0).type, layer.output.type
-    if x.dtype.bytes not in (1, 4) or not y.elements:
+    bytes_, (extents, steps) = layer.input(0).type.dtype.bytes, _loops(layer)
+    if len(extents) < 2 or steps[-1] != 1 or bytes_ * extents[-1] < _LEAST_BLOCK:
         return None
-    strides = memory_strides(x)
-    loops = collapse([y.shape[a] for a in y.order], [[strides[a] for a in y.order]])
-    extents, (steps,) = loops.extents, loops.steps
-    size = x.dtype.bytes * extents[-1]
-    if len(extents) < 2 or steps[-1] != 1 or size < _LEAST_BLOCK:
-        return None
-    return Blocks((*extents[:-1], size), tuple(x.dtype.bytes * step for step in steps[:-1]))
+    return Blocks(
+        (*extents[:-1], bytes_ * extents[-1]), tuple(bytes_ * step for step in steps[:-1])
+    )
 
 
-class Reorders:
-    """Says which of these copies there is a kernel for."""
-
-    def is_layer_supported(
-        self,
-        layer: Layer,
-        inputs: Sequence[Operand | None],
-        outputs: Sequence[Operand],
-        params: Mapping[str, Any],
-    ) -> Support:
-        if (layer.domain, layer.op) != ("mcu", "Reorder"):
-            return no("it proposes nothing for this operator")
-        if not (layer.target.mve and layer.target.fpu):
-            return no("its kernels need Helium and its floats")  # vectors have no soft form
-        is_any = turned(layer) or blocks(layer)
-        return YES if is_any else no("it turns matrices of bytes or words, and moves blocks")
+def supports(layer: Layer) -> Support:
+    """Whether a layer is one of these copies."""
+    if (layer.domain, layer.op) != ("mcu", "Reorder"):
+        return no("it proposes nothing for this operator")
+    if not (layer.target.mve and layer.target.fpu):
+        return no("its kernels need Helium and its floats")  # vectors have no soft form
+    is_any = turned(layer) or blocks(layer)
+    return YES if is_any else no("it turns matrices of bytes or words, and moves blocks")
 
 
-class ReorderFactory:
-    """Makes their workloads."""
-
-    def create_workloads(self, info: WorkloadInfo, descriptor: Descriptor) -> tuple[Workload, ...]:
-        layer = Layer.of(info, descriptor)
-        found, of = turned(layer), blocks(layer)
-        if found is not None:
-            stem, code, distance = "x".join(map(str, found)), assemble(found), found.distance
-        else:
-            assert of is not None, "asked for workloads of a layer that it does not support"
-            stem, code, distance = "x".join(map(str, of.extents)), assemble_blocks(of), of.distance
-        costs = Costs(0, cycles=code.time(layer.target), flash=code.bytes)
-        price = Price(costs, in_place=overlap.fact(layer, 0, distance))
-        return (workload(layer, f"reorder_{stem}_mve", code, (), price),)
+def workloads(layer: Layer) -> tuple[Workload, ...]:
+    """What computes it."""
+    found, of = turned(layer), blocks(layer)
+    if found is not None:
+        stem, code, distance = "x".join(map(str, found)), assemble(found), found.distance
+    else:
+        assert of is not None, "asked for workloads of a layer that it does not support"
+        stem, code, distance = "x".join(map(str, of.extents)), assemble_blocks(of), of.distance
+    costs = Costs(0, cycles=code.time(layer.target), flash=code.bytes)
+    price = Price(costs, in_place=overlap.fact(layer, 0, distance))
+    return (workload(layer, f"reorder_{stem}_mve", code, (), price),)
 
 
 def assemble_blocks(of: Blocks) -> Assembly:
