@@ -21,7 +21,8 @@ _ACTIVATIONS = tflite.ActivationFunctionType
 
 
 class Case(NamedTuple):
-    """shape: rows, columns and channels of the input; is_extreme: weights of -128 and 127 only."""
+    """shape: rows, columns and channels of the input; is_extreme: weights of -128 and 127 only;
+    has_zero: a scale for each filter, with which the input has a zero point."""
 
     shape: tuple[int, int, int]
     filters: int
@@ -30,6 +31,7 @@ class Case(NamedTuple):
     padding: int = _VALID
     activation: int = _ACTIVATIONS.NONE
     is_extreme: bool = False
+    has_zero: bool = False
 
     @property
     def output(self) -> tuple[int, int]:
@@ -49,8 +51,12 @@ TAKEN = (
     Case((13, 4, 1), 8, (10, 4), (2, 2), _SAME),
     Case((6, 9, 5), 2, (2, 3), (1, 2), _VALID, _ACTIVATIONS.RELU6),
     Case((3, 4, 12), 4, (3, 3), (1, 1), _SAME, is_extreme=True),
-    Case((3, 3, 64), 130, (3, 3), (1, 1), _SAME, is_extreme=True),
+    Case((3, 3, 64), 130, (3, 3), (1, 1), _SAME, is_extreme=True, has_zero=True),
+    Case((5, 4, 8), 6, (1, 1), (1, 1), _VALID, _ACTIVATIONS.RELU6, has_zero=True),
+    Case((7, 5, 3), 6, (3, 3), (2, 2), _SAME, has_zero=True),
+    Case((4, 3, 5), 3, (2, 2), (1, 1), _SAME, _ACTIVATIONS.RELU, has_zero=True),
 )
+ROWS = (3, 43, 10)  # and depth and outputs of a fully connected layer
 
 
 def model(path: Path) -> Path:
@@ -62,7 +68,7 @@ def model(path: Path) -> Path:
         weights = random.choice([-128, 127], shape) if case.is_extreme else (
             np.clip(random.normal(0, 40, shape), -127, 127)
         )  # fmt: skip
-        scales = [float(random.uniform(0.001, 0.01))]
+        scales = random.uniform(0.001, 0.01, case.filters if case.has_zero else 1).tolist()
         tensors += [
             Tensor(f"x{n}", (1, *case.shape)), constant(f"w{n}", weights.astype(np.int8), scales),
             constant(f"b{n}", random.normal(size=case.filters).astype(np.float32)),
@@ -74,7 +80,18 @@ def model(path: Path) -> Path:
         }  # fmt: skip
         inputs = (f"x{n}", f"w{n}", f"b{n}")
         operators.append(Operator("CONV_2D", inputs, (f"y{n}",), "Conv2DOptions", options))
-    names = [[f"{kind}{n}" for n in range(len(TAKEN))] for kind in "xy"]
+    rows, depth, outputs = ROWS
+    weights = random.integers(-127, 128, (outputs, depth)).astype(np.int8)
+    tensors += [
+        Tensor("x_rows", (rows, depth)), Tensor("y_rows", (rows, outputs)),
+        constant("w_rows", weights, random.uniform(0.001, 0.01, outputs).tolist()),
+    ]  # fmt: skip
+    options = {"AsymmetricQuantizeInputs": True}
+    inputs = ("x_rows", "w_rows", "")
+    operators.append(
+        Operator("FULLY_CONNECTED", inputs, ("y_rows",), "FullyConnectedOptions", options)
+    )
+    names = [[*(f"{kind}{n}" for n in range(len(TAKEN))), f"{kind}_rows"] for kind in "xy"]
     path.write_bytes(write(tensors, operators, *names))
     return path
 
@@ -83,7 +100,7 @@ def samples() -> Samples:
     """Numbers, and nothing but zeros; one of which all but a number are zeros. In the sample each
     case has one of these, the last numbers."""
     random = np.random.default_rng(1)
-    shapes = [(1, *case.shape) for case in TAKEN]
+    shapes = [*((1, *case.shape) for case in TAKEN), ROWS[:2]]
     some = [random.normal(size=shape).astype(np.float32) for shape in shapes]
     one = [np.zeros(shape, np.float32) for shape in shapes]
     for array in one:
@@ -91,8 +108,7 @@ def samples() -> Samples:
     none = [np.zeros(shape, np.float32) for shape in shapes]
     kinds = [some, one, none]
     if examples(3, 1) == 1:
-        last = len(TAKEN) - 1
-        kinds = [[kinds[(last - n) % 3][n] for n in range(len(TAKEN))]]
+        kinds = [[kinds[(len(TAKEN) - n) % 3][n] for n in range(len(shapes))]]
     return Samples(tuple(map(tuple, kinds)), "made here")
 
 
@@ -100,7 +116,7 @@ def samples() -> Samples:
 def test_every_shape_gives_the_numbers_of_the_oracle(board: str, tmp_path: Path) -> None:
     path = model(tmp_path / "hybrid.tflite")
     built = right(path, board, tmp_path, "speed", samples=samples(), onnxruntime=False)
-    assert [layer.backend for layer in built.report.layers] == ["ArmDsp"] * len(TAKEN)
+    assert [layer.backend for layer in built.report.layers] == ["ArmDsp"] * (len(TAKEN) + 1)
     if board == "mps2-an386":
         costs = {layer.macs: layer.cost for layer in profile(built.directory).layers}
         assert costs[64 * 64 * 30] < 1.06 * 64 * 64 * 30

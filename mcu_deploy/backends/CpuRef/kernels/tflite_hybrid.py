@@ -13,6 +13,7 @@ from mcu_deploy.backends.interface import YES, Constant, Layer, LayoutRule, Supp
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.arguments import Prototype
 from mcu_deploy.backends.kit.c_functions import ROUND_AWAY
+from mcu_deploy.backends.kit.dynamic_range import SCALED_BY_RANGE
 from mcu_deploy.backends.kit.requantization import clamp_lines
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.backends.kit.strides import plane
@@ -58,7 +59,7 @@ def _create(layer: Layer) -> Workload:
         "filters": filters, "asymmetric": asymmetric,
         "depth": depth, "taps": taps, **window.values(batch), "padded": geometry.padded,
         "factor_index": "m" if factor.size > 1 else "0",
-        "clamp": clamp_lines(layer, "real"),
+        "clamp": clamp_lines(layer, "real"), "scaled_by_range": SCALED_BY_RANGE,
     }  # fmt: skip
     # The first filter of a position waits for all that is read there, the others read nothing.
     reads = np.append(0, np.full(filters - 1, overlap.NOTHING))
