@@ -16,7 +16,8 @@ from onnx import helper, numpy_helper
 class Case:
     """A node: the shape of its input, without its batch where that is 1 (`batch`); the shapes of
     its constants, of which None is an operand of the input's shape; its attributes; the bounds of
-    the Clip behind it, of which (0, inf) is a Relu; whether its weights are int8."""
+    the Clip behind it, of which (0, inf) is a Relu; whether its weights are int8; the shape of a
+    second input."""
 
     op: str
     shape: tuple[int, ...]
@@ -25,6 +26,7 @@ class Case:
     clamp: tuple[float, float] | None = None
     batch: int = 1
     weights8: bool = False
+    right: tuple[int, ...] | None = None
 
 
 INF = float("inf")
@@ -83,7 +85,7 @@ class _Model:
         if self._taken > _INPUTS:
             self._taken = 0
         shape = case.shape if case.op in ("Gemm", "MatMul") else (case.batch, *case.shape)
-        operands = [self._input(shape)]
+        operands = [self._input(of) for of in (shape, case.right) if of is not None]
         for constant in case.constants:
             if constant is None:
                 operands.append(self._input(shape))
@@ -176,6 +178,15 @@ DENSE = (
     Case("MatMul", (1, 1100), ((1100, 6),)),
 )
 
+# Of matrices that are both computed.
+PRODUCTS = (
+    Case("MatMul", (4, 25, 16), right=(4, 16, 25)),
+    Case("MatMul", (2, 1, 5, 7), right=(3, 7, 30), clamp=RELU),
+    Case("MatMul", (1, 33), right=(33, 19)),
+    Case("MatMul", (6, 5), right=(5, 1)),
+    Case("MatMul", (3, 4, 8), right=(8, 6), clamp=(-1.0, 1.5)),
+)
+
 
 def _depthwise(
     channels: int, size: tuple[int, ...], kernel: tuple[int, ...], **more: Any
@@ -253,7 +264,7 @@ def of_bytes(cases: Sequence[Case]) -> tuple[Case, ...]:
 FAMILIES = {
     "activations": ACTIVATIONS, "channels": CHANNELS,
     "convolutions": CONVOLUTIONS, "dense": DENSE, "depthwise": DEPTHWISE, "pools": POOLS,
-    "sums": SUMS,
+    "products": PRODUCTS, "sums": SUMS,
     "convolutions of bytes": of_bytes(CONVOLUTIONS), "dense of bytes": of_bytes(DENSE),
     "depthwise of bytes": of_bytes(DEPTHWISE),
 }  # fmt: skip

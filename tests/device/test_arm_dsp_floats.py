@@ -13,6 +13,7 @@ from float_cases import (
     DENSE,
     DEPTHWISE,
     POINTWISE,
+    PRODUCTS,
     ROW,
     SPEECH,
     STRIPS,
@@ -42,7 +43,7 @@ _CYCLES = {
 def test_layers_agree_with_the_oracle_in_their_cycles(board: str, tmp_path: Path) -> None:
     others = [case for case in (*DEPTHWISE, *CONVOLUTIONS, *DENSE) if case not in _LAYERS]
     others += of_bytes(others)
-    cases = [*_LAYERS, *of_bytes(_LAYERS), *part(others, 5)]
+    cases = [*_LAYERS, *of_bytes(_LAYERS), *part(others, 5), *part(PRODUCTS, 3)]
     path = float_cases.model(cases, tmp_path / "shapes.onnx")
     built = build(path, board, tmp_path / "build", options=_OPTIONS)
     costs = {layer.name: layer.cost for layer in built.report.layers if layer.name[:5] == "layer"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import float_cases
 import pytest
-from float_cases import BLOCK, FAMILIES, POINTWISE, ROW, SPEECH, STRIPS
+from float_cases import BLOCK, FAMILIES, POINTWISE, PRODUCTS, ROW, SPEECH, STRIPS
 from sampling import chosen, first, part
 
 from mcu_deploy.api.building import build
@@ -25,7 +25,7 @@ _OPTIONS = Options(backends=("ArmMve", "CpuRef"), optimize_for="speed")
     "family", chosen(sorted(FAMILIES), ("convolutions", "convolutions of bytes"))
 )
 def test_layers_agree_with_the_oracle(family: str, tmp_path: Path) -> None:
-    cases = part(FAMILIES[family], 3)
+    cases = [*part(FAMILIES[family], 3), *part(PRODUCTS, 2)]
     path = float_cases.model(cases, tmp_path / "shapes.onnx")
     built = build(path, "mps3-an547", tmp_path / "build", options=_OPTIONS)
     backends = [layer.backend for layer in built.report.layers if layer.name.startswith("layer")]

@@ -139,6 +139,7 @@ class Kernels:
         in_place: Sequence[InPlace] = (),
         layouts: tuple[LayoutRule, ...] = CHANNELS_LAST,
         replacement: Graph | None = None,
+        operands: Mapping[str, int] | None = None,
     ) -> Proposal:
         """A part that is computed by a driver in C. body: its text, and about how many bytes that
         is; called: kernels, of which functions are made if the proposal wins; the rest is as
@@ -152,7 +153,8 @@ class Kernels:
             (layer,) = layers
             once = {one.stem: one for one in called}
             helpers = tuple(one.function(layer.target) for one in once.values())
-            return (self.workload(layer, stem, text, _packed(constants), price, helpers),)
+            packed = _packed(constants)
+            return (self.workload(layer, stem, text, packed, price, helpers, operands),)
 
         return Proposal(part, price, make, replacement, layouts, title)
 

@@ -95,11 +95,13 @@ class MatrixProduct:
 
 
 def in_place(layer: Layer, product: MatrixProduct) -> tuple[InPlace, ...]:
-    """A matrix is written while all of its factors are read."""
-    loops = product.loops
+    """A matrix is written while all of its factors are read. All elements have the same size."""
+    loops, size = product.loops, product.y.dtype.bytes
     ends = overlap.strided(loops.extents, loops.steps[2]) + product.rows * product.columns
     facts: list[InPlace] = []
     for index in (0, 1):
         lowest = overlap.strided((*loops.extents, 2), (*loops.steps[index], 0))
-        facts += overlap.fact(layer, index, overlap.distance(np.repeat(ends, 2), lowest))
+        facts += overlap.fact(
+            layer, index, overlap.distance(size * np.repeat(ends, 2), size * lowest)
+        )
     return tuple(facts)

@@ -12,7 +12,7 @@ from mcu_deploy.backends.isa import float_recurrent
 from mcu_deploy.operators.recurrent import GATES
 
 OPERATORS = tuple(GATES)
-_DENSE = float_recurrent.DenseKernels(ID, "_dsp", 1, float_convolution.quickest)
+DENSE = float_recurrent.DenseKernels(ID, "_dsp", 1, float_convolution.quickest)
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -21,4 +21,4 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
         return ""
     if not node.target.fpu:
         return f"it computes in float32, which this {node.target.core} has no FPU for"
-    return float_recurrent.propose(view, node, _DENSE)
+    return float_recurrent.propose(view, node, DENSE)

@@ -23,9 +23,9 @@ def _assemble(product: Product, _: Target) -> tuple[Assembly, TilePlan]:
     return float_convolution.assemble(plan), plan
 
 
-_DENSE = float_recurrent.DenseKernels(ID, "_mve", LANES, _assemble)
+DENSE = float_recurrent.DenseKernels(ID, "_mve", LANES, _assemble)
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     """A recurrent layer by itself."""
-    return float_recurrent.propose(view, node, _DENSE)
+    return float_recurrent.propose(view, node, DENSE)
