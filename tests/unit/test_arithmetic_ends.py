@@ -20,10 +20,12 @@ from mcu_deploy.arithmetic import (
 )
 from mcu_deploy.arithmetic.tflite import (
     NoMultiplier,
+    Sum,
     activation_bounds,
     mean_multiplier,
     multiply,
     quantize_multiplier,
+    quotient_multiplier,
     round_half_away,
     rounding_shift,
     wide_factor,
@@ -145,6 +147,19 @@ def test_a_mean_s_multiplier_is_shifted_no_further_than_its_shift_allows() -> No
     types = [TensorType(DType.INT8, (8,), Quantization((s,), (0,))) for s in (2.0**-31, 1.0)]
     assert mean_multiplier(*types, 8) == (2**28, -31)
     assert mean_multiplier(types[1], types[1], 8) == (2**30, -2)
+
+
+def test_a_square_s_factor_and_a_quotient_s_have_the_bits_that_are_left_of_32() -> None:
+    """Behind 7 bits in front of each operand of the square, and 23 in front of a difference."""
+    half, quarter, one, large = (
+        TensorType(DType.INT8, (8,), Quantization((scale,), (0,)))
+        for scale in (0.5, 0.25, 1.0, 2.0**22)
+    )
+    assert Sum.squared(half, quarter, one) == Sum((2**30, 0), (2**30, -1), (2**30, -13), 7)
+    assert Sum.squared(one, half, half).result == (2**30, -10)
+    assert quotient_multiplier(large, one, one) == (2**30, 23)
+    with pytest.raises(NoMultiplier, match=r"by less than 2\*\*23 only"):
+        quotient_multiplier(large, half, one)
 
 
 def test_tflite_multiplies_sums_of_64_bits_by_less_than_2_to_the_7() -> None:
