@@ -95,11 +95,29 @@ static void buffers_from_the_arena_serve(void) {
     CHECK_INT(arena->free(arena, y), MCU_OK);
 }
 
+static unsigned releases;
+static void count_release(mcu_instance_t *instance) {
+    (void)instance;
+    ++releases;
+}
+
+static void what_a_run_holds_is_released(void) {
+    int8_t x[6] = {0}, y[6] = {0};
+    DLTensor input = mcu_tensor(x, int8, shape, 2);
+    DLTensor output = mcu_tensor(y, int8, shape, 2);
+    mcu_model_t other = *mcu_network_mini;
+    other.release_func = count_release;
+    /* its code asks for its own descriptor */
+    CHECK_INT(mcu_run(&other, &input, 1, &output, 1), MCU_ERROR_WRONG_INSTANCE);
+    CHECK_INT(releases, 1);
+}
+
 int main(void) {
     RUN_TEST(mcu_run_runs);
     RUN_TEST(mcu_run_takes_what_the_model_needs);
     RUN_TEST(mcu_run_checks_its_arguments);
     RUN_TEST(an_exhausted_arena_is_reported);
     RUN_TEST(buffers_from_the_arena_serve);
+    RUN_TEST(what_a_run_holds_is_released);
     return check_result();
 }

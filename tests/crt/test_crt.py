@@ -65,7 +65,7 @@ PROGRAMS = {
     "managed": Program((HERE / "test_managed.c",), 2),
     "arena": Program(
         (HERE / "test_arena.c", MINI, ARENA, CRT / "src" / "mcu_run.c"),
-        5,
+        6,
         ("-DMCU_ARENA_NUM_PAGES=4", "-DMCU_ARENA_PAGE_SIZE_LOG2=5"),
     ),
 }

@@ -137,7 +137,9 @@ static void parts_make_up_the_whole(void) {
 static void kept_tensors_and_states_are_reached(void) {
     DLTensor tensor;
     int8_t value[4] = {1, 2, 3, 4};
+    mcu_instance_t none = {0};
     reset();
+    CHECK_INT(mcu_instance_kept(&none, 0, &tensor), MCU_ERROR_WRONG_INSTANCE);
     CHECK_INT(mcu_instance_run(&instance, &x, 1, &out, 1), MCU_OK);
     CHECK_INT(mcu_instance_kept(&instance, 0, &tensor), MCU_OK);
     CHECK(((const int8_t *)tensor.data)[3] == 4 && tensor.ndim == 1 && tensor.shape[0] == 4);

@@ -95,7 +95,9 @@ static void use_at_random(make_t make, uint32_t seed) {
     mcu_memory_manager_t *manager = make(BLOCK_SIZE);
     const size_t whole = largest(manager);
     CHECK(whole >= BLOCK_SIZE - 64U);
+    manager = make(BLOCK_SIZE); /* again, since that was the peak */
     unsigned exhausted = 0, broken = 0;
+    size_t peak = 0;
 
     for (unsigned step = 0; step < STEPS; ++step) {
         slot_t *slot = &slots[random_below(SLOTS)];
@@ -113,6 +115,7 @@ static void use_at_random(make_t make, uint32_t seed) {
                 slot->size = size;
                 slot->pattern = (uint8_t)step;
                 memset(data, slot->pattern, size);
+                peak = manager->used > peak ? manager->used : peak;
             } else {
                 ++exhausted;
                 broken += status != MCU_ERROR_OUT_OF_MEMORY || data != NULL;
@@ -123,6 +126,7 @@ static void use_at_random(make_t make, uint32_t seed) {
         }
     }
     CHECK_INT(broken, 0);
+    CHECK_INT(manager->peak, peak);
     CHECK(exhausted > 10); /* otherwise the sequence tries too little */
     for (int i = 0; i < SLOTS; ++i) {
         if (slots[i].data != NULL) {
