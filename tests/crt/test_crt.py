@@ -60,7 +60,7 @@ PROGRAMS = {
     "contract": Program((HERE / "test_contract.c", MINI), 9),
     "instance": Program((HERE / "test_instance.c", MINI), 12),
     "exposed": Program((HERE / "test_exposed.c", MINI, NETWORKS / "network_parts.c"), 7),
-    "resize": Program((HERE / "test_resize.c",), 3),
+    "resize": Program((HERE / "test_resize.c",), 4),
     "memory": Program((HERE / "test_memory.c",), 11),
     "managed": Program((HERE / "test_managed.c",), 2),
     "arena": Program(

@@ -78,9 +78,32 @@ static void models_without_a_size_are_refused(void) {
     CHECK_INT(mcu_model_resize(&model, LEAST, infos, NULL), MCU_ERROR_NULL_POINTER);
 }
 
+static void a_run_s_size_is_that_of_its_input(void) {
+    int64_t given[3] = {1, MOST, 1};
+    int32_t size = 0;
+    DLTensor tensor = mcu_tensor(NULL, (DLDataType){kDLInt, 8, 1}, given, 2);
+    mcu_value_t values[1 + OUTPUTS] = {{.v_handle = &tensor}};
+    CHECK_INT(_mcu_run_size(&model, values, 1 + OUTPUTS, infos, extents, &size), MCU_OK);
+    CHECK(size == MOST && infos[0].shape[1] == MOST);
+    for (int32_t others = -1; others <= 1; others += 2) {
+        CHECK_INT(_mcu_run_size(&model, values, 1 + OUTPUTS + others, infos, extents, &size),
+                  MCU_ERROR_ARGUMENT_COUNT);
+        tensor.ndim = 2 + others;
+        CHECK_INT(_mcu_run_size(&model, values, 1 + OUTPUTS, infos, extents, &size),
+                  MCU_ERROR_SHAPE);
+    }
+    tensor = mcu_tensor(NULL, tensor.dtype, NULL, 2);
+    CHECK_INT(_mcu_run_size(&model, values, 1 + OUTPUTS, infos, extents, &size),
+              MCU_ERROR_NULL_POINTER);
+    values[0].v_handle = NULL;
+    CHECK_INT(_mcu_run_size(&model, values, 1 + OUTPUTS, infos, extents, &size),
+              MCU_ERROR_NULL_POINTER);
+}
+
 int main(void) {
     RUN_TEST(divisions_are_exact);
     RUN_TEST(sizes_beyond_the_ends_are_refused);
     RUN_TEST(models_without_a_size_are_refused);
+    RUN_TEST(a_run_s_size_is_that_of_its_input);
     return check_result();
 }
