@@ -40,14 +40,27 @@ def _two_ways() -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
 
+def _view() -> onnx.ModelProto:
+    """Of w and z buffers are the caller's; y is a view of x, and both are copied."""
+    nodes = [
+        helper.make_node("Neg", ["w"], ["z"]), helper.make_node("Flatten", ["x"], ["y"], axis=0),
+    ]  # fmt: skip
+    value, ends = helper.make_tensor_value_info, {"w": [1, 3], "x": [3, 1]}
+    inputs = [value(name, TensorProto.FLOAT, shape) for name, shape in ends.items()]
+    outputs = [value(name, TensorProto.FLOAT, [1, 3]) for name in "zy"]
+    graph = helper.make_graph(nodes, "view", inputs, outputs)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> mcu_deploy.Build:
     folder = tmp_path_factory.mktemp("connecting")
     (folder / "ways.onnx").write_bytes(_two_ways().SerializeToString())
     (folder / "sums.onnx").write_bytes(accumulator().SerializeToString())
+    (folder / "view.onnx").write_bytes(_view().SerializeToString())
     states = (StateRequest("sums::state", "next"),)
     options = Options(io="caller", requests=Requests(states=states))
-    models = [folder / "ways.onnx", folder / "sums.onnx"]
+    models = [folder / f"{name}.onnx" for name in ("ways", "sums", "view")]
     return mcu_deploy.build(models, "host", folder / "built", options=options)
 
 
@@ -82,6 +95,13 @@ def test_the_firmware_has_buffers_of_its_own_for_all_that_the_caller_gives(
     assert device.line.run("ways", repeat=2).outputs_valid
 
 
+def test_what_stays_at_the_caller_s_goes_beside_what_is_copied(device: OpenDevice) -> None:
+    w, x = np.float32([[1, -2, 3]]), np.float32([[4], [5], [6]])
+    found = device["view"].run(w, x)
+    assert isinstance(found, dict)
+    assert np.array_equal(found["z"], -w) and np.array_equal(found["y"], x.T)
+
+
 def test_states_go_on_from_sample_to_sample(device: OpenDevice) -> None:
     sums = device["sums"]
     x = np.ones((3, *sums.inputs[0].shape), int)
@@ -109,9 +129,9 @@ def test_inputs_that_do_not_fit_are_told_in_a_sentence(device: OpenDevice) -> No
         with pytest.raises(RequestError) as caught:
             ways.run(*given, **named)
         assert says in str(caught.value)
-    with pytest.raises(RequestError, match=r"ways, sums. Say which: device\['ways'\]"):
+    with pytest.raises(RequestError, match=r"ways, sums, view. Say which: device\['ways'\]"):
         device.run(x)
-    with pytest.raises(RequestError, match="runs ways, sums, and no 'other'"):
+    with pytest.raises(RequestError, match="runs ways, sums, view, and no 'other'"):
         device["other"]
 
 
