@@ -121,6 +121,8 @@ def _check_overflow(line: Line, elf: Path, letter: str, board: Board) -> None:
 
 
 def _check_platform(line: Line, board: Board) -> None:
+    line.send(b"i")
+    assert line.line() == "constructed 00000012", "each once, by priority"
     if not _is_armv6m(board):
         line.send(b"l")
         assert line.line() == "did 55443322", "an unaligned LDR is legal"

@@ -45,8 +45,20 @@ void mcu_fault_report(mcu_fault_t *fault) {
 
 static uint32_t starts __attribute__((section(".noinit")));
 
+/* Behind .bss, before main, in the order of their priorities. */
+static uint32_t constructed;
+__attribute__((constructor(102))) static void construct_second(void) {
+    constructed = constructed << 4 | 2U;
+}
+__attribute__((constructor(101))) static void construct_first(void) {
+    constructed = constructed << 4 | 1U;
+}
+
 static void answer(uint8_t letter) {
     switch (letter) {
+    case 'i':
+        print_hex("constructed ", constructed, 1);
+        break;
     case 'c': /* the counter: its kind, two readings */
         print_hex("counter ", (uint32_t)mcu_platform_counter_kind(), 1);
         print_hex(" ", (uint32_t)mcu_platform_counter(), 1);
