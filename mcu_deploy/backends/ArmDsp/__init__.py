@@ -18,6 +18,7 @@ class ArmDsp(FamilyBackend):
     id = "ArmDsp"
     rank = 200
     cores = ("cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "cortex-m85")
+    kernels = f"{__name__}.kernels"
 
     def lacks(self, target: Target) -> str:
         if not target.dsp:

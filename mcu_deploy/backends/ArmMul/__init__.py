@@ -16,6 +16,7 @@ class ArmMul(FamilyBackend):
     id = "ArmMul"
     rank = 300
     cores = ("cortex-m0", "cortex-m0plus", "cortex-m3")
+    kernels = f"{__name__}.kernels"
 
 
 def create() -> Backend:

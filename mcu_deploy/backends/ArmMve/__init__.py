@@ -17,6 +17,7 @@ class ArmMve(FamilyBackend, LayerBackend):
     id = "ArmMve"
     rank = 100
     cores = ("cortex-m55", "cortex-m85")
+    kernels = f"{__name__}.kernels"
 
     def supports(self, layer: Layer) -> Support:
         from mcu_deploy.backends.ArmMve import reorder

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from mcu_deploy.backends.interface import (
     BackendBase,
@@ -57,16 +57,14 @@ class LayerBackend(BackendBase, ABC):
 
 
 class FamilyBackend(BackendBase):
-    """A backend whose kernels are in the package `kernels` of its own, one file a family."""
+    """A backend of kernels, one file a family. kernels: the package of these files."""
+
+    kernels: ClassVar[str]
 
     # They are loaded where somebody asks for them.
     @functools.cached_property
     def operators(self) -> tuple[str, ...]:  # type: ignore[override]
-        return families.operators(self._kernels)
-
-    @property
-    def _kernels(self) -> str:
-        return f"{type(self).__module__}.kernels"
+        return families.operators(self.kernels)
 
     def lacks(self, target: Target) -> str:
         """What a target has not that all of its kernels need, a clause."""
@@ -77,4 +75,4 @@ class FamilyBackend(BackendBase):
         return families.ask
 
     def propose(self, view: SubgraphView, target: Target) -> Proposals:
-        return families.propose(self._kernels, view, target, self.lacks(target), self.asking())
+        return families.propose(self.kernels, view, target, self.lacks(target), self.asking())
