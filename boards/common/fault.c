@@ -100,9 +100,7 @@ static mcu_fault_cause_t access_at(uint32_t pc) {
         load = (code >> 9 & 7) >= 3;
     } else if ((code >> 12 >= 0x6 && code >> 12 <= 0x9) || code >> 12 == 0xC) {
         load = (code >> 11 & 1) != 0; /* immediate offset, LDM, STM */
-    } else if (code >> 9 == 0x5A) {   /* PUSH */
-        load = false;
-    } else if (code >> 9 == 0x5E) { /* POP */
+    } else if (code >> 9 == 0x5E) {   /* POP; where PUSH fails, so does the exception frame */
         load = true;
     } else if ((code & 0xEA00) == 0xE800) { /* E8xx, E9xx, ECxx, EDxx and F8xx, F9xx, FCxx, FDxx */
         load = (code & 0x10) != 0;

@@ -33,7 +33,7 @@ QEMU_BOARDS = [board.name for board in every_board() if board.qemu is not None]
 
 # mcu_fault_cause_t of mcu/platform.h
 UNKNOWN = 0
-UNDEFINED, INVALID_STATE, UNALIGNED, DIVISION, OVERFLOW = 1, 2, 5, 6, 7
+UNDEFINED, INVALID_STATE, NO_COPROCESSOR, UNALIGNED, DIVISION, OVERFLOW = 1, 2, 4, 5, 6, 7
 BAD_READ, BAD_WRITE, BAD_JUMP = 8, 9, 10
 # MCU_FAULT_HAS_*
 PC, LR, CFSR, HFSR, ADDRESS = 1, 2, 4, 8, 16
@@ -51,9 +51,14 @@ PLAIN_FAULTS = {
     "M": (BAD_WRITE, BUS_FAULT, "bad_multiple_write", 0xF0000000),
     "t": (INVALID_STATE, USAGE_FAULT, "undefined_instruction", None),  # the target of the jump
     "a": (UNALIGNED, USAGE_FAULT, "unaligned_ldrd", None),
+    "f": (NO_COPROCESSOR, USAGE_FAULT, "no_coprocessor", None),
     "d": (DIVISION, USAGE_FAULT, "divide_by_zero", None),
 }
 
+
+# Encodings of loads and of stores, a letter each; with an FPU two more stores and a load.
+LOADS, STORES = "0123456", "789:;<="
+FPU_STORES, FPU_LOADS = ">?", "@"
 
 # Of Armv6-M, each with the one exception and without a cause: letter: function of the PC
 ARMV6M_FAULTS = {
@@ -84,8 +89,8 @@ def _fault(line: Line, letter: str) -> dict[str, int]:
     return fault
 
 
-def _check_faults(line: Line, elf: Path, is_armv6m: bool) -> None:
-    if is_armv6m:
+def _check_faults(line: Line, elf: Path, board: Board) -> None:
+    if _is_armv6m(board):
         for letter, function in ARMV6M_FAULTS.items():
             fault = _fault(line, letter)
             assert (fault["cause"], fault["exception"]) == (UNKNOWN, HARD_FAULT), letter
@@ -99,6 +104,13 @@ def _check_faults(line: Line, elf: Path, is_armv6m: bool) -> None:
         assert function_at(elf, fault["pc"]) == function, letter
         assert fault.get("address") == address, letter
         assert fault["cfsr"] != 0, letter
+    has_fpu = board.float_abi == "hard"
+    loads, stores = LOADS + FPU_LOADS * has_fpu, STORES + FPU_STORES * has_fpu
+    for letter in loads + stores:
+        fault = _fault(line, letter)
+        cause = BAD_READ if letter in loads else BAD_WRITE
+        assert (fault["cause"], fault["address"]) == (cause, 0xF0000000), letter
+        assert function_at(elf, fault["pc"]) == "access", letter
     jump = _fault(line, "j")
     assert (jump["cause"], jump["exception"], jump["pc"]) == (BAD_JUMP, MEM_MANAGE, 0xF0000000)
     assert function_at(elf, jump["lr"] & ~1) == "bad_jump"
@@ -118,6 +130,8 @@ def _check_overflow(line: Line, elf: Path, letter: str, board: Board) -> None:
         assert fault["exception"] == (MEM_MANAGE if board.has_mpu else BUS_FAULT)
         assert limit - 64 * 1024 <= fault["address"] < limit
         assert "pc" not in fault and "lr" not in fault
+        # An access with all of the stack left may be a frame's that reaches far, up to 64 KB.
+        assert _fault(line, "o")["cause"] == OVERFLOW
 
 
 def _check_platform(line: Line, board: Board) -> None:
@@ -151,7 +165,7 @@ def test_every_fault_in_qemu_is_told_apart_and_followed_by_a_restart(
     elf = build(board, fault_sources(board), tmp_path)
     with running(board, elf, "qemu") as line:
         _check_platform(line, board)
-        _check_faults(line, elf, _is_armv6m(board))
+        _check_faults(line, elf, board)
         _check_overflow(line, elf, "s", board)
         _check_overflow(line, elf, "b", board)
         _check_platform(line, board)

@@ -23,6 +23,49 @@ CULPRIT void bad_write(void) {
 }
 
 #if !defined(__ARM_ARCH_6M__)
+/* Every encoding of a load or a store that mcu_fault_decode tells apart, of 16 bits and of 32. */
+#define ACCESS(number, text)                                                                       \
+    case number:                                                                                   \
+        __asm volatile(text ::"r"(NOWHERE) : "r0", "r1", "r2", "memory");                          \
+        break;
+CULPRIT void access(uint8_t number) {
+    switch (number) {
+        ACCESS(0, "mov r1, %0\n\tmovs r2, #0\n\tldrsb r0, [r1, r2]")
+        ACCESS(1, "mov r1, %0\n\tmovs r2, #0\n\tldr r0, [r1, r2]")
+        ACCESS(2, "mov r1, %0\n\tmovs r2, #0\n\tldrsh r0, [r1, r2]")
+        ACCESS(3, "mov r1, %0\n\tldrb r0, [r1]")
+        ACCESS(4, "mov r1, %0\n\tldrh r0, [r1]")
+        ACCESS(5, "ldrsb.w r0, [%0, #0]")
+        ACCESS(6, "ldmia.w %0, {r0, r1}")
+        ACCESS(7, "mov r1, %0\n\tmovs r2, #0\n\tstrb r0, [r1, r2]")
+        ACCESS(8, "mov r1, %0\n\tmovs r2, #0\n\tstrh r0, [r1, r2]")
+        ACCESS(9, "mov r1, %0\n\tmovs r2, #0\n\tstr r0, [r1, r2]")
+        ACCESS(10, "mov r1, %0\n\tstrb r0, [r1]")
+        ACCESS(11, "mov r1, %0\n\tstrh r0, [r1]")
+        ACCESS(12, "strd r0, r1, [%0, #0]")
+        ACCESS(13, "stmia.w %0, {r0, r1}")
+#if defined(__ARM_FP)
+        ACCESS(14, "vstr s0, [%0]")
+        ACCESS(15, "vstmia %0, {s0, s1}")
+        ACCESS(16, "vldr s0, [%0]")
+#endif
+    default:
+        break;
+    }
+}
+
+/* VMOV.F32 s0, #1.0, where nothing takes it: CPACR allows no coprocessor. */
+CULPRIT void no_coprocessor(void) {
+    *(volatile uint32_t *)0xE000ED88u = 0;
+    __asm volatile("dsb\n\tisb\n\t.inst.w 0xEEB70A00");
+}
+
+/* With all of the stack left. */
+CULPRIT void write_below_stack(void) {
+    extern uint32_t __stack_limit[];
+    *(volatile uint32_t *)((uint32_t)__stack_limit - 64u * 1024u) = 1;
+}
+
 CULPRIT void bad_wide_read(void) {
     __asm volatile("ldrd r2, r3, [%0, #16]" ::"r"(NOWHERE) : "r2", "r3");
 }
@@ -98,6 +141,12 @@ uint32_t provoke(uint8_t letter) {
         bad_write();
         break;
 #if !defined(__ARM_ARCH_6M__)
+    case 'f':
+        no_coprocessor();
+        break;
+    case 'o':
+        write_below_stack();
+        break;
     case 'R':
         bad_wide_read();
         break;
@@ -130,6 +179,9 @@ uint32_t provoke(uint8_t letter) {
     case 'b':
         return big_frame();
     default:
+#if !defined(__ARM_ARCH_6M__)
+        access((uint8_t)(letter - '0'));
+#endif
         break;
     }
     return 0;
