@@ -25,6 +25,8 @@ from mcu_deploy.backends.kit.c_files import function_of
 from mcu_deploy.backends.kit.loops import around, counter, each, nest, plus, step, times, when
 from mcu_deploy.files import templates
 
+_TEMPLATES = Path(__file__).parent / "templates"
+
 
 @dataclass(frozen=True)
 class Kit:
@@ -34,8 +36,8 @@ class Kit:
     folder: Path
 
     def render(self, template: str, **values: object) -> str:
-        """A C function body from a template of `templates/`, which may use `loops`. What is empty
-        leaves no line."""
+        """A C function body from a template of `templates/`, which may use `loops` and include the
+        kit's own. What is empty leaves no line."""
         text = _environment(self.folder / "templates").get_template(template).render(**values)
         return "\n".join(line for line in text.split("\n") if line.strip())
 
@@ -114,7 +116,7 @@ class Kit:
 
 @functools.cache
 def _environment(folder: Path) -> jinja2.Environment:
-    environment = templates.environment(folder, keep_trailing_newline=False)
+    environment = templates.environment(folder, _TEMPLATES, keep_trailing_newline=False)
     environment.globals |= {
         "around": around, "counter": counter, "each": each, "nest": nest, "plus": plus,
         "step": step, "times": times, "when": when,

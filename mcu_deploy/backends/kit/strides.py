@@ -125,6 +125,14 @@ def broadcast_loops(output: TensorType, operands: tuple[TensorType, ...]) -> Loo
     return collapse([output.shape[a] for a in order], steps)
 
 
+def window_refusal(window: Plane) -> str:
+    """Why windows are not gathered, a clause; empty where they are."""
+    spans = zip(window.pad, window.kernel, window.output, window.stride, window.input, strict=True)
+    if window.dilation[1] > 1 or any(p >= k or (o - 1) * s - p >= i for p, k, o, s, i in spans):
+        return "a window of it is all padding, or its columns are apart"
+    return "" if min(window.pad) >= 0 else "its padding is negative"
+
+
 def matrices(a: TensorType, b: TensorType) -> Loops:
     """Loops over the matrices of a product, whose leading axes are broadcast: steps of a, b and the
     product, in elements."""

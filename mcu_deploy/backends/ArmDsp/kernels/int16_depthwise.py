@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from mcu_deploy.backends.ArmDsp.kernels.int16_rows import called, window_refusal
+from mcu_deploy.backends.ArmDsp.kernels.int16_rows import called
 from mcu_deploy.backends.ArmDsp.workloads import KIT, driver
 from mcu_deploy.backends.interface import Constant, Layer, Proposal, SubgraphView
 from mcu_deploy.backends.isa.dsp.int16_depthwise import Int16Depthwise
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.stems import stem
-from mcu_deploy.backends.kit.strides import Plane, plane
+from mcu_deploy.backends.kit.strides import Plane, plane, window_refusal
 from mcu_deploy.backends.quantized.int16 import read
 from mcu_deploy.operators.conv import conv_window
 

@@ -26,7 +26,7 @@ from mcu_deploy.backends.isa.dsp.int16_rows import Int16Rows
 from mcu_deploy.backends.isa.workloads import NATURAL
 from mcu_deploy.backends.kit import overlap
 from mcu_deploy.backends.kit.stems import stem
-from mcu_deploy.backends.kit.strides import Plane, plane
+from mcu_deploy.backends.kit.strides import Plane, plane, window_refusal
 from mcu_deploy.backends.quantized.int16 import Int16Products, read
 from mcu_deploy.operators.conv import conv_window
 from mcu_deploy.operators.windows import Window
@@ -67,14 +67,6 @@ def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
     shaped = products.weights.reshape(filters, x.shape[1], *window_.kernel)
     taps = shaped.transpose(0, 2, 3, 1).reshape(filters, -1)
     return [_proposal(view, node, replace(products, weights=taps), window_, x.shape[1])]
-
-
-def window_refusal(window: Plane) -> str:
-    """Why windows are not gathered, a clause; empty where they are."""
-    spans = zip(window.pad, window.kernel, window.output, window.stride, window.input, strict=True)
-    if window.dilation[1] > 1 or any(p >= k or (o - 1) * s - p >= i for p, k, o, s, i in spans):
-        return "a window of it is all padding, or its columns are apart"
-    return "" if min(window.pad) >= 0 else "its padding is negative"
 
 
 def _proposal(

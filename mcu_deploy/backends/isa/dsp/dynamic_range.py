@@ -5,65 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from mcu_deploy.backends.isa import Assembly, Kind, Register
 
-_LARGEST = 127.0
 _BITS = 8
 
 
-def symmetric(elements: int) -> Assembly:
-    """The kernel: x, float32; y, int8; scale, of one float32; fours: whole ones of the elements.
-    The same code for as many elements as leave the same rest.
-
-    y[i] = round(x[i] * (127 / largest)), ties away from zero, with the largest magnitude of x;
-    scale is largest / 127. All is 0, and scale 1, where that is 0.
-    """
+def extent(elements: int, has_zero: bool) -> Assembly:
+    """The kernel: x, float32; ends; fours: whole ones of the elements. ends[0] and ends[1] become
+    the least and the largest of x[i] and 0; of an input without a zero point ends[0] becomes the
+    largest magnitude. The same code for as many elements as leave the same rest."""
     code = Assembly()
-    code.note("y[i] = round(x[i] * (127 / largest)), ties away from zero, with the largest |x[i]|,")
-    code.note(f"of 4 fours + {elements % 4} i. scale: largest / 127; 1 where that is 0.")
-    x, y, scale, fours = code.arguments("x y scale fours")
-    largest, bits = code.registers("largest bits")
-    begin = code.register("x_begin", kind=Kind.SINGLE)
-    code.vmov(begin, x)
-    code.mov(largest, 0)
-    code.note("The largest magnitude, by bits without the sign.")
-
-    def compare(number: Register) -> None:
-        code.lsl(number, number, 1)
-        code.cmp(largest, number)
-        code.it("lo")
-        code.movlo(largest, number)
-
-    _each(code, x, fours, elements, compare)
-    code.vmov(x, begin)
-    inverse, most, all_ = code.registers("inverse most all", kind=Kind.SINGLE)
-    none = code.label()
-    code.lsr(largest, largest, 1)
-    code.mov(bits, 0)
-    code.vmov(inverse, bits)
-    code.number(bits, _bits(1))
-    code.cbz(largest, none)
-    code.vmov(all_, largest)
-    code.number(bits, _bits(_LARGEST))
-    code.vmov(most, bits)
-    code.vdiv_f32(inverse, most, all_)
-    code.vdiv_f32(most, all_, most)
-    code.vmov(bits, most)
-    code.place(none)
-    code.str(bits, scale[0])
-    _integers(code, x, y, fours, elements, inverse)
-    return code
-
-
-def extent(elements: int) -> Assembly:
-    """The kernel: x, float32; ends, of two: the least and the largest x[i], or 0 where that is
-    less, or larger; fours: whole ones of the elements. The same code for as many of them as leave
-    the same rest."""
-    code = Assembly()
-    code.note(f"ends: the least and the largest of x[i] and 0, of 4 fours + {elements % 4} i.")
+    found = "the least and the largest of all x[i] and 0" if has_zero else "the largest |x[i]|"
+    code.note(f"ends: {found}, of 4 fours + {elements % 4} i.")
     x, ends, fours = code.arguments("x ends fours")
+    if not has_zero:
+        _each(code, x, fours, elements, _magnitude(code, largest := code.register("largest")))
+        code.lsr(largest, largest, 1)
+        code.str(largest, ends[0])
+        return code
     low, high = code.registers("low high")
     code.mov(low, 0)
     code.mov(high, 0)
@@ -87,29 +46,37 @@ def extent(elements: int) -> Assembly:
     return code
 
 
-def affine(elements: int) -> Assembly:
-    """The kernel: x, float32; y, int8; numbers, float32: scale, zero point; fours: as `extent` has
-    it.
+def _magnitude(code: Assembly, largest: Register) -> Callable[[Register], None]:
+    """What compares bits without the sign."""
+    code.mov(largest, 0)
 
-    y[i] = sat(round(zero + x[i] * (1 / scale))), ties away from zero.
+    def compare(number: Register) -> None:
+        code.lsl(number, number, 1)
+        code.cmp(largest, number)
+        code.it("lo")
+        code.movlo(largest, number)
+
+    return compare
+
+
+def integers(elements: int, has_zero: bool) -> Assembly:
+    """The kernel: x, float32; y, int8; numbers, float32: another, zero point, factor; fours: as
+    `extent` has it.
+
+    y[i] = sat(round(zero + x[i] * factor)), ties away from zero; without a zero point none is too
+    large for a byte.
     """
     code = Assembly()
-    code.note("y[i] = sat(round(zero + x[i] * (1 / scale))), ties away from zero, of")
-    code.note(f"4 fours + {elements % 4} i. numbers: scale, zero.")
+    formula = "sat(round(zero + x[i] * factor))" if has_zero else "round(x[i] * factor)"
+    code.note(f"y[i] = {formula}, ties away from zero, of 4 fours + {elements % 4} i.")
+    code.note("numbers: another, zero, factor.")
     x, y, numbers, fours = code.arguments("x y numbers fours")
-    bits = code.register("bits")
-    scale, inverse, zero = code.registers("scale inverse zero", kind=Kind.SINGLE)
-    code.number(bits, _bits(1))
-    code.vmov(inverse, bits)
-    code.vldr(scale, numbers[0])
-    code.vldr(zero, numbers[4])
-    code.vdiv_f32(inverse, inverse, scale)
-    _integers(code, x, y, fours, elements, inverse, zero)
+    zero, factor = code.registers("zero factor", kind=Kind.SINGLE)
+    code.vldr(factor, numbers[8])
+    if has_zero:
+        code.vldr(zero, numbers[4])
+    _integers(code, x, y, fours, elements, factor, zero if has_zero else None)
     return code
-
-
-def _bits(number: float) -> int:
-    return int(np.float32(number).view(np.uint32))
 
 
 def _each(
@@ -133,9 +100,9 @@ def _each(
 
 def _integers(
     code: Assembly, x: Register, y: Register, fours: Register, elements: int,
-    inverse: Register, zero: Register | None = None,
+    factor: Register, zero: Register | None = None,
 ) -> None:  # fmt: skip
-    """Floats times `inverse`, plus a zero point, as bytes, four at a time; without a zero point
+    """Floats times a factor, plus a zero point, as bytes, four at a time; without a zero point
     none is too large for one."""
     code.note("Halves of integers, towards zero; then integers.")
     numbers, end = code.registers("n0 n1 n2 n3"), code.register("end")
@@ -146,7 +113,7 @@ def _integers(
     def integers(count: int) -> None:
         code.vldmia(x.moving, floats[:count])
         for value in floats[:count]:
-            code.vmul_f32(value, value, inverse)
+            code.vmul_f32(value, value, factor)
         for value in floats[:count] if zero is not None else []:
             code.vadd_f32(value, value, zero)
         for value in floats[:count]:

@@ -27,6 +27,7 @@ from mcu_deploy.backends.isa.dsp.tile import (
     take_apart,
 )
 from mcu_deploy.backends.isa.dsp.widening import widen
+from mcu_deploy.backends.isa.hybrid import HEAD_BYTES
 from mcu_deploy.backends.quantized.dense_product import words
 
 ROWS = 3
@@ -45,7 +46,8 @@ class FloatRows:
     """weights: int8 [filter, tap], of so many filters as are multiplied at a time or a multiple,
     taps by 4; factors, bias: float32 of each filter; is_wide: a word of weights is two taps of one
     filter. low, high: the activation: 0 or minus infinity; any that is positive. rows: 3, which two
-    filters meet at a time, or 1, which four do; has_zero: taps have a zero point."""
+    filters meet at a time, or 1, which four do; has_zero: taps have a zero point; surplus: filters
+    at the end that there are not."""
 
     weights: Array
     factors: Array
@@ -53,8 +55,9 @@ class FloatRows:
     is_wide: bool
     low: float
     high: float
-    rows: int = ROWS
-    has_zero: bool = False
+    rows: int
+    has_zero: bool
+    surplus: int
 
     @property
     def filters(self) -> int:
@@ -85,13 +88,8 @@ class FloatRows:
         return self.pairs if self.pairs <= _MOST_UNROLLED else _ROUND
 
     @property
-    def head_bytes(self) -> int:
-        """Of the scratch, in front of the taps."""
-        return 8 if self.has_zero else 4
-
-    @property
     def scratch_bytes(self) -> int:
-        return self.head_bytes + 4 * self.rows * self.pairs
+        return HEAD_BYTES + 4 * self.rows * self.pairs
 
     @property
     def constant_bytes(self) -> int:
@@ -129,7 +127,7 @@ class FloatRows:
         code.vmov(out, y)
         code.vldr(scale, scratch[0])
         less = self._negated(code, scratch) if self.has_zero else None
-        code.add(into, scratch, self.head_bytes)
+        code.add(into, scratch, HEAD_BYTES)
         code.vmov(first, into)
         self._widen(code, source, into, less)
         code.mov(stream, constants)
@@ -172,8 +170,10 @@ class FloatRows:
             f"factor[f]; factor[g]{'' if self.is_wide else ' / 256'}; bias[f]; bias[g], float32. t "
             "are in the order 0 2 1 3 of each four."
         )
-        head = "scale, zero, float32" if self.has_zero else "scale, float32"
-        code.note(f"scratch: {head}; the taps{zero}, two a word, of all rows in turn.")
+        code.note(
+            f"scratch: scale, zero, another, float32; the taps{zero}, two a word, of all rows in "
+            "turn."
+        )
 
     def _negated(self, code: Assembly, scratch: Register) -> Register:
         """Minus the zero point, in both halves."""
