@@ -31,6 +31,7 @@
 #include "mcu/internal.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- Constants ---- */
 
@@ -123,6 +124,32 @@ MCU_FUNCTION void _mcu_float_layers_dense_4x3_float32(const float *x, float *y,
     }
 }
 
+static inline float _mcu_float_layers_exponential(float x) {
+    /* Far from 0 it is the square of e^(x / 2), which ends in infinity and 0. */
+    const int is_far = fabsf(x) > 87.0F;
+    if (is_far) {
+        x = 0.5F * (x > 174.0F ? 174.0F : x < -174.0F ? -174.0F : x);
+    }
+    /* e^x = 2^n e^r, with the whole number n nearest to x / ln 2: behind a sum with 1.5 * 2^23
+     * there is nothing left of a fraction. ln 2 is subtracted in two parts. */
+    const float moved = x * 1.44269504F + 12582912.0F;
+    const float n = moved - 12582912.0F;
+    const float r = x - n * 0.693359375F + n * 2.12194440e-4F;
+    float power = 8.3124302e-3F;
+    power = power * r + 4.1890986e-2F;
+    power = power * r + 0.16667119F;
+    power = power * r + 0.49999225F;
+    power = power * (r * r) + r + 1.0F;
+    /* The bits of `moved` end with n, those of 2^n begin with it. */
+    uint32_t bits;
+    memcpy(&bits, &moved, sizeof bits);
+    bits = (bits - 0x4B400000U + 127U) << 23;
+    float scale;
+    memcpy(&scale, &bits, sizeof scale);
+    power *= scale;
+    return is_far ? power * power : power;
+}
+
 MCU_FUNCTION void _mcu_float_layers_softmax_3_float32(const float *x, float *y) {
     float largest = x[0];
     for (int32_t k = 1; k < 3; k++) {
@@ -130,7 +157,7 @@ MCU_FUNCTION void _mcu_float_layers_softmax_3_float32(const float *x, float *y) 
     }
     float total = 0.0F;
     for (int32_t k = 0; k < 3; k++) {
-        const float power = expf(x[k] - largest);
+        const float power = _mcu_float_layers_exponential(x[k] - largest);
         y[k] = power;
         total += power;
     }

@@ -27,8 +27,9 @@ class Factors(NamedTuple):
     what is around them; macs: of bytes; products: multiply-accumulates of floats; widened: of
     floats and bytes that become such, and sums of these; real: other floats, and bytes that become
     floats and bytes again; scaled: bytes that become floats, or floats bytes; compared: floats;
-    whole: floats that are rounded to integers; library: functions of the C library; wide: TFLite's
-    products of 64 bits. rounded, shifted: cycles more of an output of `macs` that a float rounds,
+    whole: floats that are rounded to integers; library: functions of the C library; powers: of e,
+    which the kit has (c/exponential.c); wide: TFLite's products of 64 bits. rounded, shifted:
+    cycles more of an output of `macs` that a float rounds,
     or TFLite's arithmetic.
     """
 
@@ -43,6 +44,7 @@ class Factors(NamedTuple):
     compared: float = 1
     whole: float = 1
     library: float = 1
+    powers: float = 1
     wide: float = 1
     rounded: float = 0
     shifted: float = 0
@@ -52,29 +54,29 @@ _M4F = Factors()
 _CORES: Mapping[str, Factors] = {
     "cortex-m7": Factors(
         moved=0.45, steps=0.6, windows=0.73, macs=0.62, products=0.63, widened=0.87,
-        real=0.63, scaled=0.58, compared=0.62, whole=0.1, library=0.54,
+        real=0.63, scaled=0.58, compared=0.62, whole=0.1, library=0.54, powers=1.05,
         wide=0.73, rounded=12.6, shifted=4,
     ),
     "cortex-m33": Factors(
         moved=0.76, steps=0.87, windows=0.82, macs=0.75, products=0.79, widened=0.83,
-        real=0.78, scaled=0.7, compared=0.75, whole=0.17, library=0.69,
+        real=0.78, scaled=0.7, compared=0.75, whole=0.17, library=0.69, powers=0.88,
         wide=0.99, rounded=6, shifted=6.4,
     ),
     "cortex-m55": Factors(
         moved=0.7, steps=0.57, windows=0.85, macs=0.51, products=0.58, widened=1.15,
-        real=1.3, scaled=1.15, compared=1.4, whole=0.23, library=0.7,
+        real=1.3, scaled=1.15, compared=1.4, whole=0.23, library=0.7, powers=1.65,
         wide=1.04, rounded=26.7, shifted=30,
     ),
 }  # fmt: skip
 # Without an FPU the C library computes floats.
 _M0_PLUS = Factors(
     moved=1.17, steps=1.3, windows=1.3, macs=1.23, products=23.5, widened=25.5,
-    real=23.5, scaled=16.6, compared=7.5, whole=4.8, library=22.4,
+    real=23.5, scaled=16.6, compared=7.5, whole=4.8, library=22.4, powers=49,
     wide=4.2, rounded=364, shifted=87,
 )  # fmt: skip
 _M3 = Factors(
     moved=1.05, steps=1, windows=1.06, macs=1.11, products=10.5, widened=11.4,
-    real=11, scaled=7, compared=7, whole=3.55, library=10,
+    real=11, scaled=7, compared=7, whole=3.55, library=10, powers=22,
     wide=1.2, rounded=249, shifted=9.3,
 )  # fmt: skip
 _WITHOUT_FPU: Mapping[str, Factors] = {"cortex-m0": _M0_PLUS, "cortex-m0plus": _M0_PLUS}
@@ -108,10 +110,10 @@ _COMPARED = (
     "GreaterOrEqual",
 )  # fmt: skip
 _LIBRARY = (
-    "Sigmoid", "Tanh", "Erf", "Exp", "Log", "Softplus", "Elu", "Celu", "Selu", "Mish", "Gelu",
-    "Swish", "Pow", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh",
-    "Atanh", "Sqrt", "Softsign", "Softmax", "LogSoftmax",
+    "Erf", "Log", "Elu", "Celu", "Selu", "Mish", "Gelu", "Pow", "Sin", "Cos", "Tan", "Asin", "Acos",
+    "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Sqrt", "Softsign",
 )  # fmt: skip
+_POWERS = ("Sigmoid", "Tanh", "Exp", "Swish", "Softplus", "Softmax", "LogSoftmax")
 
 
 def factor(layer: Layer, is_table: bool) -> float:
@@ -143,4 +145,6 @@ def factor(layer: Layer, is_table: bool) -> float:
         return core.steps
     if op in _LIBRARY and is_real:
         return core.library
+    if op in _POWERS and is_real and not y.is_quantized:
+        return core.powers
     return core.scaled if op in _SCALED else core.real

@@ -38,12 +38,15 @@ _CLIP = function_of(
 _OWN = {"Affine": "alpha * v + beta", "ScaledTanh": "alpha * tanhf(beta * v)"}
 
 
-def activation(name: str) -> CFunction:
-    """The helper `$recurrent_<name>(v, alpha, beta)`, with the parameters that it takes."""
+def activation(name: str) -> tuple[CFunction, ...]:
+    """The helper `$recurrent_<name>(v, alpha, beta)`, with the parameters that it takes, behind
+    those that it calls."""
     parameters = ("v", "alpha", "beta")[: 1 + len(PARAMETERS[name])]
     given = ", ".join(f"float {p}" for p in parameters)
     result = _OWN[name] if name in _OWN else reals.of_value(name)
-    return function_of(f"float recurrent_{name.lower()}({given}) {{\n    return {result};\n}}")
+    result, called = reals.own(result)
+    function = function_of(f"float recurrent_{name.lower()}({given}) {{\n    return {result};\n}}")
+    return *called, function
 
 
 def _apply(functions: tuple[Activation, ...], value: str) -> str:
@@ -128,9 +131,10 @@ def made(layer: Layer, r: Recurrence, products: GateProducts) -> RecurrentC:
     given.scratch("float")
     cell = r.op == "LSTM"
     kept = ("y_h" not in outputs) + (cell and "y_c" not in outputs)
-    helpers = {f.name: activation(f.name) for each in r.functions for f in each}
+    functions = [f for each in r.functions for one in each for f in activation(one.name)]
     if r.clip is not None or r.cell_clip is not None:
-        helpers["clip"] = _CLIP
+        functions.append(_CLIP)
+    helpers = {function.stem: function for function in functions}
     floats = products.gates + kept * r.hidden
     values = {
         **_sizes(r),

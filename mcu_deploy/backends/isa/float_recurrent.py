@@ -38,10 +38,10 @@ from mcu_deploy.ir import DType, TensorType
 from mcu_deploy.operators import recurrent
 from mcu_deploy.operators.recurrent import Recurrence, recurrence
 
-# Cycles of the C of a step for each unit, most of them the C library's; what others than a
-# Cortex-M4 take of these; cycles of a call; bytes of the C.
-_UNIT: Mapping[str, int] = {"LSTM": 838, "GRU": 513, "RNN": 200}
-_CORES = {"cortex-m7": 0.54, "cortex-m33": 0.69, "cortex-m55": 0.75}
+# Cycles of the C of a step for each unit, most of them of powers of e; what others than a Cortex-M4
+# take of these; cycles of a call; bytes of the C.
+_UNIT: Mapping[str, int] = {"LSTM": 265, "GRU": 190, "RNN": 55}
+_CORES = {"cortex-m7": 1.0, "cortex-m33": 0.86, "cortex-m55": 1.72}
 _CALL, _BODY_BYTES = 40, 350
 
 

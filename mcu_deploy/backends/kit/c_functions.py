@@ -16,6 +16,8 @@ MULTIPLY = helper(_FOLDER, "c/multiply_quantized.c")
 MULTIPLY_WIDE = helper(_FOLDER, "c/multiply_wide.c")
 CLAMP = helper(_FOLDER, "c/clamp.c")
 ROUND_AWAY = helper(_FOLDER, "c/round_away.c")
+# e^x and tanh of float32, the first of which the second calls.
+EXPONENTIAL = helpers(_FOLDER, "c/exponential.c")
 RECIPROCAL = helper(_FOLDER, "c/reciprocal.c")
 # Of TFLite's integer LSTM: its table's values, sigmoid and tanh.
 LSTM = helpers(_FOLDER, "c/lstm.c")

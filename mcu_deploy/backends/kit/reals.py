@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from mcu_deploy.backends.interface import CFunction
+from mcu_deploy.backends.kit.c_functions import EXPONENTIAL
 from mcu_deploy.backends.kit.literals import float_literal
 
 _OF_THE_LIBRARY = {
@@ -86,6 +88,16 @@ def of_value(op: str) -> str:
     """The function of `v`, with the names of attributes."""
     text = PLAIN[op] if op in PLAIN else _WITH_NUMBERS[op][0]
     return re.sub(r"\ba\b", "v", text)
+
+
+_OWN = {"expf": "exponential", "tanhf": "hyperbolic_tangent"}
+
+
+def own(expression: str) -> tuple[str, tuple[CFunction, ...]]:
+    """The same without the C library's functions that the kit has quicker ones of, and these."""
+    text = re.sub(r"\b(expf|tanhf)\(", lambda found: f"${_OWN[found[1]]}(", expression)
+    count = 2 if "$hyperbolic_tangent" in text else 1 if "$exponential" in text else 0
+    return text, EXPONENTIAL[:count]
 
 
 def in_double(expression: str) -> str:

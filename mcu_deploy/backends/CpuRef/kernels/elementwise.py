@@ -155,14 +155,15 @@ def _unary(layer: Layer) -> Workload:
         return table(layer, unary_table(layer.call))
     clips = layer.op == "Clip"
     expression = _clipped(layer) if clips else reals.function(layer.op, layer.attributes)
+    expression, helpers = reals.own(expression)
     body = render(
         "unary.c.j2", elements=x.type.elements, expression=expression,
         clamp=clamp_lines(layer, "value"),
     )  # fmt: skip
-    headers = ("math.h",) if "f(" in expression else ()
+    headers = ("math.h", "string.h") if helpers or "f(" in expression else ()
     in_place = overlap.in_place(layer, np.arange(x.type.elements))
     name = stem(layer.op.lower(), "float32", x.type.elements)
-    return compute(layer, name, body, headers=headers, in_place=in_place)
+    return compute(layer, name, body, (), helpers, headers, in_place)
 
 
 def table(layer: Layer, elements: Array) -> Workload:

@@ -23,9 +23,10 @@ def _supports(layer: Layer) -> Support:
 def _create(layer: Layer) -> Workload:
     dtype = layer.output.type.dtype
     result = reals.function(layer.op, layer.attributes)
-    headers = ("math.h",) if "f(" in result else ()
-    result = reals.in_double(result) if dtype is DType.FLOAT64 else result
-    return pointwise(layer, dtype.value, Expression(result, headers=headers))
+    headers = ("math.h", "string.h") if "f(" in result else ()
+    is_double = dtype is DType.FLOAT64
+    result, helpers = (reals.in_double(result), ()) if is_double else reals.own(result)
+    return pointwise(layer, dtype.value, Expression(result, helpers=helpers, headers=headers))
 
 
 KERNELS = tuple(Kernel(op, _supports, _create, LayoutRule.SAME) for op in (*FUNCTIONS, "PRelu"))

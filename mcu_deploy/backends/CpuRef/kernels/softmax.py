@@ -1,4 +1,4 @@
-"""Softmax: in floats with expf or exp, or on 8 bits with a table of exp and integer sums; and
+"""Softmax: in floats, or on 8 bits with a table of exp and integer sums; and
 LogSoftmax in float32.
 """
 
@@ -10,7 +10,7 @@ from mcu_deploy.arithmetic import exponential_table
 from mcu_deploy.backends.CpuRef.kernels.base import Kernel, check_types, compute, render
 from mcu_deploy.backends.interface import YES, Constant, Layer, Support, Workload, no
 from mcu_deploy.backends.kit import overlap
-from mcu_deploy.backends.kit.c_functions import QUANTIZE
+from mcu_deploy.backends.kit.c_functions import EXPONENTIAL, QUANTIZE
 from mcu_deploy.backends.kit.requantization import output_quantization
 from mcu_deploy.backends.kit.stems import stem
 from mcu_deploy.ir import DType
@@ -41,10 +41,13 @@ def _create(layer: Layer) -> Workload:
     in_place = overlap.in_place(layer, elements, written=elements)
     if not y.type.is_quantized:
         dtype = y.type.dtype
-        values["letter"], values["zero"] = ("f", "0.0F") if dtype is DType.FLOAT32 else ("", "0.0")
+        is_float = dtype is DType.FLOAT32
+        values["exponential"] = "$exponential" if is_float else "exp"
+        values["zero"] = "0.0F" if is_float else "0.0"
         kind = "softmax" if layer.op == "Softmax" else "log_softmax"
         name, body = stem(kind, dtype.value, size), render(f"{kind}_float.c.j2", **values)
-        return compute(layer, name, body, headers=("math.h",), in_place=in_place)
+        helpers, headers = EXPONENTIAL[:is_float], ("math.h", "string.h")
+        return compute(layer, name, body, (), helpers, headers, in_place)
     out = output_quantization(layer)
     table, _ = exponential_table(x.type.scaling.scale[0], size)
     table = np.trim_zeros(table, "b")
