@@ -6,6 +6,7 @@ outputs of a line are summed together, by which a weight is loaded once for all 
 element once for all of its taps. Large planes are copied band by band.
 
 Cores of Armv6-M load a signed byte only by two registers: there the plane and the taps are words.
+Others have the rows of small windows written out, as their loads reach all of them.
 """
 
 from __future__ import annotations
@@ -40,10 +41,11 @@ OPERATORS = ("Conv", "tflite::Conv")
 
 _MOST_SCRATCH = 2048  # bytes of a band, if that is enough for one row of outputs
 _MOST_TILE = 5
+_MOST_WRITTEN = 9  # taps of a window whose rows are written out
 
 
 class _Code(NamedTuple):
-    """Bytes of a function, and more for each product of a row of taps, for each output of a tile,
+    """Bytes of a function, and more for each product that is written, for each output of a tile,
     for looking for sums, for rounding in float32, and for planes that come in bands."""
 
     function: int
@@ -55,23 +57,22 @@ class _Code(NamedTuple):
 
 
 class _Model(NamedTuple):
-    """Cycles of a cell of a channel's plane, a row of taps, a product, a few outputs; of an output
-    what 64 bits add to it, what a sum that it may be does, and what float32 does. Fitted to layers
-    of ten networks, counted in QEMU. That so little is by products is gcc's: it has a register for
-    each of these, and none for what is around a row."""
+    """Cycles of a cell of a channel's plane, a product, a few outputs, and what these take more
+    where a loop goes over their rows; of an output what 64 bits add to it, what a sum that it may
+    be does, and what float32 does. Fitted to layers of ten networks, counted in QEMU."""
 
     cell: float
-    row: float
     product: float
     tile: float
+    loop: float
     wide: float
     late: float
     in_float: float
     code: _Code
 
 
-_M3 = _Model(9.6, 22, 3.3, 7.4, 0, 24, 240, _Code(180, 8, 40, 80, 140, 130))
-_M0_PLUS = _Model(10.4, 52, 5.5, 17.5, 35, 14, 490, _Code(280, 12, 60, 90, 120, 160))
+_M3 = _Model(6.6, 3.1, 52, 33, 0, 24, 240, _Code(180, 6, 40, 80, 140, 130))
+_M0_PLUS = _Model(7.4, 5.9, 151, 0, 35, 14, 490, _Code(280, 12, 60, 90, 120, 160))
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
@@ -200,7 +201,7 @@ class _Kernel:
             zero=self.layer.zero_points[0], lines=bands.lines, pitch=bands.pitch, rows=bands.rows,
             kept=bands.kept, banded=bands.are_several,
             copied_lines=min(self.window.input[0], bands.lines - self.window.pad[0]),
-            tile=self.tile, tiles=self.tiles, products=self._products(), rounding=self.rounding,
+            tile=self.tile, tiles=self.tiles, rows_of_taps=self._rows, rounding=self.rounding,
             ending=self.ending, names=[f"sum{t}" for t in range(self.tile)],
         )  # fmt: skip
 
@@ -214,11 +215,22 @@ class _Kernel:
                 uses.setdefault(t * stride + k * step, []).append((t, k))
         return uses
 
-    def _products(self) -> list[str]:
-        """Of a row of taps: each element is loaded once."""
-        lines = [f"const int32_t w{k} = tap[{k}];" for k in range(self.window.kernel[1])]
+    @property
+    def _is_written_out(self) -> bool:
+        return not self.is_of_words and math.prod(self.window.kernel) <= _MOST_WRITTEN
+
+    @property
+    def _rows(self) -> list[list[str]]:
+        """Of the rows of taps that are written out, one where a loop goes over them."""
+        step = self.window.dilation[0] * self.bands.pitch
+        rows = range(self.window.kernel[0] if self._is_written_out else 1)
+        return [self._products(row * step, row * self.window.kernel[1]) for row in rows]
+
+    def _products(self, first: int, tap: int) -> list[str]:
+        """Of a row of taps: each element is loaded once. first, tap: where it begins."""
+        lines = [f"const int32_t w{k} = tap[{tap + k}];" for k in range(self.window.kernel[1])]
         for at, of in sorted(self._uses.items()):
-            lines.append(f"const int32_t x{at} = at[{at}];")
+            lines.append(f"const int32_t x{at} = at[{first + at}];")
             lines += [f"sum{t} += x{at} * w{k};" for t, k in of]
         return lines
 
@@ -238,8 +250,8 @@ class _Kernel:
     def _work(self) -> RunCost:
         of, window, rounding = self._model, self.window, self.rounding
         tiles = self.images * self.tiles * window.output[0]
-        a_row = of.row + self.tile * window.kernel[1] * of.product
-        a_tile = window.kernel[0] * a_row + of.tile + rounding.is_wide * self.tile * of.wide
+        a_tile = self.tile * (math.prod(window.kernel) * of.product + rounding.is_wide * of.wide)
+        a_tile += of.tile + (0 if self._is_written_out else of.loop)
         planes = self.images * (self.channels if self.is_kept else self.filters)
         cycles = planes * math.prod(window.input) * of.cell + self.filters * tiles * a_tile
         unsolved = rounding.unsolved * unsolved_cycles(self.node, of.in_float)
@@ -251,7 +263,7 @@ class _Kernel:
     @property
     def _code(self) -> int:
         of = self._model.code
-        products = self.tile * self.window.kernel[1]
+        products = self.tile * self.window.kernel[1] * len(self._rows)
         return (
             of.function + products * of.product + self.tile * of.output
             + bool(self.rounding.late) * of.late + (of.in_float if self.ending else 0)
