@@ -173,10 +173,7 @@ class _Writer:
         b = self.builder
         fields: dict[str, Any] = {"OpcodeIndex": self.operators.index(operator)}
         if operator.table:
-            options = {
-                key: b.CreateString(value) if isinstance(value, str) else value
-                for key, value in operator.options.items()
-            }
+            options = {key: self._option(value) for key, value in operator.options.items()}
             place = "2" if hasattr(tflite.BuiltinOptions2, operator.table) else ""
             kinds = getattr(tflite, f"BuiltinOptions{place}")
             fields[f"BuiltinOptions{place}"] = self._table(operator.table, options)
@@ -188,6 +185,11 @@ class _Writer:
             start = getattr(tflite, f"OperatorStart{key}Vector")
             fields[key] = self._numbers(start, b.PrependInt32, numbers)
         return self._table("Operator", fields)
+
+    def _option(self, value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return self.builder.CreateNumpyVector(value)
+        return self.builder.CreateString(value) if isinstance(value, str) else value
 
     def _opcode(self, operator: Operator) -> int:
         number = getattr(tflite.BuiltinOperator, operator.kind)

@@ -228,6 +228,28 @@ def integers() -> Iterator[Case]:
     )  # fmt: skip
 
 
+def classes() -> Iterator[Case]:
+    """Places outside of the depth on both sides; numbers that are boundaries, and NaN."""
+    places = np.array([[3, 0, -1], [4, 7, 1]], np.int32)
+    for axis, shape, on, off in (
+        (-1, (2, 3, 4), np.float32(2.5), np.float32(-1)),
+        (1, (2, 4, 3), np.int8(7), np.int8(-3)),
+    ):
+        values = [constant(name, np.array(v)) for name, v in (("on", on), ("off", off))]
+        depth = constant("depth", np.array(4, np.int32))
+        tensors = [Tensor("x", (2, 3), "INT32"), depth, *values,
+                   Tensor("y", shape, on.dtype.name.upper())]  # fmt: skip
+        operator = Operator("ONE_HOT", ("x", "depth", "on", "off"), ("y",), "OneHotOptions",
+                            {"Axis": axis})  # fmt: skip
+        yield Case(f"ONE_HOT along {axis}", write(tensors, [operator], ["x"], ["y"]), (places,))
+    bounds = np.array([-2.5, 0, 3, 3, 16777216], np.float32)
+    reals = np.array([[-3, -2.5, -0.0], [2.9, np.nan, np.inf]], np.float32)
+    for given in (reals, np.array([[-3, 0, 2], [3, 16777217, 16777215]], np.int32)):
+        tensors = [Tensor("x", (2, 3), given.dtype.name.upper()), Tensor("y", (2, 3), "INT32")]
+        operator = Operator("BUCKETIZE", ("x",), ("y",), "BucketizeOptions", {"Boundaries": bounds})
+        yield Case(f"BUCKETIZE {given.dtype}", write(tensors, [operator], ["x"], ["y"]), (given,))
+
+
 def _chain(tensors: list[Tensor], operators: list[Operator], *values: Array) -> Case:
     """Operators one after another, from x and table to y."""
     return Case(operators[-1].kind, write(tensors, operators, ["x", "table"], ["y"]), values)
@@ -304,7 +326,7 @@ _ONES = {f"{what}{axis}{end}": 1 for axis in "DHW"
 def all_cases() -> list[Case]:
     return [
         *cases(), *blocks(), *more(), *integers(), *transposed_convolutions(), *volumes(),
-        *tables(), *squares(),
+        *tables(), *squares(), *classes(),
     ]  # fmt: skip
 
 
