@@ -63,12 +63,15 @@ def main() -> None:
     np.savez_compressed(RECORDED, **found)
     print(f"{len(found)} outputs in {RECORDED}")
     record_plain()
-    for cases in (svdf_cases, signal_cases):
+    for recorded, made in (
+        (svdf_cases.RECORDED, svdf_cases.streams()),
+        (signal_cases.RECORDED, (*signal_cases.streams(), *signal_cases.kept())),
+    ):
         streams = {
             stream.name: np.stack(_micro(stream.content, [(x,) for x in stream.inputs]))
-            for stream in cases.streams()
+            for stream in made
         }
-        np.savez_compressed(cases.RECORDED, **streams)
+        np.savez_compressed(recorded, **streams)
         print({name: len(np.unique(value)) for name, value in streams.items()})
     ends = {}
     for case in detection_cases.cases():

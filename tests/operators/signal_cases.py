@@ -86,6 +86,27 @@ def alone(name: str, inputs: list[Tensor], output: Tensor, options: dict[str, An
     return write([*inputs, output], [operator], names, [output.name])
 
 
+def _keeping(name: str, given: int, shape: tuple[int, ...], options: dict[str, Any]) -> bytes:
+    """A network of one operator with a state; of frames zeros where they are not valid."""
+    options = {"T": 7} | options if name == "SignalOverlapAdd" else options
+    tensors = [Tensor("x", (given,), "INT16"), Tensor("y", shape, "INT16")]
+    operator = Operator("CUSTOM", ("x",), ("y",), custom=name)
+    if name == "SignalOverlapAdd":
+        tensors.insert(1, Tensor("rows", (given // options["size"], options.pop("size")), "INT16"))
+        operator = replace(operator, inputs=("rows",))
+    operators = [replace(operator, custom_options=bytes(flexbuffers.Dumps(options)))]
+    if name == "SignalOverlapAdd":
+        operators.insert(0, Operator("RESHAPE", ("x",), ("rows",), "ReshapeOptions"))
+    if name in ("SignalFramer", "SignalStacker"):
+        tensors += [Tensor("valid", (), "BOOL"), Tensor("frame", shape, "INT16"),
+                    constant("zeros", np.zeros(shape, np.int16))]  # fmt: skip
+        operators[0] = replace(operators[0], outputs=("frame", "valid"))
+        operators.append(
+            Operator("SELECT_V2", ("valid", "frame", "zeros"), ("y",), "SelectV2Options")
+        )
+    return write(tensors, operators, ["x"], ["y"])
+
+
 def _frames(given: int) -> tuple[Array, ...]:
     """Noise and tones, silence, and numbers that have no opposite of int16."""
     rng = np.random.default_rng(7)
@@ -114,3 +135,19 @@ def streams() -> Iterator[Stream]:
         ("features", 101, 128, {}),
     ):
         yield Stream(f"{last} of {length}", file(last, given, length, **changed), _frames(given))
+
+
+def kept() -> Iterator[Stream]:
+    """What is kept of the runs before."""
+    stack = {"num_channels": 8, "stacker_left_context": 2, "stacker_right_context": 1,
+             "stacker_step": 2}  # fmt: skip
+    for name, given, shape, options in (
+        ("SignalDelay", 8, (8,), {"delay_length": 3}),
+        ("SignalDelay", 8, (8,), {"delay_length": 19}),
+        ("SignalFramer", 8, (2, 10), {"frame_size": 10, "frame_step": 4, "prefill": True}),
+        ("SignalFramer", 8, (2, 22), {"frame_size": 22, "frame_step": 4, "prefill": False}),
+        ("SignalStacker", 8, (32,), stack),
+        ("SignalOverlapAdd", 20, (6,), {"frame_step": 3, "size": 10}),
+    ):
+        text = f"{name} {' '.join(str(value) for value in options.values())}"
+        yield Stream(text, _keeping(name, given, shape, options), _frames(given))
