@@ -3,7 +3,8 @@
 SignalWindow: samples (..., n) times a window (n), shifted to the right by `shift`.
 SignalFftAutoScale: samples shifted to the left as far as they fit, and by how much. SignalRfft: the
 spectrum of `fft_length` samples, zeros behind those that there are, as pairs of real and imaginary
-int16 (kiss_fft, which halves in each step). SignalEnergy: uint32, of the pairs from `start_index`
+int16 (kiss_fft, which halves in each step). SignalIrfft: from such pairs the samples, not
+halved again. SignalEnergy: uint32, of the pairs from `start_index`
 to `end_index`, 0 elsewhere. SignalFilterBank: uint64 of `num_channels` triangles; inputs: energies,
 weights, what is left of them for the channel behind, and of each channel the first energy, the
 first weight and how many. SignalFilterBankSquareRoot: uint32, shifted to the right by the second
@@ -59,16 +60,15 @@ def _auto_scale(call: Call) -> list[Array]:
     return [_wrapped(x.astype(np.int64) << shift).astype(np.int16), np.array(shift, np.int32)]
 
 
-def twiddles(size: int) -> Array:
-    """The factors of a spectrum of so many complex numbers (size, 2), int16."""
-    phase = -2 * math.pi * np.arange(size) / size
-    return _turned(phase)
+def twiddles(size: int, sign: int = -1) -> Array:
+    """The factors of a spectrum of so many complex numbers (size, 2), int16. sign: 1 backwards."""
+    return _turned(sign * 2 * math.pi * np.arange(size) / size)
 
 
-def last_twiddles(size: int) -> Array:
-    """The factors by which the spectrum of twice as many real numbers is made of that of pairs
+def last_twiddles(size: int, sign: int = -1) -> Array:
+    """The factors between the spectrum of twice as many real numbers and that of pairs
     (size / 2, 2), int16."""
-    return _turned(-math.pi * ((np.arange(size // 2) + 1) / size + 0.5))
+    return _turned(sign * math.pi * ((np.arange(size // 2) + 1) / size + 0.5))
 
 
 def _turned(phase: Array) -> Array:
@@ -94,20 +94,16 @@ def _rfft(call: Call) -> list[Array]:
     return [y.reshape(call.results[0].shape).astype(np.int16)]
 
 
+def _irfft(call: Call) -> list[Array]:
+    rows = call.value(0).reshape(-1, call.value(0).shape[-1] // 2, 2).astype(np.int64)
+    y = np.stack([_samples(row) for row in rows])
+    return [y.reshape(call.results[0].shape).astype(np.int16)]
+
+
 def _spectrum(x: Array) -> Array:
     """The pairs (size + 1, 2) of 2 * size real numbers."""
-    pairs = x.reshape(-1, 2)
-    size, factors = len(pairs), twiddles(len(pairs)).astype(np.int64)
-    z, done = pairs[places(size)], 1
-    while done < size:
-        parts = 2 if done == 1 and size.bit_length() % 2 == 0 else 4
-        z = z.reshape(-1, parts, done, 2)
-        z = _scaled(z, HALF if parts == 2 else QUARTER)
-        steps = np.arange(done) * (size // (parts * done))
-        turned = [z[:, 0], *(_times(z[:, k], factors[k * steps]) for k in range(1, parts))]
-        z = np.stack(_of_two(*turned) if parts == 2 else _of_four(*turned), axis=1)
-        z, done = _wrapped(z), done * parts
-    z = _scaled(z.reshape(size, 2), HALF)
+    z = _scaled(_transformed(x.reshape(-1, 2), -1), HALF)
+    size = len(z)
     y = np.zeros((size + 1, 2), np.int64)
     y[0, 0], y[size, 0] = z[0, 0] + z[0, 1], z[0, 0] - z[0, 1]
     at = np.arange(1, size // 2 + 1)
@@ -119,13 +115,42 @@ def _spectrum(x: Array) -> Array:
     return _wrapped(y)
 
 
+def _samples(y: Array) -> Array:
+    """The 2 * size real numbers of pairs (size + 1, 2)."""
+    size = len(y) - 1
+    z = np.zeros((size, 2), np.int64)
+    z[0] = _scaled(_wrapped(np.array([y[0, 0] + y[size, 0], y[0, 0] - y[size, 0]])), HALF)
+    at = np.arange(1, size // 2 + 1)
+    ahead, behind = _scaled(y[at], HALF), _scaled(_wrapped(y[size - at] * [1, -1]), HALF)
+    total = _wrapped(ahead + behind)
+    other = _times(_wrapped(ahead - behind), last_twiddles(size, 1).astype(np.int64)[at - 1])
+    z[at] = _wrapped(total + other)
+    z[size - at] = _wrapped((total - other) * [1, -1])
+    return _transformed(z, 1).reshape(-1)
+
+
+def _transformed(pairs: Array, sign: int) -> Array:
+    """The transform of complex numbers (size, 2), divided by their number. sign: 1 backwards."""
+    size, factors = len(pairs), twiddles(len(pairs), sign).astype(np.int64)
+    z, done = pairs[places(size)], 1
+    while done < size:
+        parts = 2 if done == 1 and size.bit_length() % 2 == 0 else 4
+        z = z.reshape(-1, parts, done, 2)
+        z = _scaled(z, HALF if parts == 2 else QUARTER)
+        steps = np.arange(done) * (size // (parts * done))
+        turned = [z[:, 0], *(_times(z[:, k], factors[k * steps]) for k in range(1, parts))]
+        z = np.stack(_of_two(*turned) if parts == 2 else _of_four(sign, *turned), axis=1)
+        z, done = _wrapped(z), done * parts
+    return z.reshape(size, 2)
+
+
 def _of_two(a: Array, b: Array) -> tuple[Array, ...]:
     return a + b, a - b
 
 
-def _of_four(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, ...]:
-    # Times -i: the imaginary part, and the real one with the other sign.
-    turned = (b - d)[..., ::-1] * [1, -1]
+def _of_four(sign: int, a: Array, b: Array, c: Array, d: Array) -> tuple[Array, ...]:
+    # Times -i: the imaginary part, and the real one with the other sign; or times i.
+    turned = (b - d)[..., ::-1] * [-sign, sign]
     return a + c + (b + d), a - c + turned, a + c - (b + d), a - c - turned
 
 
@@ -239,6 +264,7 @@ OPERATORS = (
     Operator("SignalWindow", _window, domain="tflite"),
     Operator("SignalFftAutoScale", _auto_scale, domain="tflite"),
     Operator("SignalRfft", _rfft, domain="tflite"),
+    Operator("SignalIrfft", _irfft, domain="tflite"),
     Operator("SignalEnergy", _energy, domain="tflite"),
     Operator("SignalFilterBank", _filter_bank, domain="tflite"),
     Operator("SignalFilterBankSquareRoot", _square_root, domain="tflite"),

@@ -54,6 +54,8 @@ def file(last: str, given: int, length: int, **changed: Any) -> bytes:
          [Tensor("scaled", (given,), "INT16"), Tensor("shift", (), "INT32")]),
         ("SignalRfft", ("scaled",), {"T": 7, "fft_length": length},
          [Tensor("spectrum", (2 * bins,), "INT16")]),
+        ("SignalIrfft", ("spectrum",), {"T": 7, "fft_length": length},
+         [Tensor("again", (length,), "INT16")]),
         ("SignalEnergy", ("spectrum",), {"start_index": 0, "end_index": bins},
          [Tensor("energies", (bins,), "UINT32")]),
         ("SignalFilterBank", bank, {"num_channels": CHANNELS},
@@ -68,6 +70,7 @@ def file(last: str, given: int, length: int, **changed: Any) -> bytes:
          [Tensor("features", channels, "INT16")]),
     ]  # fmt: skip
     tensors, operators = [Tensor("x", (given,), "INT16"), *_constants(given, length)], []
+    steps = [step for step in steps if step[0] != "SignalIrfft" or last == "again"]
     for name, inputs, options, outputs in steps:
         options = options | {key: value for key, value in changed.items() if key in options}
         tensors += outputs
@@ -87,7 +90,7 @@ def alone(name: str, inputs: list[Tensor], output: Tensor, options: dict[str, An
 
 
 def _keeping(name: str, given: int, shape: tuple[int, ...], options: dict[str, Any]) -> bytes:
-    """A network of one operator with a state; of frames zeros where they are not valid."""
+    """A network of one operator; of frames zeros where they are not valid."""
     options = {"T": 7} | options if name == "SignalOverlapAdd" else options
     tensors = [Tensor("x", (given,), "INT16"), Tensor("y", shape, "INT16")]
     operator = Operator("CUSTOM", ("x",), ("y",), custom=name)
@@ -126,6 +129,7 @@ def streams() -> Iterator[Stream]:
         ("scaled", 50, 64, {}),
         ("spectrum", 50, 64, {}),
         ("spectrum", 101, 128, {}),
+        ("again", 50, 64, {}),
         ("energies", 128, 128, {}),
         ("sums", 101, 128, {}),
         ("roots", 50, 64, {}),
@@ -138,7 +142,7 @@ def streams() -> Iterator[Stream]:
 
 
 def kept() -> Iterator[Stream]:
-    """What is kept of the runs before."""
+    """What is kept of the runs before; spectra of whatever numbers there are."""
     stack = {"num_channels": 8, "stacker_left_context": 2, "stacker_right_context": 1,
              "stacker_step": 2}  # fmt: skip
     for name, given, shape, options in (
@@ -147,6 +151,7 @@ def kept() -> Iterator[Stream]:
         ("SignalFramer", 8, (2, 10), {"frame_size": 10, "frame_step": 4, "prefill": True}),
         ("SignalFramer", 8, (2, 22), {"frame_size": 22, "frame_step": 4, "prefill": False}),
         ("SignalStacker", 8, (32,), stack),
+        ("SignalIrfft", 130, (128,), {"T": 7, "fft_length": 128}),
         ("SignalOverlapAdd", 20, (6,), {"frame_step": 3, "size": 10}),
     ):
         text = f"{name} {' '.join(str(value) for value in options.values())}"

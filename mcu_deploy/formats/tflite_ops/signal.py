@@ -76,6 +76,7 @@ CONVERTERS = {
         "SignalWindow": _signal("SignalWindow", (I16, I16), (I16,), ("shift",)),
         "SignalFftAutoScale": _signal("SignalFftAutoScale", (I16,), (I16, I32)),
         "SignalRfft": _signal("SignalRfft", (I16,), (I16,), ("fft_length",)),
+        "SignalIrfft": _signal("SignalIrfft", (I16,), (I16,), ("fft_length",)),
         "SignalEnergy": _signal("SignalEnergy", (I16,), (U32,), ("start_index", "end_index")),
         "SignalFilterBank": _signal("SignalFilterBank", (U32, *(I16,) * 5), (U64,)),
         "SignalFilterBankSquareRoot": _signal("SignalFilterBankSquareRoot", (U64, I32), (U32,)),

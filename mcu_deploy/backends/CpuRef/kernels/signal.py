@@ -76,24 +76,45 @@ def _auto_scale(layer: Layer) -> Workload:
     return whole(layer, render("signal_auto_scale.c.j2", i=i))
 
 
+def _is_length(layer: Layer) -> bool:
+    length = int(layer.attributes["fft_length"])
+    return 4 <= length <= _LONGEST and length & length - 1 == 0
+
+
 def _rfft_fits(layer: Layer) -> bool:
     (x, y), length = _shapes(layer), int(layer.attributes["fft_length"])
-    is_power = 4 <= length <= _LONGEST and length & length - 1 == 0
-    return is_power and 0 < x[-1] <= length and y == (*x[:-1], length + 2)
+    return _is_length(layer) and 0 < x[-1] <= length and y == (*x[:-1], length + 2)
 
 
 def _rfft(layer: Layer) -> Workload:
     x, length = layer.input(0).type, int(layer.attributes["fft_length"])
-    size, given = length // 2, x.shape[-1]
+    return _transform(layer, "signal_rfft.c.j2", x.elements // x.shape[-1], length, -1)
+
+
+def _irfft_fits(layer: Layer) -> bool:
+    x, y = _shapes(layer)
+    return (
+        _is_length(layer) and (*y[:-1], y[-1] + 2) == x and y[-1] == layer.attributes["fft_length"]
+    )
+
+
+def _irfft(layer: Layer) -> Workload:
+    y = layer.output.type
+    return _transform(layer, "signal_irfft.c.j2", y.elements // y.shape[-1], y.shape[-1], 1)
+
+
+def _transform(layer: Layer, template: str, rows: int, length: int, sign: int) -> Workload:
+    """sign: 1 from a spectrum of so many samples to these."""
+    size = length // 2
     has_two = size.bit_length() % 2 == 0
     body = render(
-        "signal_rfft.c.j2", r=counter("r", x.elements // given), size=size, given=given,
+        template, r=counter("r", rows), size=size, given=layer.input(0).type.shape[-1],
         has_two=has_two, first=2 if has_two else 1, half=signal.HALF, quarter=signal.QUARTER,
     )  # fmt: skip
     constants = (
         Constant("places", signal.places(size).astype(np.uint16)),
-        Constant("twiddles", signal.twiddles(size).reshape(-1)),
-        Constant("last_twiddles", signal.last_twiddles(size).reshape(-1)),
+        Constant("twiddles", signal.twiddles(size, sign).reshape(-1)),
+        Constant("last_twiddles", signal.last_twiddles(size, sign).reshape(-1)),
     )
     helpers = (
         helper("signal_rounded.c.j2", bits=signal.FRACTION),
@@ -198,6 +219,7 @@ KERNELS = (
     _kernel("SignalWindow", (I16, I16), (I16,), _window_fits, _window),
     _kernel("SignalFftAutoScale", (I16,), (I16, I32), _auto_scale_fits, _auto_scale),
     _kernel("SignalRfft", (I16,), (I16,), _rfft_fits, _rfft),
+    _kernel("SignalIrfft", (I16,), (I16,), _irfft_fits, _irfft),
     _kernel("SignalEnergy", (I16,), (U32,), _energy_fits, _energy),
     _kernel("SignalFilterBank", (U32, *(I16,) * 5), (U64,), _filter_bank_fits, _filter_bank),
     _kernel("SignalFilterBankSquareRoot", (U64, I32), (U32,), _square_root_fits, _square_root),
