@@ -177,8 +177,8 @@ def _layer_normalization(call: Call) -> None:
 def _batch_normalization(call: Call) -> None:
     _same_shape(call)
     x, *_ = (_type(call, index) for index in range(5))
-    _want(x.rank >= 2, "its input has no channels")
-    _parameters(call, 1, x.shape[1:2])
+    _want(x.rank >= 1, "its input has no axis")
+    _parameters(call, 1, x.shape[1:2] or (1,))  # since version 9 one axis is one channel
 
 
 def _pool(call: Call) -> None:

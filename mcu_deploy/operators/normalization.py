@@ -38,7 +38,7 @@ def _softmax(call: Call) -> list[Array]:
 
 def _batch_normalization(call: Call) -> list[Array]:
     x = call.value(0)
-    column = (1, -1) + (1,) * (x.ndim - 2)
+    column = (1, -1)[-x.ndim :] + (1,) * (x.ndim - 2)
     scale, bias, mean, variance = (call.value(i).reshape(column) for i in range(1, 5))
     factor = scale / np.sqrt(variance + np.float32(call.attributes.get("epsilon", 1e-5)))
     return [clip((x - mean) * factor + bias, call.activation)]

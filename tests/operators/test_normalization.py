@@ -33,7 +33,7 @@ def _layer(axis: int, bias: bool, offset: float = 0.0) -> Case:
 
 def _batch(shape: tuple[int, ...], relu: bool, convolution: bool) -> Case:
     rng = np.random.default_rng(len(shape))
-    channels = shape[1]
+    channels = shape[1] if len(shape) > 1 else 1
     constants = {
         "scale": rng.standard_normal(channels).astype(np.float32),
         "bias": rng.standard_normal(channels).astype(np.float32),
@@ -83,7 +83,7 @@ def test_normalization(tmp_path: Path) -> None:
     cases += [_layer(-1, True, 5.0)]
     cases += [
         _batch(shape, relu, convolution)
-        for shape in ((2, 3, 4, 5), (4, 6), (1, 3, 7))
+        for shape in ((2, 3, 4, 5), (4, 6), (1, 3, 7), (5,))
         for relu in (False, True)
         for convolution in (False, True)
         if len(shape) == 4 or not convolution

@@ -130,7 +130,7 @@ def _batch(layer: Layer) -> Workload:
     scale, shift, mean, variance = (layer.input(i).value for i in range(1, 5))
     epsilon = np.float32(layer.attributes.get("epsilon", 1e-5))
     factor = (scale / np.sqrt(variance + epsilon)).astype(np.float32)
-    channels = x.type.shape[1]
+    channels = scale.size
     body = render(
         "batch_normalization.c.j2", rows=x.type.elements // max(channels, 1), channels=channels,
         clamp=clamp_lines(layer, "value"),
