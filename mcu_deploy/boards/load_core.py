@@ -16,7 +16,7 @@ _ALLOWED = ("-m", "-f")
 _FORBIDDEN = (
     "-ffast-math", "-funsafe-math-optimizations", "-fassociative-math", "-freciprocal-math",
     "-ffinite-math-only", "-fno-signed-zeros", "-fsingle-precision-constant", "-fexcess-precision",
-    "-flto", "-mbig-endian",
+    "-flto", "-fsyntax-only", "-mbig-endian",
 )  # fmt: skip
 
 
@@ -87,6 +87,6 @@ def _require_allowed(cflags: Sequence[str]) -> None:
             )
         if flag.startswith(_FORBIDDEN):
             raise UsageError(
-                f"--cflags {flag} would change what a network computes, or its object cannot be "
-                "checked with it; leave it out. Other code of the program may have it."
+                f"--cflags {flag} would change what a network computes, or there is no object with "
+                "it that can be checked; leave it out. Other code of the program may have it."
             )

@@ -49,7 +49,8 @@ def test_flags_of_ones_own_take_the_place_of_others() -> None:
         (["cortex-m3", "fpv4-sp-d16"], "--fpu fpv4-sp-d16 does not exist on a cortex-m3"),
         (["cortex-m3", "none", ["-O3"]], "--cflags -O3 is neither"),
         (["cortex-m3", "none", ["-ffast-math"]], "would change what a network computes"),
-        (["cortex-m3", "none", ["-flto=auto"]], "cannot be checked"),
+        (["cortex-m3", "none", ["-flto=auto"]], "no object with it that can be checked"),
+        (["cortex-m3", "none", ["-fsyntax-only"]], "no object with it that can be checked"),
         (["cortex-m4", "none", ["-mfloat-abi=hard"]], "with it goes -mfloat-abi=soft."),
         (
             ["cortex-m4", "fpv4-sp-d16", ["-mfloat-abi=soft"]],
