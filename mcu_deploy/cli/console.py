@@ -8,12 +8,13 @@ import sys
 import warnings
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
+from rich.text import Text
 
 from mcu_deploy.errors import McuDeployError, Refusal, escaped
 from mcu_deploy.output.json_text import json_text
@@ -143,11 +144,22 @@ def _ending(name: str, longest: int) -> str:
     return first if len(first) <= longest else f"...{first[3 - longest :]}"
 
 
+class _Table(Table):
+    """A table that folds text only: a number that is folded reads as another one."""
+
+    def add_row(self, *cells: Any, **style: Any) -> None:
+        super().add_row(*cells, **style)
+        for column, cell in zip(self.columns, cells, strict=False):
+            if column.justify == "right":
+                column.min_width = max(column.min_width or 0, len(Text.from_markup(cell)))
+
+
 def table(*titles: str, right: Collection[str] = ()) -> Table:
     """An empty table; right: the titles of the columns of numbers."""
-    made = Table(box=None, pad_edge=False, header_style="bold")
+    made = _Table(box=None, pad_edge=False, header_style="bold")
     for title in titles:
-        made.add_column(title, justify="right" if title in right else "left", overflow="fold")
+        side: Literal["left", "right"] = "right" if title in right else "left"
+        made.add_column(title, justify=side, overflow="fold", min_width=len(title))
     return made
 
 

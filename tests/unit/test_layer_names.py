@@ -180,6 +180,16 @@ def test_columns_without_room_are_left_out(monkeypatch: pytest.MonkeyPatch) -> N
         assert len(lines[1]) <= max(width, 20)
 
 
+def test_a_table_folds_text_and_no_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    from mcu_deploy.cli import console
+
+    made = console.table("network", "flash", right=["flash"])
+    made.add_row("keyword spotter", "[bold]38,252[/]")
+    Console(width=12, color_system=None, soft_wrap=True).print(made)
+    shown = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert shown == ["network   flash", "keyword  38,252", "spotter"]
+
+
 def test_sentences_are_folded_on_a_terminal_alone(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
