@@ -38,6 +38,7 @@ class Tensor:
     variable: bool = False
     signature: tuple[int, ...] = ()
     sparsity: Sparsity | None = None
+    details: int = 0
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,12 @@ class _Writer:
         )
         return self._table(
             "QuantizationParameters",
-            {"Scale": scale, "ZeroPoint": zero, "QuantizedDimension": tensor.axis},
+            {
+                "Scale": scale,
+                "ZeroPoint": zero,
+                "DetailsType": tensor.details,
+                "QuantizedDimension": tensor.axis,
+            },
         )
 
     def _sparsity(self, sparsity: Sparsity) -> int:
@@ -154,7 +160,7 @@ class _Writer:
     def _tensor(self, tensor: Tensor) -> int:
         b = self.builder
         fields: dict[str, Any] = {"Name": b.CreateString(tensor.name)}
-        if tensor.scale:
+        if tensor.scale or tensor.details:
             fields["Quantization"] = self._quantization(tensor)
         if tensor.sparsity:
             fields["Sparsity"] = self._sparsity(tensor.sparsity)

@@ -49,6 +49,7 @@ _DTYPES: Mapping[int, DType] = {
         DType.UINT16, DType.INT32, DType.UINT32, DType.INT64, DType.UINT64,
     )
 }  # fmt: skip
+_BLOCKWISE = 2  # BlockwiseQuantization of QuantizationDetails, newer than the package tflite
 _TYPE_NAMES = {v: k for k, v in vars(tflite.TensorType).items() if isinstance(v, int)}
 _KINDS = {v: k for k, v in vars(tflite.BuiltinOperator).items() if isinstance(v, int)}
 
@@ -90,6 +91,9 @@ def parse(raw: bytes, where: str) -> File:
 def _unreadable(table: Any, shape: Sequence[int]) -> str | None:
     if len(shape) > _LARGEST_RANK or any(d < 0 for d in shape):
         return f"has no static shape ({list(shape)}); convert the model with fixed input shapes"
+    quantization = table.Quantization()
+    if quantization is not None and quantization.DetailsType() == _BLOCKWISE:
+        return "is quantized in blocks, which mcu-deploy lacks; convert it with a scale a channel"
     if table.Sparsity() is None:
         return None
     if table.Type() == tflite.TensorType.INT4:

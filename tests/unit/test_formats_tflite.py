@@ -346,6 +346,10 @@ def test_weights_of_four_bits_are_unpacked(path: Path) -> None:
     content = _one("FULLY_CONNECTED", tensors, ["x", "w", ""], "FullyConnectedOptions")
     x = np.array([[1, 2, 3, 4, 5]], np.int8)
     assert _run(path, content, x).item() == -1 + 4 + 3 - 32 + 35
+    tensors[1] = Tensor("w", (1, 5), "INT4", value=packed, details=2)
+    path.write_bytes(_one("FULLY_CONNECTED", tensors, ["x", "w", ""], "FullyConnectedOptions"))
+    with pytest.raises(McuDeployError, match=r"'w'.* quantized in blocks"):
+        formats.load(path)
 
 
 def test_a_bias_may_name_the_axis_of_its_weights(path: Path) -> None:
