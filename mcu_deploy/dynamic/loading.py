@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 
 from mcu_deploy.backends.interface import API_VERSION, CreationOptions, Factory
+from mcu_deploy.boards.cores import core_names
+from mcu_deploy.boards.model import HOST_CORE
 from mcu_deploy.dynamic.adapter import DynamicBackend, ProposingBackend
 from mcu_deploy.dynamic.naming import UntriedFile, scan
 from mcu_deploy.dynamic.packages import installed
@@ -19,6 +21,8 @@ from mcu_deploy.dynamic.process import LoadError, Worker, WorkerPool
 from mcu_deploy.dynamic.search import search_paths
 from mcu_deploy.dynamic.version import Version, is_compatible, why_incompatible
 from mcu_deploy.errors import BackendFault, one_line
+
+_CORES = frozenset((*core_names(), HOST_CORE))
 
 
 @dataclass(frozen=True)
@@ -162,7 +166,12 @@ def _try(origin: str, worker: Worker, owners: Mapping[str, str]) -> LoadedBacken
             worker.create()
             proposes = "propose" in worker.methods
             backend = (ProposingBackend if proposes else DynamicBackend)(worker)
-            return LoadedBackend(worker.id, lambda: backend, origin, worker.version, worker)
+            if not backend.cores or not _CORES.isdisjoint(backend.cores):
+                return LoadedBackend(worker.id, lambda: backend, origin, worker.version, worker)
+            reason = (
+                f"it is for {', '.join(backend.cores)}, which mcu-deploy does not know; known are "
+                f"{', '.join(sorted(_CORES))}"
+            )
     except LoadError as error:
         reason = error.reason
     except BackendFault as fault:

@@ -64,6 +64,9 @@ AT_LOAD = {
     "a text of operators": (
         f"{RELU}    operators = 'Relu'", "its operators are 'Relu', and no tuple of names",
     ),
+    "unknown core": (
+        f"{RELU}    cores = ('cortex-m9',)", "it is for cortex-m9, which mcu-deploy does not know",
+    ),
     "odd cores": (f"{RELU}    cores = ('a\\0b',)", "one of the cores"),
 }  # fmt: skip
 
