@@ -120,6 +120,20 @@ def test_the_optional_parts(reader: Reader) -> None:
 
 
 @pytest.mark.matrix
+@pytest.mark.needs_arm_gcc
+@pytest.mark.needs_qemu
+def test_the_driver(reader: Reader) -> None:
+    """A unit that is not on would end the run."""
+    section = "An accelerator and its driver"
+    (entries,) = re.findall(r"^```toml\n(.*?)^```$", SECTIONS[section], re.M | re.S)
+    reader = reader.with_project("add_backend.py", "driven_backend.py", entries=entries)
+    output = reader.types(without_pip(commands(section)))
+    assert "\npassed\n" in output
+    source = (reader.folder / "build" / "driven" / "network_tiny.c").read_text()
+    assert source.count("_mcu_tiny_unit_start()") == 1
+
+
+@pytest.mark.matrix
 @pytest.mark.needs_cmake
 def test_the_folder(reader: Reader, tmp_path: Path) -> None:
     """In a copy of the repository."""
@@ -151,13 +165,13 @@ def test_every_listing_is_of_a_kind_that_the_tests_here_use() -> None:
     """A file by its name, the commands of a section that is followed above, or what is shown."""
     used = {"tiny.py", "abs_backend.c", "in_process.py", "pyproject.toml", "add_backend.py"}
     used |= {"chains.py", "counting_backend.py", "backend.cmake", "c/negated.h", "c/negated.c"}
-    used |= {"test/test_negated.c", "__init__.py", "neg_abs.py", "propose.h"}
+    used |= {"test/test_negated.c", "__init__.py", "neg_abs.py", "propose.h", "driven_backend.py"}
     assert set(LISTINGS) == used
     followed = {"A model to try", "A shared object in C", "A Python package", "Optional parts"}
-    followed |= {"A folder in mcu_deploy/backends", "Proposals"}
+    followed |= {"A folder in mcu_deploy/backends", "Proposals", "An accelerator and its driver"}
     for title, section in SECTIONS.items():
         for language, text in re.findall(r"^```(\w*)\n(.*?)^```$", section, re.M | re.S):
-            is_entry = language == "toml" and title == "Optional parts"
+            is_entry = language == "toml" and title in followed
             is_command = language == "sh" and title in followed
             assert language == "text" or is_entry or is_command or text in LISTINGS.values()
 
