@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import subprocess
 import tarfile
 from dataclasses import replace
 from pathlib import Path
@@ -79,8 +80,7 @@ def test_the_sources_of_codegen_are_a_program_that_answers(
 ) -> None:
     """Also with those of another archive in the same folders."""
     for path in (export(other, "mlf", tmp_path / "other.tar").path, archive):
-        with tarfile.open(path) as tar:
-            tar.extractall(tmp_path, filter="data")
+        subprocess.run(["tar", "-xf", path, "-C", tmp_path], check=True)
     host = tmp_path / "codegen/host"
     sources = [*sorted((host / "src").glob("*.c")), tmp_path / "samples/main.c"]
     include = [host / "include", tmp_path / "samples"]
