@@ -60,9 +60,7 @@ def operators(backends: Registry) -> Operators:
         )
     ]
     forms = (label(domain, op) for domain, op in qoperator.READ)
-    return Operators(
-        tuple(rows), tuple(sorted(tflite_ops.converters())), tuple(forms), onnx_functions.names()
-    )
+    return Operators(tuple(rows), tflite_ops.read(), tuple(forms), onnx_functions.names())
 
 
 def _quantized(operator: Operator) -> str:

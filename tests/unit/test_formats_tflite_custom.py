@@ -28,6 +28,7 @@ from mcu_deploy.backends.registry import Registry
 from mcu_deploy.boards import load_board
 from mcu_deploy.compiler import compile_model
 from mcu_deploy.errors import ModelError
+from mcu_deploy.formats import tflite_ops
 from mcu_deploy.ir import DType
 from mcu_deploy.options import Options
 from mcu_deploy.session import Session
@@ -101,6 +102,7 @@ def test_a_program_for_an_ethos_u_is_told_from_the_model(tmp_path: Path) -> None
     (tmp_path / "m.tflite").write_bytes(write(tensors, operators, ["x"], ["y"]))
     with pytest.raises(ModelError, match="which Vela made of the model; give the file that Vela"):
         compile_model(tmp_path / "m.tflite", load_board("host"), name="m")
+    assert "custom operator ethos-u" not in tflite_ops.read()
 
 
 @pytest.mark.parametrize("size", [9, 10])

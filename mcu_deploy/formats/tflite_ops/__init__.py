@@ -33,10 +33,19 @@ CUSTOM = "tflite.custom"
 
 @functools.cache
 def converters() -> Mapping[str, Converter]:
-    """All converters by TFLite's names."""
+    """All converters by TFLite's names, with those that only say why there is none (`REFUSED`)."""
+    return _named("CONVERTERS") | _named("REFUSED")
+
+
+def read() -> tuple[str, ...]:
+    """TFLite's names of the operators that are read, in order."""
+    return tuple(sorted(_named("CONVERTERS")))
+
+
+def _named(table: str) -> dict[str, Converter]:
     found: dict[str, Converter] = {}
     for _, module in modules(__name__):
-        found |= getattr(module, "CONVERTERS", {})
+        found |= getattr(module, table, {})
     return found
 
 

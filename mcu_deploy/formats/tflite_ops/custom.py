@@ -32,7 +32,5 @@ def _ethos_u(operation: Operation, graph: GraphBuilder) -> None:
     )
 
 
-CONVERTERS = {
-    "custom operator Convolution2DTransposeBias": _transpose_conv_with_bias,
-    "custom operator ethos-u": _ethos_u,
-}
+CONVERTERS = {"custom operator Convolution2DTransposeBias": _transpose_conv_with_bias}
+REFUSED = {"custom operator ethos-u": _ethos_u}
