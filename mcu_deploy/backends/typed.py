@@ -37,6 +37,7 @@ def require_typed(value: Any, hint: Any, what: str) -> None:
 @functools.cache
 def _faults(hint: Any) -> _Faults:
     """What finds the faults of values of a type: clauses that go on behind the value's name."""
+    hint = getattr(hint, "__value__", hint)  # of an alias, as numpy's NDArray is since 2.5
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if hint in _NUMBERS:
         kinds, name = _NUMBERS[hint]

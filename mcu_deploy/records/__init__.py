@@ -62,6 +62,7 @@ class Codec(Schema):
         return {name: hints[name] for name in keys_of(cls).hints}
 
     def _made(self, hint: Any) -> Form:
+        hint = getattr(hint, "__value__", hint)  # of an alias, as numpy's NDArray is since 2.5
         if typing.get_origin(hint) is np.ndarray:
             return Form(encode_array, decode_array)
         return super()._made(hint)

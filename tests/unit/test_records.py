@@ -10,13 +10,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
+from typing_extensions import TypeAliasType
 
+from mcu_deploy.backends.c_rules import Nonsense
+from mcu_deploy.backends.typed import require_typed
 from mcu_deploy.ir import DType
 from mcu_deploy.records import Codec, Reader, Writer
 from mcu_deploy.schema import Misfit
 from mcu_deploy.schema.forms import UNBOUNDED
+
+# As numpy has its NDArray since 2.5, for which Python is 3.12 or newer.
+Aliased = TypeAliasType("Aliased", np.ndarray[Any, np.dtype[Any]])
 
 
 class Color(enum.Enum):
@@ -47,7 +52,7 @@ class Record:
     by_name: Mapping[str, float]
     by_number: Mapping[int, tuple[str, ...]]
     either: Inner | Other
-    array: npt.NDArray[Any]
+    array: Aliased
     attributes: Mapping[str, Any]
     inner: Inner = field(default_factory=Inner)
     below: tuple[Record, ...] = ()
@@ -169,3 +174,9 @@ def test_what_has_no_form() -> None:
 def test_what_cannot_be_written(hint: Any, value: Any) -> None:
     with pytest.raises(Misfit, match=r"must be a (whole number|text)"):
         Codec().form(hint).encode(Writer(), value)
+
+
+def test_an_alias_is_what_it_stands_for() -> None:
+    require_typed(np.zeros(1), Aliased, "it")
+    with pytest.raises(Nonsense, match="no ndarray"):
+        require_typed([0.0], Aliased, "it")
