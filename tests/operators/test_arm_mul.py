@@ -52,7 +52,7 @@ def test_networks_give_the_oracles_bits_without_undefined_behaviour(
     rounded = (b"sum * upper", b"(int64_t)sum") if is_armv6m else (b"(int64_t)sum",)
     parts = (*_NAMES, *rounded, *(cell + b" *plane)" for cell in cells))
     assert all(part in made for part in parts)
-    _check(network, zip(*np.load(extremes(path)).values(), strict=True), tmp_path)
+    _check(network, _samples(path), tmp_path)
 
 
 _LATE, _FLOATS = ([], b"rounded like the next"), ([0.0131, 0.7], b"No integers are known")
@@ -117,7 +117,7 @@ def test_groups_and_batches_give_the_oracles_bits(
     convolutions = [s.choice.workload for s in network.plan.steps if s.choice.layer.op == "Conv"]
     assert {workload.backend for workload in convolutions} == {"ArmMul"}
     assert b"factor + group * 6" in b"".join(network.sources.files.values())
-    _check(network, zip(*np.load(extremes(path)).values(), strict=True), tmp_path)
+    _check(network, _samples(path), tmp_path)
 
 
 @pytest.mark.parametrize("op", ["MaxPool", "AveragePool"])
@@ -141,7 +141,7 @@ def test_pools_give_the_oracles_bits(op: str, tmp_path: Path) -> None:
     network = _compiled(path := made.save(tmp_path / "pools.onnx"))
     pools = [s.choice.workload for s in network.plan.steps if s.choice.layer.op == op]
     assert {workload.backend for workload in pools} == {"ArmMul"}
-    _check(network, zip(*np.load(extremes(path)).values(), strict=True), tmp_path)
+    _check(network, _samples(path), tmp_path)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -176,12 +176,22 @@ def test_products_of_tflite_give_the_oracles_bits_of_all_pairs(tmp_path: Path) -
     _check(network, [[operand.view(case.dtype) for case in cases for operand in every]], tmp_path)
 
 
+def test_a_sum_is_clamped_at_both_ends(tmp_path: Path) -> None:
+    made, how = LayersModel(), Quantized(0.05, -20)
+    y = made.node("Relu", [made.node("Add", [made.input((1, 300), how) for _ in "ab"])])
+    made.output(made.quantized(y, how), how)
+    network = _compiled(path := made.save(tmp_path / "sum.onnx"))
+    by_op = {s.choice.layer.op: s.choice.workload.backend for s in network.plan.steps}
+    assert by_op["Add"] == "ArmMul" and "Relu" not in by_op
+    _check(network, _samples(path), tmp_path)
+
+
 def test_softmax_gives_the_oracles_bits(tmp_path: Path) -> None:
     """Of equal elements in the middle of two outputs, too."""
     network = _compiled(path := softmax_model(SOFTMAXES, tmp_path / "softmax.onnx"))
     layers = [s.choice.workload for s in network.plan.steps if s.choice.layer.op == "Softmax"]
     assert {workload.backend for workload in layers} == {"ArmMul"}
-    _check(network, zip(*np.load(extremes(path)).values(), strict=True), tmp_path)
+    _check(network, _samples(path), tmp_path)
 
 
 @pytest.mark.parametrize("case", first(LSTMS))
@@ -196,6 +206,17 @@ def _compiled(path: Path) -> Network:
     session = Session(registry, CreationOptions(dynamic_backends=False))
     options = Options(weights="array", strategy="greedy")
     return compile_model(path, load_board("host"), name="n", session=session, options=options)
+
+
+def _samples(path: Path) -> list[tuple[Array, ...]]:
+    """Those of `extremes`, and a random one, since in the sample its second half is at an end."""
+    given, random = [*np.load(extremes(path)).values()], np.random.default_rng(8)
+    ends = [np.iinfo(of.dtype) for of in given]
+    drawn = [
+        random.integers(end.min, end.max + 1, of.shape[1], of.dtype)
+        for of, end in zip(given, ends, strict=True)
+    ]
+    return [*zip(*given, strict=True), tuple(drawn)]
 
 
 def _check(network: Network, samples: Iterable[Sequence[Array]], folder: Path) -> None:

@@ -70,7 +70,7 @@ def _require(operation: Operation, fits: bool, *kinds: tuple[TfliteTensor, DType
     for tensor, dtype in kinds:
         if tensor.type.dtype is not dtype or tensor.type.is_quantized:
             raise operation.damaged(
-                f"the tensor {tensor.name!r} is {tensor.type}, not {dtype.value}"
+                f"its tensor {tensor.name!r} is {tensor.type}, not {dtype.value}"
             )
     if not fits:
         raise operation.damaged("its tensors or options do not fit together")
