@@ -28,8 +28,6 @@ void mcu_fault_report(mcu_fault_t *fault) {
     uint32_t model = 0;
     if (mcu_run_in_layer(&model, &fault->layer)) {
         fault->valid |= MCU_FAULT_HAS_LAYER;
-    } else {
-        fault->valid &= ~(uint32_t)MCU_FAULT_HAS_LAYER;
     }
     mcu_put_u32(event, fault->valid);
     mcu_put_u32(event, fault->cause);

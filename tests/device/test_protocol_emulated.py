@@ -169,6 +169,14 @@ def test_a_run_that_does_not_end_is_stopped_and_its_layer_named(device: Device, 
     assert device.infer("tiny", [np.array([1], np.uint8)]) == [2]
 
 
+def test_zeros_stop_nothing_but_a_run(device: Device) -> None:
+    """Neither before the first run nor behind it."""
+    device.reset()
+    for _ in range(2):
+        device._link.wire.stop()
+        assert device.infer("tiny", [np.array([1], np.uint8)]) == [2]
+
+
 def test_reset_and_self_test(device: Device) -> None:
     device.write_input("tiny", 0, b"\x01")
     device.reset()
