@@ -64,10 +64,10 @@ class _Code(NamedTuple):
     windows: int
 
 
-_M3 = _Cycles({2: 35, 3: 48, 4: 60, 8: 109}, None, 60, 78, 9.4, 0, 308, 14.8, 16, 100)
-_M0_PLUS = _Cycles({2: 75, 3: 67, 4: 85, 8: 140}, 68, 63, 96, 26, 53, 410, 18.7, 35, 160)
-_M3_CODE = _Code(1110, 180, 160, 400)
-_M0_PLUS_CODE = _Code(1460, 160, 210, 490)
+_M3 = _Cycles({2: 35, 3: 48, 4: 60, 8: 109}, None, 60, 78, 9.4, 0, 308, 11, 16, 100)
+_M0_PLUS = _Cycles({2: 75, 3: 67, 4: 85, 8: 140}, 68, 63, 96, 26, 53, 410, 16.2, 35, 160)
+_M3_CODE = _Code(1110, 180, 210, 440)
+_M0_PLUS_CODE = _Code(1460, 160, 250, 520)
 
 
 def propose(view: SubgraphView, node: Layer) -> Sequence[Proposal] | str:
