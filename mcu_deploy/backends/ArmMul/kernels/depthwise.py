@@ -40,7 +40,7 @@ from mcu_deploy.backends.quantized.layers import Convolution
 OPERATORS = ("Conv", "tflite::Conv")
 
 _MOST_SCRATCH = 2048  # bytes of a band, if that is enough for one row of outputs
-_MOST_TILE = 5
+_MOST_TILE = 6
 _MOST_WRITTEN = 9  # taps of a window whose rows are written out
 
 
