@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from command_line import call
 
+from mcu_deploy import resources
 from mcu_deploy.api.exporting import export
 from mcu_deploy.exports.formats import formats
 
@@ -17,6 +19,12 @@ pytestmark = pytest.mark.needs_arm_gcc
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(f.relative_to(folder)): f.read_bytes() for f in folder.rglob("*") if f.is_file()}
+
+
+def test_the_page_has_a_row_for_each_format() -> None:
+    page = (resources.root() / "docs" / "exports.md").read_text()
+    rows = re.findall(r"^\| `(\w[\w-]+)` \|", page.partition("\n## Formats\n")[2], re.MULTILINE)
+    assert sorted(rows) == sorted(formats()), "docs/exports.md says how each format was tried"
 
 
 @pytest.mark.parametrize("format", formats())

@@ -96,7 +96,7 @@ def test_docs_list_the_boards_with_their_cores_and_memories() -> None:
     """A second pair of eyes on what is inherited: the table says it in words."""
     page = (resources.root() / "docs" / "boards.md").read_text()
     rows = dict(re.findall(r"^\| `([a-z0-9_-]+)` \| (.*\| .*\| .*\| .*) \|$", page, re.MULTILINE))
-    assert list(rows) == NAMES
+    assert list(rows) == NAMES, "docs/boards.md has a row for each, in this order"
     for board in every_board():
         core, flash, ram, runs = (cell.strip() for cell in rows[board.name].split("|"))
         places = [("QEMU", board.qemu), ("Renode", board.renode)]
