@@ -97,11 +97,12 @@ def test_groups_and_batches_give_the_oracles_bits(
     """Of the first layer no integers round the last filter."""
     monkeypatch.setattr(rounding, "ARMV6_M", ("host",) if is_armv6m else ())
     made, random = LayersModel(), np.random.default_rng(0)
-    for number, (images, channels, filters, rows, size, group, stride, pad) in enumerate([
+    for number, (images, channels, filters, rows, size, group, stride, pad, *more) in enumerate([
         (2, 8, 12, 5, 3, 2, 1, 1), (2, 6, 5, 4, 3, 1, 1, 1), (3, 12, 8, 3, 1, 4, 1, 0),
         (2, 4, 4, 2, 1, 1, 1, 0), (1, 6, 6, 2, 2, 3, 1, 0), (2, 6, 6, 5, 3, 6, 1, 1),
         (3, 4, 4, 40, 3, 4, 2, 1), (1, 3, 6, 7, 3, 3, 1, 1), (1, 2, 6, 60, 3, 2, 2, 1),
-        (2, 3, 6, 5, 2, 3, 1, 0),
+        (2, 3, 6, 5, 2, 3, 1, 0), (1, 1, 2, 60, 3, 1, 1, 1), (1, 2, 2, 50, 3, 2, 1, 2, 2),
+        (1, 2, 2, 26, 3, 2, 3, 1),
     ]):  # fmt: skip
         how = Quantized(0.05, 7, ("uint8", "int8")[number % 2])
         x = made.input((images, channels, rows, rows + 1), how)
@@ -110,7 +111,8 @@ def test_groups_and_batches_give_the_oracles_bits(
         scales[-1] *= 1000 if number == 0 else 1
         zeros = np.zeros(filters)
         w = made.dequantized(made.constant(weights), scales, zeros, "int8", axis=0)
-        y = made.node("Conv", [x, w], group=group, strides=[stride] * 2, pads=[pad] * 4)
+        how_far = {"strides": [stride] * 2, "pads": [pad] * 4, "dilations": [*more, 1][:1] * 2}
+        y = made.node("Conv", [x, w], group=group, **how_far)
         out = how._replace(scale=0.018 * np.sqrt(weights[0].size))
         made.output(made.quantized(y, out), out)
     network = _compiled(path := made.save(tmp_path / "groups.onnx"))
