@@ -35,7 +35,8 @@ def _layers(cases: list[Case], tmp_path: Path, inputs: np.ndarray | None = None)
     return found
 
 
-@pytest.mark.parametrize("family", sorted(float_cases.FAMILIES))
+# Products of two computed matrices are C around a kernel: tests/device runs them.
+@pytest.mark.parametrize("family", sorted({*float_cases.FAMILIES} - {"products"}))
 def test_kernels_agree_with_the_oracle(
     family: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
