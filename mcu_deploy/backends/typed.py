@@ -16,6 +16,7 @@ import numpy as np
 
 from mcu_deploy.backends.c_rules import require
 from mcu_deploy.errors import one_line
+from mcu_deploy.schema import parts
 
 # What Python takes for numbers: numpy's too, and no truth value for an integer.
 _NUMBERS: dict[Any, tuple[tuple[type, ...], str]] = {
@@ -37,8 +38,7 @@ def require_typed(value: Any, hint: Any, what: str) -> None:
 @functools.cache
 def _faults(hint: Any) -> _Faults:
     """What finds the faults of values of a type: clauses that go on behind the value's name."""
-    hint = getattr(hint, "__value__", hint)  # of an alias, as numpy's NDArray is since 2.5
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    hint, _, origin, arguments = parts(hint)
     if hint in _NUMBERS:
         kinds, name = _NUMBERS[hint]
         return lambda v: _unless(

@@ -31,7 +31,7 @@ from mcu_deploy.ir.dtypes import DType
 from mcu_deploy.ir.graph import Node, NodeId
 from mcu_deploy.records.blobs import Reader, Writer, decode_array, encode_array
 from mcu_deploy.records.form import PLAIN, encode_real, integer, real, text
-from mcu_deploy.schema import Form, Schema, Unfit, each, keys_of, listed
+from mcu_deploy.schema import Form, Schema, Unfit, each, keys_of, listed, parts
 
 __all__ = [
     "Codec", "EdgeRef", "NodeRef", "Reader", "Writer", "integer", "is_attribute", "nodes_form",
@@ -62,8 +62,8 @@ class Codec(Schema):
         return {name: hints[name] for name in keys_of(cls).hints}
 
     def _made(self, hint: Any) -> Form:
-        hint = getattr(hint, "__value__", hint)  # of an alias, as numpy's NDArray is since 2.5
-        if typing.get_origin(hint) is np.ndarray:
+        _, _, origin, _ = parts(hint)
+        if origin is np.ndarray:
             return Form(encode_array, decode_array)
         return super()._made(hint)
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcu_deploy.schema.forms import Schema, listed, tabled
-from mcu_deploy.schema.keys import Keys, WrongKeys, keys_of, require_keys, tables
+from mcu_deploy.schema.keys import Keys, WrongKeys, keys_of, parts, require_keys, tables
 from mcu_deploy.schema.misfit import Clause, Misfit, Unfit, did_you_mean
 from mcu_deploy.schema.plain import (
     Bytes,
@@ -34,7 +34,7 @@ from mcu_deploy.schema.plain import (
 __all__ = [
     "Bytes", "Clause", "Form", "Keys", "Misfit", "Multiple", "Schema", "Text", "Unfit", "Whole",
     "WrongKeys", "did_you_mean", "each", "enumeration", "fit", "kept", "keys_of", "listed", "made",
-    "of_kind", "power_of_two", "printable", "tabled",
+    "of_kind", "parts", "power_of_two", "printable", "tabled",
 ]  # fmt: skip
 
 

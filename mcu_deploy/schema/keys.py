@@ -39,7 +39,9 @@ def keys_of(cls: Any) -> Keys:
 
 @functools.cache
 def parts(hint: Any) -> tuple[Any, Sequence[Any], Any, tuple[Any, ...]]:
-    """A hint without Annotated, the rules that it had, its origin, its arguments."""
+    """A hint without Annotated, the rules that it had, its origin, its arguments; of an alias, as
+    numpy's NDArray is since 2.5, those of what it stands for."""
+    hint = getattr(hint, "__value__", hint)
     rules: Sequence[Any] = ()
     if typing.get_origin(hint) is typing.Annotated:
         hint, rules = hint.__origin__, hint.__metadata__
