@@ -103,15 +103,20 @@ def test_the_proposals_of_a_package(reader: Reader) -> None:
     assert reader.types("mcu-deploy validate build/package").endswith("passed\n")
 
 
+def _passes(reader: Reader, section: str, backend: str) -> tuple[Reader, str]:
+    """What a section's commands print, where its backend is installed beside the page's first."""
+    (entries,) = re.findall(r"^```toml\n(.*?)^```$", SECTIONS[section], re.M | re.S)
+    reader = reader.with_project("add_backend.py", backend, entries=entries)
+    output = reader.types(without_pip(commands(section)))
+    assert "\npassed\n" in output
+    return reader, output
+
+
 @pytest.mark.matrix
 @pytest.mark.needs_arm_gcc
 @pytest.mark.needs_qemu
 def test_the_optional_parts(reader: Reader) -> None:
-    section = "Optional parts"
-    (entries,) = re.findall(r"^```toml\n(.*?)^```$", SECTIONS[section], re.M | re.S)
-    reader = reader.with_project("add_backend.py", "counting_backend.py", entries=entries)
-    output = reader.types(without_pip(commands(section)))
-    assert "\npassed\n" in output
+    reader, output = _passes(reader, "Optional parts", "counting_backend.py")
     (quoted,) = re.findall(r"`(AddCounting: layers 1, instructions )[\d,]+`", TEXT)
     assert re.search(rf"^{quoted}[\d,]+$", output, re.M)
     source = (reader.folder / "build" / "counting" / "network_tiny.c").read_text()
@@ -124,11 +129,7 @@ def test_the_optional_parts(reader: Reader) -> None:
 @pytest.mark.needs_qemu
 def test_the_driver(reader: Reader) -> None:
     """A unit that is not on would end the run."""
-    section = "An accelerator and its driver"
-    (entries,) = re.findall(r"^```toml\n(.*?)^```$", SECTIONS[section], re.M | re.S)
-    reader = reader.with_project("add_backend.py", "driven_backend.py", entries=entries)
-    output = reader.types(without_pip(commands(section)))
-    assert "\npassed\n" in output
+    reader, _ = _passes(reader, "An accelerator and its driver", "driven_backend.py")
     source = (reader.folder / "build" / "driven" / "network_tiny.c").read_text()
     assert source.count("_mcu_tiny_unit_start()") == 1
 

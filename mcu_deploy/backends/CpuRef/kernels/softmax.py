@@ -46,7 +46,7 @@ def _create(layer: Layer) -> Workload:
         values["zero"] = "0.0F" if is_float else "0.0"
         kind = "softmax" if layer.op == "Softmax" else "log_softmax"
         name, body = stem(kind, dtype.value, size), render(f"{kind}_float.c.j2", **values)
-        helpers, headers = EXPONENTIAL[:is_float], ("math.h", "string.h")
+        helpers, headers = EXPONENTIAL[:1] if is_float else (), ("math.h", "string.h")
         return compute(layer, name, body, (), helpers, headers, in_place)
     out = output_quantization(layer)
     table, _ = exponential_table(x.type.scaling.scale[0], size)
